@@ -17,7 +17,6 @@ from types import MappingProxyType
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.executors import count_all
-from segbench.aggregator.groups import By, assignments
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
@@ -29,6 +28,7 @@ from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
+from segbench.loaders.belonging import KINDS, By, assignments
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -57,6 +57,7 @@ def evaluate(
     images: Images = None,
     allow_missing: bool = False,
     group_by: By = None,
+    unit: By = None,
     method: str | None = None,
     repairs: Repairs = Repairs(),
     thresholds: Thresholds | None = None,
@@ -76,8 +77,8 @@ def evaluate(
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, or a data set with ``len()`` and an index, which get the names ``"0"``, ``"1"``, and so on;
         ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by `Accumulator.update`, but without names
-        none may be a batch or a volume. Of the other arguments only `protocol`, `group_by`, `method` and
-        `progress` go with arrays.
+        none may be a batch or a volume. Of the other arguments only `protocol`, `group_by`, `unit`, `method`
+        and `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
@@ -100,8 +101,9 @@ def evaluate(
     allow_missing : bool
         Leave out ground-truth images without a prediction instead of refusing them. The signature says how many
         (``missing:2 of 9``) and a note names them.
-    group_by : str or mapping of str to str, optional
-        What puts images into groups, see `Result.with_settings`; by default there are none. The results file keeps it.
+    group_by, unit : str, mapping of str to str, or function of the name, optional
+        What puts images into groups, and which belong together, such as those of a patient; see `Result.with_settings`.
+        By default there are no groups, and images are independent. The results file keeps both.
     method : str, optional
         Name of the method; by default that of the prediction folder. With a pairs file of several methods: which one.
     repairs : Repairs, optional
@@ -159,7 +161,7 @@ def evaluate(
     _refuse_unfit(protocol, repairs, thresholds, executor)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
-        beside = set(defaults) - {"ground_truth", "protocol", "group_by", "method", "progress"}
+        beside = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "progress"}
         if given := [name for name in arguments if name in beside and arguments[name] is not defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
@@ -167,7 +169,8 @@ def evaluate(
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
             raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
         result = evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
-        return result.with_settings(group_by=group_by) if group_by else result
+        belonging = {name: arguments[name] for name in KINDS if arguments[name]}
+        return result.with_settings(**belonging) if belonging else result
     with listed_once():
         inputs = find_inputs(
             ground_truth,
@@ -193,7 +196,7 @@ def evaluate(
         results=results,
         fresh=fresh,
         executor=executor,
-        belonging={"group_by": group_by},
+        belonging={name: arguments[name] for name in KINDS},
         progress=progress,
         warn=True,
     )

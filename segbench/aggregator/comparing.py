@@ -7,7 +7,6 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
-from segbench.aggregator.groups import MAPPING
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
@@ -17,12 +16,12 @@ from segbench.core.interface import named, setting
 from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
+from segbench.loaders.belonging import MAPPING, By
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
 from segbench.statistics.tables import counts_table, protocol_measuring, refuse_different
-from segbench.statistics.units import By
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
@@ -32,7 +31,7 @@ def compare(
     methods: Mapping[str, Mapping[str, Any] | Result] | Sequence[Result],
     *,
     protocol: Protocol | None = None,
-    unit: By | None = None,
+    unit: By = None,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,

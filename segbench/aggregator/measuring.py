@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, Protocol, Self, TypeVar
 
-from segbench.aggregator.groups import KINDS, Assignment
 from segbench.core import protocol as core
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named
 from segbench.core.options import setting_text
+from segbench.loaders.belonging import KINDS, Assignment
 
 
 class Measurable(Protocol):
@@ -126,4 +126,5 @@ def _as_text(result: Measurable, name: str) -> str:
 def without_measuring(result: Measurable) -> Mapping[str, str]:
     """Return the settings of a result without those of measuring, which do not tell runs apart."""
     measuring = {setting.name for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    measuring |= KINDS.keys()
     return {name: text for name, text in result.settings.items() if name not in measuring}

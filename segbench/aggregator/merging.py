@@ -12,7 +12,6 @@ from pathlib import Path
 from shlex import quote
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
-from segbench.aggregator.groups import Assignment, together
 from segbench.aggregator.measuring import shared_settings
 from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
@@ -22,6 +21,7 @@ from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.temporary import remove_left_behind, temporary_file
+from segbench.loaders.belonging import Assignment, together
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.stored import StoredProtocol

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
-from segbench.aggregator.groups import KINDS, Assignment
 from segbench.core.capabilities import read_published
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
+from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocols
@@ -188,7 +188,8 @@ class Run:
         """All settings as text, and a class that is not installed; of imported results, no settings are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
         lacking = self.stored.lacking(self.protocol)
-        return known | ({"class": lacking} if lacking else {}) | dict(self.settings)
+        units = {UNIT: self.assigned[UNIT].label} if UNIT in self.assigned else {}
+        return known | ({"class": lacking} if lacking else {}) | dict(self.settings) | units
 
     @property
     def signed(self) -> str:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from segbench.aggregator.by_name import ByName
-from segbench.aggregator.groups import FOLDER, KINDS, Assignment, By, assignments
 from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts
 from segbench.aggregator.records import parts_of, resigned
@@ -44,6 +43,7 @@ from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
 from segbench.core.units import UnitTable, unit_metrics
+from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
@@ -84,7 +84,7 @@ class Result:
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
     assigned : mapping of str to Assignment
-        What each image belongs to: its ``"group"``, where groups are named.
+        What each image belongs to: its ``"group"`` and its ``"unit"``, where these are named.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
     published : Published, optional
@@ -181,6 +181,11 @@ class Result:
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
         return self._laid_out()
+
+    @property
+    def units(self) -> Assignment | None:
+        """The units that images belong to, such as patients; None where images are independent."""
+        return self.assigned.get(UNIT)
 
     @cached_property
     def by_image(self) -> Table:
@@ -464,9 +469,10 @@ class Result:
 
         Parameters
         ----------
-        axis : {"class", "object", "group"}
+        axis : {"class", "object", "group", "unit"}
             ``"class"`` of label maps, of soft maps by class, and of panoptic maps; ``"object"`` of sequences;
-            ``"group"`` of any images, such as the categories of a data set.
+            ``"group"`` of any images, such as the categories of a data set; ``"unit"`` of images that belong together,
+            such as those of a patient.
         by : str or mapping of str to str
             What the groups are, as ``with_settings(group_by=...)`` takes it; by default those that the run named.
 
@@ -544,7 +550,10 @@ class Result:
             an empty value takes one away (``at=()``, ``calibration=False``). A published result stays as it is.
             Results of every protocol take ``group_by``, the groups of `parts`: ``"folder"`` for the first folder in the
             names of images, ``"meta.csv:weather"`` for a column of a CSV file with the names of images in a column
-            called name, image or file, or in its first; or the group of each image by its name; ``"none"`` for none.
+            called name, image or file, or in its first; ``"#_*"`` for a pattern of names in which ``#`` is the group;
+            or the group of each image by its name, or a function of the name; ``"none"`` for none. ``unit`` likewise
+            says which images are not independent, such as those of a patient: intervals and tests are then over units,
+            and metrics of units are added.
 
         Returns
         -------
@@ -554,8 +563,8 @@ class Result:
         Raises
         ------
         ArgumentError
-            If a setting decides what is counted, or has another value than the protocol takes; if `group_by` is none of
-            these or gives no group.
+            If a setting decides what is counted, or has another value than the protocol takes; if `group_by` or `unit`
+            is none of these or gives no group, or an image no unit.
         DataError
             If the CSV file cannot be read, has no such column, or puts an image into two groups.
 
@@ -577,7 +586,8 @@ class Result:
         assigned = {kind: part for kind, part in self.assigned.items() if kind not in changed}
         assigned |= assignments(of_images, [*self.counts, *self.failed])
         rules = self.rules.with_settings(**settings)
-        texts = _resettled(self, rules)
+        texts = {name: text for name, text in _resettled(self, rules).items() if name != UNIT}
+        texts |= {UNIT: assigned[UNIT].label} if UNIT in assigned else {}
         signature = resigned(self.signature, rules.name, texts)
         return replace(self, rules=rules, settings=texts, signature=signature, assigned=assigned)
 
@@ -627,7 +637,7 @@ class Parts(ByName[Result]):
     Attributes
     ----------
     axis : str
-        What the parts are: ``"class"``, ``"object"`` or ``"group"``.
+        What the parts are: ``"class"``, ``"object"``, ``"group"`` or ``"unit"``.
     notes : tuple of str
         Which images are in no part, and what names no image.
     undefined : mapping of str to str
@@ -644,6 +654,8 @@ class Parts(ByName[Result]):
             self.undefined["pooled"] = division.pooled
         if not division.averaged and not any(part.counts for part in division.parts.values()):
             self.undefined["mean"] = f"no image of a {axis} was counted"
+        elif division.no_mean:
+            self.undefined["mean"] = division.no_mean
         elif self._means is not None and not self._means.meant:
             self.undefined["mean"] = f"every {axis} is left out of means"
 
@@ -704,24 +716,41 @@ def _by_protocol(axis: str, result: Result) -> Division:
     return divided.divided(axis, result.counts)
 
 
-def _by_group(result: Result) -> Division:
-    """Take the images of a result apart by their groups."""
-    found = result.assigned.get("group")
+def _by_image(kind: str, result: Result) -> Division:
+    """Take the images of a result apart by their groups or units."""
+    found = result.assigned.get(kind)
     if found is None:
-        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:weather"
-        hint = "name them: " + setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
-        why = "was counted without groups" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; {hint}")
+        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:COLUMN"
+        option = AXES[kind].option().replace("folder", usual)
+        why = f"was counted without {kind}s" if result.counts else "has no images with names"
+        raise ArgumentError(f"{result.method} {why}; name them: {option}")
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
         images = frozenset(names[group])
         counts = {name: result.counts[name] for name in result.counts if name in images}
-        parts[group] = Part(result.rules, {"group": group}, counts, images.__contains__)
+        parts[group] = Part(result.rules, {kind: group}, counts, images.__contains__)
     pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
+    if kind == UNIT:
+        no_mean = "means over units are metrics of the whole, such as dice_units, with intervals"
+        return Division(parts, pooled, notes=found.notes, no_mean=no_mean)
+    _refuse_divided_units(result)
     if found.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
     return Division(parts, pooled, notes=found.notes)
+
+
+def _refuse_divided_units(result: Result) -> None:
+    """Refuse a unit in several groups: groups are strata, which hold whole units."""
+    if result.units is None:
+        return
+    groups = result.assigned["group"].of_images
+    first: dict[str, str] = {}
+    for image, unit in result.units.of_images.items():
+        if first.setdefault(unit, groups.get(image, "")) != groups.get(image, ""):
+            several = " and ".join(repr(group) if group else "none" for group in (first[unit], groups.get(image, "")))
+            what = f"the {result.units.noun} {unit!r} has images in several groups: {several}"
+            raise ArgumentError(f"{what}; leave out the groups or the units, or let each unit lie in one group")
 
 
 @dataclass(frozen=True)
@@ -744,7 +773,17 @@ AXES: Mapping[str, Axis] = {
         "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
     ),
     "group": Axis(
-        "groups", _by_group, lambda: setting("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True
+        "groups",
+        partial(_by_image, "group"),
+        lambda: setting("--group-by folder", "parts('group', by='folder')"),
+        is_in_one=True,
+        has_rows=True,
+    ),
+    UNIT: Axis(
+        "units",
+        partial(_by_image, UNIT),
+        lambda: setting("--unit folder", "with_settings(unit='folder')"),
+        is_in_one=True,
     ),
 }
 """What `Result.parts` takes results apart by."""

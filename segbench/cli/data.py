@@ -137,15 +137,15 @@ class Data(OneGroup, Belonging):
 
     def belonging(self, pairings: Mapping[str, Pairing]) -> dict[str, str]:
         """Return the settings that say what images belong to; categories of a data set are groups."""
-        from segbench.aggregator.groups import FOLDER
+        from segbench.loaders.belonging import FOLDER
 
         of_categories = any(pairing.inputs.category for pairing in pairings.values())
         usual = FOLDER if of_categories or self.group is not None else ""
-        return {"group_by": self.group_by or usual}
+        return {"group_by": self.group_by or usual, "unit": self.unit or ""}
 
     def _of_group(self, pairing: Pairing) -> Pairing:
         """Take the images of a group if one is chosen; refuse a setting that gives no groups."""
-        from segbench.aggregator.groups import assignments
+        from segbench.loaders.belonging import assignments
 
         if pairing.problem:
             return pairing

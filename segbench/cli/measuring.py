@@ -9,12 +9,12 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from segbench.aggregator.groups import KINDS
 from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
 from segbench.core.options import flag_of, option, options_of, value_of
+from segbench.loaders.belonging import KINDS
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -31,9 +31,18 @@ class Belonging:
     """What images belong to: settings of measuring of every run."""
 
     group_by: str | None = option(
-        "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
-        "meta.csv:weather.",
-        metavar="folder|FILE.csv:COLUMN",
+        "Add a row for each group of images, and the mean over groups: by their folder, a column of a CSV file, "
+        "meta.csv:weather, or a pattern of names, #_*, with # for the group.",
+        metavar="folder|FILE.csv:COLUMN|PATTERN",
+        rare=True,
+        measuring="apart",
+        none="none takes them away",
+    )
+    unit: str | None = option(
+        "Say which images belong together, as those of a patient or video do, so that intervals and tests are over "
+        "units: their folder, a column of a CSV file, meta.csv:patient, or a pattern of names, #_slice*, with # for "
+        "the unit and * for anything.",
+        metavar="folder|FILE.csv:COLUMN|PATTERN",
         rare=True,
         measuring="apart",
         none="none takes them away",

@@ -121,8 +121,7 @@ class SummedRows(Table):
 
     def _added(self, values: NDArray[Any]) -> FloatArray:
         """Add up a value of each row by unit."""
-        sums: FloatArray = np.bincount(self._places, values.astype(np.float64), self.images)
-        return sums
+        return np.bincount(self._places, values.astype(np.float64), self.images).astype(np.float64, copy=False)
 
     @property
     def may_be_missed(self) -> BoolArray:

@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.groups import ALL_IMAGES
 from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
@@ -32,6 +31,7 @@ from segbench.core.numbers import DIGITS, exact, many, number, of_all
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.registry import protocols_of, verb_of
 from segbench.report.ranking import competing_sets, headline_order, ranked

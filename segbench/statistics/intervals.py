@@ -18,10 +18,11 @@ from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
 from segbench.core.units import UnitTable
+from segbench.loaders.belonging import By
 from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.tables import counts_table, table_of
-from segbench.statistics.units import By, note_on_units, suggested_units
+from segbench.statistics.units import note_on_units, suggested_units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +139,7 @@ def intervals(
     per_image: Mapping[str, Any] | Table | Tabled,
     *,
     protocol: Protocol | None = None,
-    unit: By | None = None,
+    unit: By = None,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,

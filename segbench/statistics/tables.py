@@ -10,8 +10,9 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
+from segbench.loaders.belonging import UNIT, By, assignment
 from segbench.protocols.registry import measuring, protocols, verb_of
-from segbench.statistics.units import By, by_unit, read_units
+from segbench.statistics.units import by_unit
 
 
 def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
@@ -24,13 +25,13 @@ def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
     return counts_table(counts)
 
 
-def counts_table(counts: object, protocol: Protocol | None = None, unit: By | None = None) -> Table:
+def counts_table(counts: object, protocol: Protocol | None = None, unit: By = None) -> Table:
     """Lay out counts by image name, with rows summed by unit where units are given."""
     if not isinstance(counts, Mapping):
         raise ArgumentError(f"found {type(counts).__name__}, expected one result, or counts by the name of the image")
     measuring = protocol or protocol_measuring(counts)
     table = measuring.table(counts)
-    return table if unit is None else by_unit(table, counts, read_units(unit, counts), measuring.table)
+    return table if unit is None else by_unit(table, counts, assignment(UNIT, unit, counts), measuring.table)
 
 
 def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:

@@ -20,7 +20,6 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from segbench._version import __version__
-from segbench.aggregator.groups import By
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
@@ -33,6 +32,7 @@ from segbench.core.metric import Metric, footnotes, headline, image_headline, im
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
+from segbench.loaders.belonging import By
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays

@@ -1,10 +1,11 @@
-"""What images belong to, such as the categories of a data set: settings of measuring of every run."""
+"""What images belong to, groups such as categories and units such as patients: settings of measuring of every run."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -16,22 +17,29 @@ from segbench.core.numbers import many, of_all
 from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural
 
-KINDS: Mapping[str, str] = {"group_by": "group"}
+UNIT = "unit"
+KINDS: Mapping[str, str] = {"group_by": "group", UNIT: UNIT}
 """The settings that say what images belong to, with what that is called."""
 
-By = str | Mapping[str, str] | None
-"""A value of such a setting: ``"folder"``, ``"meta.csv:weather"``, or what each image belongs to by its name."""
+By = str | Mapping[str, str] | Callable[[str], str] | None
+"""A value of such a setting.
+
+``"folder"`` for the first folder in the names of images; ``"meta.csv:patient"`` for a column of a CSV file with the
+names of images in a column called name, image or file, or in its first; a pattern of whole names, with folders and
+without suffix, ``"#_slice*"``, in which ``#`` is the group or unit and takes as much as it can, and ``*`` is anything;
+what each image belongs to by its name; or a function of the name.
+"""
 
 FOLDER = "folder"
 MAPPING = "a mapping"
-"""How a mapping of Python is called where other values are named as they were given."""
+"""How a mapping or function of Python is called where other values are named as they were given."""
 
 ALL_IMAGES = "all images"
 _NONE = "none"
 _RESERVED = re.compile(rf"{ALL_IMAGES}|mean of \d+ groups?")  # names of the rows beside the groups
 _LISTED = 5
-_COLUMN = "a column of a CSV file, 'meta.csv:weather'"
-_EXPECTED = f"expected 'folder', or {_COLUMN}"
+_COLUMNS = {"group": "meta.csv:weather", UNIT: "meta.csv:patient"}
+_PARTS = {"#": "(.+)", "*": ".*"}  # of patterns
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,7 @@ class Assignment:
     """What each image belongs to by its name, such as its group; others belong to nothing of this `kind`."""
 
     kind: str
-    by: str  # the setting: "folder", or a column with the path of its file; a mapping is not written out
+    by: str  # the setting: "folder", a pattern, or a column with the path of its file; a mapping is not written out
     of_images: Mapping[str, str]
     notes: tuple[str, ...] = ()  # on what does not fit
 
@@ -47,6 +55,24 @@ class Assignment:
     def names(self) -> list[str]:
         """The groups, numbers in their names in order."""
         return sorted(set(self.of_images.values()), key=natural)
+
+    @property
+    def noun(self) -> str:
+        """What one of them is called: the name of the column, without what marks it as a number, or the kind."""
+        column = "" if is_by_name(self.by) else self.by.rpartition(":")[2]
+        return re.sub(r"[ _-]?id$", "", column, flags=re.IGNORECASE) if self.by != MAPPING and column else self.kind
+
+    @property
+    def label(self) -> str:
+        """The setting as signatures have it: without the folder of a CSV file, which differs between machines."""
+        return self.by if is_by_name(self.by) else PurePath(self.by).name
+
+    @property
+    def described(self) -> str:
+        """How many there are, and an example: 12 units, such as case_01 with 14 images."""
+        images = Counter(self.of_images.values())
+        example, number = images.most_common(1)[0]
+        return f"{many(len(images), self.noun)}, such as {example} with {many(number, 'image')}"
 
     def require(self, name: str) -> str:
         """Insist that there is such a group."""
@@ -59,15 +85,15 @@ class Assignment:
     def among(self, names: Iterable[str]) -> Assignment:
         """Return what these images belong to by the same setting, with what is to be said of them alone."""
         images = sorted(names)
-        if self.by == FOLDER:
-            of_images = _first_folders(images)
+        if is_by_name(self.by):
+            of_images = by_name(self.kind, self.by, images)
         else:
             of_images = {name: self.of_images[name] for name in images if name in self.of_images}
         return replace(self, of_images=of_images, notes=_without(self.kind, of_images, images))
 
     def stored(self) -> dict[str, Any]:
         """Return what a results file holds: the setting, and the images with their groups unless names say these."""
-        return {"by": self.by, "of_images": {} if self.by == FOLDER else dict(self.of_images)}
+        return {"by": self.by, "of_images": {} if is_by_name(self.by) else dict(self.of_images)}
 
 
 def assignments(settings: Mapping[str, By], names: Collection[str]) -> dict[str, Assignment]:
@@ -76,22 +102,26 @@ def assignments(settings: Mapping[str, By], names: Collection[str]) -> dict[str,
     return {KINDS[name]: assignment(name, by, names) for name, by in chosen.items()}
 
 
-def assignment(setting: str, by: str | Mapping[str, str], names: Iterable[str]) -> Assignment:
-    """Say what images belong to, by their first folder, a column of a CSV file, or a mapping."""
+def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str], names: Iterable[str]) -> Assignment:
+    """Say what images belong to, see `By`; every image is of some unit."""
     images, kind = sorted(names), KINDS[setting]
     label, what, strange = MAPPING, f"the {kind}s given", list[str]()
+    if callable(by):
+        by = {name: by(name) for name in images}
     if isinstance(by, Mapping):
         of_images, strange = _fitted(kind, {str(name): str(group) for name, group in by.items()}, images)
-    elif by == FOLDER:
-        of_images, label, what = _first_folders(images), FOLDER, FOLDER
+    elif is_by_name(by):
+        of_images, label, what = by_name(kind, by, images), by, by
     else:
         path, column = _path_and_column(setting, by)
         of_images, strange = _fitted(kind, read_column(path, column), images)
         label, what = f"{Path(path).absolute()}:{column}", by
-    if not of_images:
-        by_folder = f"no image lies in a sub-folder; give {_COLUMN}"
-        hint = by_folder if by == FOLDER else f"it names none of the images, which are called {first_names(images, 3)}"
-        raise ArgumentError(f"{format_setting(setting, what)} gives no {kind}: {hint}")
+    without = [name for name in images if name not in of_images]
+    if not of_images or (without and kind == UNIT):
+        some = f"to {of_all(len(without), len(images), 'image')}, such as {without[0]}" if of_images else ""
+        raise ArgumentError(
+            f"{format_setting(setting, what)} gives no {kind} {some}".rstrip() + f": {_hint(by, images)}"
+        )
     for name, group in of_images.items():
         if _RESERVED.fullmatch(group):
             raise ArgumentError(f"{name} is in a {kind} called {group!r}, which names another row; rename this {kind}")
@@ -99,6 +129,32 @@ def assignment(setting: str, by: str | Mapping[str, str], names: Iterable[str]) 
     if strange:
         notes += (f"{many(len(strange), 'row')} of {what} without an image: {first_names(strange, _LISTED)}",)
     return Assignment(kind, label, of_images, notes)
+
+
+def is_by_name(by: str) -> bool:
+    """Whether a setting reads what images belong to from their names alone."""
+    return by == FOLDER or "#" in by
+
+
+def by_name(kind: str, by: str, images: Iterable[str]) -> dict[str, str]:
+    """Return what images belong to by their first folder or a pattern; a million names share the texts."""
+    if by == FOLDER:
+        return {name: sys.intern(name.partition("/")[0]) for name in images if "/" in name}
+    if by.count("#") > 1:
+        raise ArgumentError(f"the pattern {by!r} has several #, expected one, which stands for the {kind}")
+    pattern = re.compile("".join(_PARTS.get(character, re.escape(character)) for character in by), re.DOTALL)
+    matches = ((name, pattern.fullmatch(name)) for name in images)
+    return {name: sys.intern(match[1]) for name, match in matches if match}
+
+
+def _hint(by: object, images: Sequence[str]) -> str:
+    """Say how to give what images belong to that a setting does not give."""
+    if by == FOLDER:
+        return "images lie in no sub-folder; give a column of a CSV file, 'meta.csv:patient', or a pattern, '#_*'"
+    called = f"images are called {first_names(images, 3)}"
+    if isinstance(by, str) and "#" in by:
+        return f"{called}; the pattern is of whole names, with folders and without suffix, where * is anything"
+    return f"{called}; name each of them"
 
 
 def together(parts: Sequence[Mapping[str, Assignment]]) -> dict[str, Assignment]:
@@ -112,11 +168,6 @@ def together(parts: Sequence[Mapping[str, Assignment]]) -> dict[str, Assignment]
         if PurePath(first.by).name == PurePath(part.by).name:
             merged[kind] = replace(first, of_images={**part.of_images, **first.of_images})
     return merged
-
-
-def _first_folders(images: Iterable[str]) -> dict[str, str]:
-    """Return the first folder in the name of each image that has one; a million names share the texts."""
-    return {name: sys.intern(name.partition("/")[0]) for name in images if "/" in name}
 
 
 def _without(kind: str, of_images: Mapping[str, str], images: Sequence[str]) -> tuple[str, ...]:
@@ -145,5 +196,7 @@ def _path_and_column(setting: str, by: str) -> tuple[str, str]:
     """Take the name of a column apart from the path of its CSV file."""
     path, colon, column = by.rpartition(":")
     if not colon or not path:
-        raise ArgumentError(f"{format_setting(setting, by)} is not understood, {_EXPECTED}")
+        column = _COLUMNS[KINDS[setting]]
+        expected = f"expected 'folder', a column of a CSV file, '{column}', or a pattern of names, '#_*'"
+        raise ArgumentError(f"{format_setting(setting, by)} is not understood, {expected}")
     return path, column
