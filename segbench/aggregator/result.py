@@ -734,23 +734,11 @@ def _by_image(kind: str, result: Result) -> Division:
     if kind == UNIT:
         no_mean = "means over units are metrics of the whole, such as dice_units, with intervals"
         return Division(parts, pooled, notes=found.notes, no_mean=no_mean)
-    _refuse_divided_units(result)
+    if result.units is not None:
+        result.units.refuse_divided(found.of_images, kind)
     if found.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
     return Division(parts, pooled, notes=found.notes)
-
-
-def _refuse_divided_units(result: Result) -> None:
-    """Refuse a unit in several groups: groups are strata, which hold whole units."""
-    if result.units is None:
-        return
-    groups = result.assigned["group"].of_images
-    first: dict[str, str] = {}
-    for image, unit in result.units.of_images.items():
-        if first.setdefault(unit, groups.get(image, "")) != groups.get(image, ""):
-            several = " and ".join(repr(group) if group else "none" for group in (first[unit], groups.get(image, "")))
-            what = f"the {result.units.noun} {unit!r} has images in several groups: {several}"
-            raise ArgumentError(f"{what}; leave out the groups or the units, or let each unit lie in one group")
 
 
 @dataclass(frozen=True)

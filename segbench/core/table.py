@@ -50,6 +50,9 @@ class Table(ABC):
     noun: str = "image"
     """What a row is called in messages, in the singular; several are written by `segbench.core.numbers.many`."""
 
+    folds: Sequence[str] = ()
+    """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
+
     means: Collection[str] = ()
     """The names of columns that are averaged over the images where they are not nan; all others are added up."""
 
@@ -126,6 +129,28 @@ class Table(ABC):
     def image_of_rows(self) -> Sequence[str]:
         """The name of an image of each row: its own, or any where a row is a thing in several."""
         return self.names
+
+    @property
+    def run_tables(self) -> tuple[Table, ...]:
+        """The tables of the runs (trainings) that this one averages; by default itself."""
+        return (self,)
+
+    @property
+    def runs(self) -> int:
+        """Number of runs that this table averages; 1 for one with folds, which pools them."""
+        return len(self.run_tables)
+
+    @cached_property
+    def run_variances(self) -> FloatArray:
+        """What trainings add to the variance of each metric, shape (metrics,): s^2 / R, 0 for a single run."""
+        if self.runs == 1:
+            return np.zeros(len(self.metrics))
+        variances: FloatArray = np.var([run.estimates for run in self.run_tables], axis=0, ddof=1) / self.runs
+        return variances
+
+    def in_folds(self, folds: Sequence[str]) -> Self:
+        """Return the table with the fold of each row, whose images were measured by a training of their own."""
+        return self._with(folds=tuple(folds))
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:

@@ -72,6 +72,12 @@ class SummedRows(Table):
         return [*dict.fromkeys(self.units)]
 
     @property
+    def image_of_rows(self) -> list[str]:
+        """An image of each unit."""
+        first = dict(zip(reversed(self.units), reversed(self.of.image_of_rows), strict=True))
+        return [first[unit] for unit in self.names]
+
+    @property
     def images(self) -> int:
         """Number of units."""
         return len(self.names)
@@ -174,6 +180,11 @@ class UnitTable(Table):
     def names(self) -> list[str]:
         """The units."""
         return self._rows.names
+
+    @property
+    def image_of_rows(self) -> list[str]:
+        """An image of each unit."""
+        return self._rows.image_of_rows
 
     @property
     def images(self) -> int:

@@ -82,6 +82,17 @@ class Assignment:
             raise ArgumentError(f"{what}; the {self.kind}s are {known}")
         return name
 
+    def refuse_divided(self, parts: Mapping[str, str], kind: str) -> None:
+        """Refuse units with images in several groups or folds, given the one of each image: these hold whole units."""
+        first: dict[str, str] = {}
+        for image, unit in self.of_images.items():
+            if first.setdefault(unit, parts.get(image, "")) != parts.get(image, ""):
+                several = " and ".join(part or "none" for part in (first[unit], parts.get(image, "")))
+                what = f"the {self.noun} {unit!r} has images in several {kind}s: {several}"
+                raise ArgumentError(
+                    f"{what}; let each {self.noun} lie in one {kind}, or leave out {kind}s or {self.noun}s"
+                )
+
     def among(self, names: Iterable[str]) -> Assignment:
         """Return what these images belong to by the same setting, with what is to be said of them alone."""
         images = sorted(names)
