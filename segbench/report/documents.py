@@ -65,11 +65,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     elif how.rows == "unit":
         runs = [run | _alone(result.per_unit, "unit", how, results) for run, result in zip(runs, results, strict=True)]
     elif how.rows == "threshold":
-        for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
-            if result.chosen_points:
-                run["notes"].append(f"per_threshold: {result.chosen_points}")
-            chosen = how.chosen(columns, "threshold")
-            run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
+        _add_thresholds(runs, results, how)
     elif how.rows == "class image":
         classes = part_rows(results, "class")
         of_classes = [row.result for row in classes]
@@ -81,6 +77,15 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             signed = {"signature": row.result.signature}
             runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
+
+
+def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], how: Listing) -> None:
+    """Add the rows of the pooled curve to each run, column by column."""
+    for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
+        if result.chosen_points:
+            run["notes"].append(f"per_threshold: {result.chosen_points}")
+        chosen = how.chosen(columns, "threshold")
+        run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
 
 def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:

@@ -134,9 +134,9 @@ def test_metrics_of_units_are_means_over_patients():
     ("unit", "said"),
     [
         ("folders", "unit='folders' is not understood, expected 'folder', a column of a CSV file"),
-        ("#_*", "unit='#_*': 2 of 2 images belong to no unit: a/1, a/2; the pattern must match the whole name"),
+        ("#_*", "unit='#_*' gives no unit: images are called a/1, a/2; the pattern is of whole names"),
         ("#/#", "has several #, expected one"),
-        ({"a/1": "a"}, "unit: 1 of 2 images belong to no unit: a/2"),
+        ({"a/1": "a"}, "gives no unit to 1 of 2 images, such as a/2: images are called a/1, a/2; name each of them"),
     ],
 )
 def test_wrong_units_are_refused(unit, said):
