@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import format_setting
+from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.loaders.file_list import read_column
@@ -79,7 +79,7 @@ def assignments(settings: Mapping[str, By], names: Collection[str]) -> dict[str,
 def assignment(setting: str, by: str | Mapping[str, str], names: Iterable[str]) -> Assignment:
     """Say what images belong to, by their first folder, a column of a CSV file, or a mapping."""
     images, kind = sorted(names), KINDS[setting]
-    label, what, strange = MAPPING, f"the {kind}s given", list[str]()
+    label, what, strange = MAPPING, f"the mapping of {named(setting)}", list[str]()
     if isinstance(by, Mapping):
         of_images, strange = _fitted(kind, {str(name): str(group) for name, group in by.items()}, images)
     elif by == FOLDER:
@@ -91,7 +91,7 @@ def assignment(setting: str, by: str | Mapping[str, str], names: Iterable[str]) 
     if not of_images:
         by_folder = f"no image lies in a sub-folder; give {_COLUMN}"
         hint = by_folder if by == FOLDER else f"it names none of the images, which are called {first_names(images, 3)}"
-        raise ArgumentError(f"{format_setting(setting, what)} gives no {kind}: {hint}")
+        raise ArgumentError(f"{what if label == MAPPING else format_setting(setting, what)} gives no {kind}: {hint}")
     for name, group in of_images.items():
         if _RESERVED.fullmatch(group):
             raise ArgumentError(f"{name} is in a {kind} called {group!r}, which names another row; rename this {kind}")
