@@ -194,6 +194,23 @@ def refuse_measured_apart(results: Sequence[Result]) -> None:
     if apart := measured_apart(results):
         what = f"methods are measured alike, but {_said_of_each(results, apart)}"
         raise ArgumentError(f"{what}; {choice_of(apart)}")
+    for name, kind in KINDS.items():
+        of_kind = [result for result in results if kind in result.assigned]
+        for result in of_kind[1:]:
+            _refuse_assigned_otherwise(of_kind[0], result, name)
+
+
+def _refuse_assigned_otherwise(first: Result, other: Result, name: str) -> None:
+    """Refuse results of which an image belongs to different groups, as where a CSV file changed between two runs."""
+    kind = KINDS[name]
+    ours, theirs = first.assigned[kind].of_images, other.assigned[kind].of_images
+    if ours == theirs:
+        return
+    for image in sorted({*first.counts}.intersection(other.counts)):
+        here, there = ours.get(image, "none"), theirs.get(image, "none")
+        if here != there:
+            what = f"the {kind} of {image!r} is {here} in {first.method}, {there} in {other.method}"
+            raise ArgumentError(f"{what}; {choice_of({name: [first.assigned[kind].by]})}")
 
 
 def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
@@ -207,7 +224,8 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
                 )
             )
             continue
-        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(values) if value != MAPPING)
+        typable = ("none" if value == MAPPING else value for value in values)
+        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(typable))
         choices.append(setting(typed, f"result.with_settings({name}=...)"))
     return f"choose one: {' and '.join(choices)}"
 

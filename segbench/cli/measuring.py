@@ -129,8 +129,6 @@ def _value(field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:
     """Return the value of a field that was typed."""
     if isinstance(field.default, bool):
         return {field.name: not taken_away}
-    if text == _NONE and _taken(field):
-        return {field.name: () if isinstance(field.default, tuple) else field.default}
     return {field.name: value_of(field, text)}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import format_setting
+from segbench.core.interface import format_setting, named
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.loaders.file_list import read_column
@@ -116,7 +116,7 @@ def assignments(settings: Mapping[str, By], names: Collection[str]) -> dict[str,
 def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str], names: Iterable[str]) -> Assignment:
     """Say what images belong to, see `By`; every image is of some unit."""
     images, kind = sorted(names), KINDS[setting]
-    label, what, strange = MAPPING, f"the {kind}s given", list[str]()
+    label, what, strange = MAPPING, f"the mapping of {named(setting)}", list[str]()
     if callable(by):
         by = {name: by(name) for name in images}
     if isinstance(by, Mapping):
@@ -129,10 +129,9 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
         label, what = f"{Path(path).absolute()}:{column}", by
     without = [name for name in images if name not in of_images]
     if not of_images or (without and kind == UNIT):
-        some = f"to {of_all(len(without), len(images), 'image')}, such as {without[0]}" if of_images else ""
-        raise ArgumentError(
-            f"{format_setting(setting, what)} gives no {kind} {some}".rstrip() + f": {_hint(by, images)}"
-        )
+        some = f" to {of_all(len(without), len(images), 'image')}, such as {without[0]}" if of_images else ""
+        what = what if label == MAPPING else format_setting(setting, what)
+        raise ArgumentError(f"{what} gives no {kind}{some}: {_hint(by, images)}")
     for name, group in of_images.items():
         if _RESERVED.fullmatch(group):
             raise ArgumentError(f"{name} is in a {kind} called {group!r}, which names another row; rename this {kind}")
