@@ -34,7 +34,7 @@ from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
 from segbench.core.metric import columns, footnotes, headline, refuse_outside
-from segbench.core.names import first_names
+from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -101,6 +101,10 @@ class Result:
     repeated : int
         How many images the results file holds of a later run of the same that is not complete, and will replace this
         result; 0 where there is none.
+    run : str
+        Which of the method's trainings or folds this is; empty where it has none. `segbench.join_runs` joins them.
+    ground_truth_digests : mapping of image name to str
+        Content of the ground truth of each image of a run, which folds of one set put together; empty without runs.
     place : int, optional
         Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
         file, and of annotators.
@@ -135,16 +139,23 @@ class Result:
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
     place: int | None = None
+    run: str = ""
+    ground_truth_digests: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The method, with its run if it has any: ``"ours@1"``."""
+        return str(MethodRun(self.method, self.run))
 
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
         key = headline(self.rules.metrics()).key
-        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f})"
+        return f"Result({self.label!r}, {self._counted}, {key} {self.summary[key]:.4f})"
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
         notes = [*self.notes, *filter(None, [self.outdated])]
-        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *notes, self.signature])
+        return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *notes, self.signature])
 
     @property
     def _counted(self) -> str:
@@ -160,7 +171,7 @@ class Result:
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
-        return table_html(table, f"{self.method} ({self._counted})")
+        return table_html(table, f"{self.label} ({self._counted})")
 
     @property
     def protocol(self) -> str:
@@ -303,6 +314,7 @@ class Result:
         summary = self.summary
         run = {
             "method": self.method,
+            "run": self.run or None,
             "protocol": self.protocol,
             "signature": self.signature,
             "images": len(self.counts),
@@ -353,7 +365,7 @@ class Result:
         >>> table.index.tolist(), table["ods_f"].tolist()
         (['net'], [0.8])
         """
-        return data_frame([self.summary], "method", [self.method], list(self.summary))
+        return data_frame([self.summary], "method", [self.label], list(self.summary))
 
     def _why_no_intervals(self) -> str:
         if self.published:
@@ -754,7 +766,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         namesakes = [
             (name, other)
             for name, other in zip(sets or [""] * len(results), results, strict=True)
-            if other.method == result.method
+            if other.label == result.label
         ]
         of_sets = grouped(namesakes).values()
         alike = grouped(
@@ -769,7 +781,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         added = [result.protocol] if any(len({one.protocol for one in of_set}) > 1 for of_set in of_sets) else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
-        names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
+        names.append(f"{result.label} ({', '.join(added)})" if added else result.label)
     return names
 
 

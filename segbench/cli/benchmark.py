@@ -23,6 +23,7 @@ from segbench.core.interface import option_of
 from segbench.core.options import option
 
 if TYPE_CHECKING:
+    from segbench.core.names import MethodRun
     from segbench.core.protocol import Protocol
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
@@ -186,13 +187,17 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
         raise click.exceptions.Exit(1)
 
 
-def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
+def quick_check(pairings: Mapping[MethodRun, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import check_methods
     from segbench.report.findings import refusal, warnings_of
 
     reports = check_methods(pairings, protocol, repairs, quick=True)
-    refused = {report.method: pairings[report.method].inputs for report in reports if report.refused}
+    refused = {
+        report.label: pairing.inputs
+        for report, pairing in zip(reports, pairings.values(), strict=True)
+        if report.refused
+    }
     if refused:
         places = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
         raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from segbench.cli.counting import Jobs, Workers
-from segbench.cli.data import methods_of
 from segbench.cli.guesses import metric_keys_of, titles_of
+from segbench.cli.methods import places_by_name
 from segbench.cli.options import argument
 from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
@@ -95,7 +95,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
-        files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
+        files = {name: Path(place) for name, place in places_by_name(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
             raise ArgumentError(f"{typed} is a table of one data set; give one results file")
         of_sets = {

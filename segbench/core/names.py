@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -40,6 +41,16 @@ PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
 """A part of a name, with the separators behind it."""
 _FEW = 4
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+class MethodRun(NamedTuple):
+    """The name of a method, and that of one of its runs (trainings or folds); empty where it has none."""
+
+    method: str
+    run: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.method}@{self.run}" if self.run else self.method
 
 
 def latex_name(text: str) -> str:

@@ -370,6 +370,11 @@ class Pairing:
         """Patterns under which more names pair, each tried on the files; those of all files alone if there are any."""
         return () if self.nearly_all else _advised_patterns(self)
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether some image lacks a partner, or nothing can be paired."""
+        return bool(self.missing or self.extra or self.without_field or self.unknown or self.problem)
+
     def require_complete(self) -> Self:
         """Insist that every image has a partner; a `DataError` names those that have none."""
         if self.missing or self.extra or self.without_field or self.unknown:
