@@ -20,14 +20,18 @@ from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
-from segbench.statistics.tables import protocol_measuring, refuse_different
+from segbench.statistics.run_means import named_runs, table_of_runs
+from segbench.statistics.tables import as_runs, protocol_measuring, refuse_different
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
 
+Runs = Mapping[str, Any] | Result | Sequence[Mapping[str, Any] | Result]
+"""A method: its counts by the name of the image or its result, or a list of these, one per run."""
+
 
 def compare(
-    methods: Mapping[str, Mapping[str, Any] | Result] | Sequence[Result],
+    methods: Mapping[str, Runs] | Sequence[Result],
     *,
     protocol: Protocol | None = None,
     level: float = 0.95,
@@ -40,7 +44,9 @@ def compare(
     ----------
     methods : sequence of Result, or mapping of str to Result or counts
         Results, as `compare_results` takes them; in a mapping by the names to be shown. Or counts by the method's name
-        and the image's name. All methods over the same images and ground truth.
+        and the image's name. All methods over the same images and ground truth. A list in a mapping holds the runs of a
+        method: trainings, all on the same images, or the folds of a cross-validation, each on images of its own. Then
+        what differs by training counts as chance, too; see docs/random.md.
     protocol : Protocol, optional
         What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
         theirs.
@@ -60,7 +66,7 @@ def compare(
     ArgumentError
         For fewer than two methods, or other settings: it says what differs.
     DataError
-        For other images or ground truth.
+        For other images or ground truth, or runs that share some images, but not all.
 
     Examples
     --------
@@ -74,26 +80,35 @@ def compare(
     >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
     (12, 0, True, (1.0, 0.0))
     """
-    named = methods.values() if isinstance(methods, Mapping) else methods
-    if not isinstance(named, Iterable):
+    given = methods.values() if isinstance(methods, Mapping) else methods
+    if not isinstance(given, Iterable):
         raise ArgumentError(f"methods is {methods!r:.60}, {_EXPECTED}")
-    given: list[Any] = list(named)
-    odd = next((one for one in given if not isinstance(one, (Result, Mapping))), None)
-    if odd is not None or (any(isinstance(one, Mapping) for one in given) and not isinstance(methods, Mapping)):
-        raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
-    results = [one for one in given if isinstance(one, Result)]
+    by_method: list[Any] = list(given)
+    kinds = (Result, Mapping, list, tuple) if isinstance(methods, Mapping) else (Result,)
+    odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
+    if odd:
+        raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
+    results = [of_method for of_method in by_method if isinstance(of_method, Result)]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
     settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
-    if given and len(results) == len(given):
+    if by_method and len(results) == len(by_method):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
         named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
         return compare_results(named_results, **settings)
-    counts = dict(zip(names, (one.counts if isinstance(one, Result) else one for one in given), strict=True))
-    measuring = protocol or protocol_measuring(*counts.values())
-    if len(counts) > 1:
-        refuse_different(counts)
-    return compare_tables({name: measuring.table(images) for name, images in counts.items()}, **settings)
+    runs = {
+        name: as_runs(name, of_method if isinstance(of_method, (list, tuple)) else [of_method])
+        for name, of_method in zip(names, by_method, strict=True)
+    }
+    measuring = protocol or protocol_measuring(
+        *(counts for of_method in runs.values() for counts in of_method.values())
+    )
+    named_counts = [item for name, of_method in runs.items() for item in named_runs(name, of_method).items()]
+    if len(named_counts) > 1:
+        refuse_different(dict(named_counts))
+    return compare_tables(
+        {name: table_of_runs(name, of_method, measuring.table) for name, of_method in runs.items()}, **settings
+    )
 
 
 def compare_results(

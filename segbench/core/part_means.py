@@ -86,11 +86,11 @@ class PartMeans(Table):
         positives.
         """
         tables = {name: table.restricted_to_common(other.tables[name]) for name, table in self.tables.items()}
-        restricted = self._with(tables=tables)
+        restricted = self._with(tables=tables, left_out=self.left_out)
         missed = [table.may_be_missed[self.places] for table in other.tables.values()]
         left_out = left_out_beside(restricted.of_parts, other.of_parts, missed)
         if left_out.any():
-            return self._with(tables=tables, left_out=left_out)
+            return self._with(tables=tables, left_out=self.left_out | left_out)
         return self if all(tables[name] is table for name, table in self.tables.items()) else restricted
 
     def may_be_restricted(self, metric: Metric) -> bool:

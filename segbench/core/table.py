@@ -49,6 +49,9 @@ class Table(ABC):
     noun: str = "image"
     """What a row is called in messages, in the singular; several are written by `segbench.core.numbers.many`."""
 
+    folds: Sequence[str] = ()
+    """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
+
     means: Collection[str] = ()
     """The names of columns that are averaged over the images where they are not nan; all others are added up."""
 
@@ -115,6 +118,23 @@ class Table(ABC):
     def names(self) -> Sequence[str]:
         """The name of the image of each row; by default its number, from 1."""
         return [str(number) for number in range(1, self.images + 1)]
+
+    @property
+    def runs(self) -> tuple[Table, ...]:
+        """The tables of the runs (trainings) that this one averages; by default itself."""
+        return (self,)
+
+    @cached_property
+    def run_variances(self) -> FloatArray:
+        """The variance of the mean over runs of each metric that trainings explain, shape (metrics,): s^2 / R."""
+        if len(self.runs) == 1:
+            return np.zeros(len(self.metrics))
+        variances: FloatArray = np.var([run.estimates for run in self.runs], axis=0, ddof=1) / len(self.runs)
+        return variances
+
+    def in_folds(self, folds: Sequence[str]) -> Self:
+        """Return the table with the fold of each row, whose images were measured by a training of their own."""
+        return self._with(folds=tuple(folds))
 
     @property
     def images_of_classes(self) -> Mapping[str, int]:

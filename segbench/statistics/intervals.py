@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,11 @@ from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import by_key, many
-from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
+from segbench.statistics.jackknife import t_value
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.tables import table_of
+from segbench.statistics.tables import Counted, table_of
+from segbench.statistics.variance import Component
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 FEW_IMAGES = 10
 """Below this many images, intervals say that they are unreliable."""
 _FEW_OF_A_CLASS = 5
+_FEWEST_RUNS = 2
 _ALIKE = 1 + 1e-9
 _NAMED_CLASSES, _NAMED_METRICS = 8, 3
 
@@ -40,7 +42,8 @@ class Intervals(Mapping[str, tuple[float, float]]):
     estimates : mapping of str to float
         The metrics themselves.
     standard_errors, freedom : mapping of str to float
-        Standard error and degrees of freedom of the jackknife; nan where an interval does not come from it.
+        Standard error and degrees of freedom of the jackknife; nan where an interval does not come from it. With
+        several trainings, freedom is nan, because images and trainings keep their own in `components`.
     level : float
         Share of repetitions in which such an interval would hold the metric of the population.
     replicates, seed : int
@@ -53,6 +56,9 @@ class Intervals(Mapping[str, tuple[float, float]]):
         Why an interval is nan.
     thresholds : tuple of str
         Metrics that are thresholds, which are printed rounded down.
+    components : mapping of str to mapping of str to Component
+        By metric and source of chance (``"images"``; with runs ``"trainings"`` or ``"folds"``), ``error`` and
+        ``freedom`` of what it adds: which says whether more images or more trainings would narrow an interval.
     """
 
     intervals: Mapping[str, tuple[float, float]]
@@ -66,6 +72,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
+    components: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> tuple[float, float]:
         """Give the interval of the metric of that key."""
@@ -128,14 +135,15 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
 
 def intervals(
-    per_image: Mapping[str, Any] | Table | Tabled, *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+    per_image: Counted | Sequence[Mapping[str, Any]], *, level: float = 0.95, replicates: int = 2000, seed: int = 0
 ) -> Intervals:
     """Intervals over images of every metric of a benchmark, by the delete-one jackknife.
 
     Parameters
     ----------
-    per_image : mapping of str to counts, Result or Table
-        Counts by the image's name.
+    per_image : mapping of str to counts, Result or Table, or a list of mappings
+        Counts by the image's name. A list holds the runs of one method: trainings, all on the same images, or the folds
+        of a cross-validation, each on images of its own; see docs/random.md.
     level : float
         Between 0 and 1.
     replicates : int
@@ -153,6 +161,8 @@ def intervals(
     ------
     ArgumentError
         For a level outside (0, 1), no replicates, a negative seed, or no images.
+    DataError
+        If runs share some images, but not all.
 
     Examples
     --------
@@ -185,6 +195,7 @@ def intervals_of(measured: Measured) -> Intervals:
         (*notes_on(measured, places), *_on_resamples(measured, drawn)),
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
+        {key: {name: part.at(place) for name, part in measured.components.items()} for key, place in places.items()},
     )
 
 
@@ -200,12 +211,22 @@ def few_images(images: int) -> tuple[str, ...]:
 def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
     """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
     yield from few_images(measured.images)
+    yield from _on_runs(measured)
     if measured.images > 1:
         yield from _on_weights(measured, places)
     rare = {name: number for name, number in measured.table.images_of_classes.items() if number < _FEW_OF_A_CLASS}
     if rare:
         listed = first_names([f"{name} ({many(number, 'image')})" for name, number in rare.items()], _NAMED_CLASSES)
         yield f"intervals are too narrow, since few images hold some classes: {listed}"
+
+
+def _on_runs(measured: Measured) -> Iterator[str]:
+    """Say what intervals over few trainings are worth, and what folds share."""
+    if len(measured.runs) == _FEWEST_RUNS:
+        t, of_three = t_value(np.array([1.0, 2.0]), measured.level).tolist()
+        yield f"2 runs: intervals are wide, since t of two trainings is {t:.1f}; that of three is {of_three:.1f}"
+    if folds := len(set(measured.table.folds)):
+        yield f"{folds} folds: their trainings share images, which no interval or p-value accounts for"
 
 
 def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE
-from segbench.statistics.jackknife import holm, p_value, standard_error, t_value
-from segbench.statistics.measured import Measured
+from segbench.statistics.jackknife import holm, standard_error
+from segbench.statistics.measured import Measured, widened
+from segbench.statistics.variance import Component, Variance
 
 FEWEST_IMAGES = 6
 """Below this many images, differences have neither interval nor p-value."""
@@ -154,6 +155,50 @@ class Pairs:
         return tested[0], tested[1], tested[2]
 
     @cached_property
+    def variance(self) -> Variance:
+        """The variance of each difference of methods measured on the same, from all sources."""
+        return Variance(self._of_images.with_folds(*self._of_folds), *self._of_trainings)
+
+    @cached_property
+    def _of_images(self) -> Component:
+        """What images add to each difference; they may weigh otherwise in the other method: the less freedom counts."""
+        one, other = self.pairs
+        freedom = np.array([method.jackknife.freedom_of_differences[self.place] for method in self.measured])
+        return Component(self._tested[0], np.minimum(freedom[one], freedom[other]))
+
+    @cached_property
+    def _of_folds(self) -> tuple[FloatArray, FloatArray]:
+        """By how much the variance over whole folds exceeds that over images, for either method, and its freedom."""
+        one, other = self.pairs
+        excess, freedom = np.zeros(one.size), np.full(one.size, np.inf)
+        for folds in dict.fromkeys(method.table.folds for method in self.measured if method.table.folds):
+            pseudo = np.array([method.without_folds(folds)[:, self.place] for method in self.measured])
+            has_these = np.array([method.table.folds == folds for method in self.measured])
+            pairs = np.flatnonzero(has_these[one] | has_these[other])
+            error = standard_error((pseudo[one[pairs]] - pseudo[other[pairs]]).T)
+            more = np.maximum(error**2 - self._of_images.error[pairs] ** 2, 0)
+            excess[pairs] += more
+            freedom[pairs] = np.where(more > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
+        return excess, freedom
+
+    @property
+    def _of_trainings(self) -> tuple[tuple[Component, ...], BoolArray]:
+        """What trainings of either method add to each difference, and where one method is taken to vary as the other.
+
+        That is one of a single run: its variance is that of a training of the other, R times that of the mean over R.
+        """
+        one, other = self.pairs
+        runs = np.array([len(method.table.runs) for method in self.measured])
+        single = np.array([len(method.table.runs) == 1 and not method.table.folds for method in self.measured])
+        variances = np.array([method.table.run_variances[self.place] for method in self.measured])
+        components = []
+        for method, rival in ((one, other), (other, one)):
+            with_rival = np.where(single[rival], 1 + runs[method], 1)
+            error = np.sqrt(variances[method] * with_rival)
+            components.append(Component(error, np.maximum(runs[method] - 1.0, 1)))
+        return tuple(components), single[one] != single[other]
+
+    @cached_property
     def standard_errors(self) -> FloatArray:
         """Standard error of each difference; nan where it has no p-value."""
         one, other = self.pairs
@@ -161,22 +206,18 @@ class Pairs:
             return np.full(one.size, np.nan)
         by_chance = np.array([bool(each.hardly_above_0(self.place)) for each in self.measured])
         untested = by_chance[one] | by_chance[other] | (self._in_pairs < FEWEST_IMAGES)
-        errors = np.where(untested, np.nan, self._tested[0])
+        errors = np.where(untested, np.nan, self.variance.error)
         return self._with_common(errors, lambda alone: alone.standard_errors)
 
     @cached_property
     def freedom(self) -> FloatArray:
-        """Degrees of freedom of each difference: the fewer that its methods have, whose images may weigh otherwise."""
-        one, other = self.pairs
-        freedom = np.array([each.jackknife.freedom_of_differences[self.place] for each in self.measured])
-        return self._with_common(np.minimum(freedom[one], freedom[other]), lambda alone: alone.freedom)
+        """Degrees of freedom of each difference; nan where images and trainings keep their own."""
+        return self._with_common(self.variance.freedom.copy(), lambda alone: alone.freedom)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each difference; nan where it has none."""
-        errors = self.standard_errors
-        with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
-            p_values = p_value(self.differences / errors, self.freedom)
+        p_values = np.where(np.isnan(self.standard_errors), np.nan, self.variance.p_values(self.differences))
         same, (one, other) = self._same, self.pairs
         counted = np.minimum(self._counted[one], self._counted[other])
         p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
@@ -207,7 +248,9 @@ class Pairs:
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
         of_one = one.why_untested(self.place) or other.why_untested(self.place)
-        lost = self._of_all or of_one or self._too_few(self._in_pairs[pair])
+        of_fold = one.undefined_without_fold(self.place, other.table.folds)
+        of_fold = of_fold or other.undefined_without_fold(self.place, one.table.folds)
+        lost = self._of_all or of_one or of_fold or self._too_few(self._in_pairs[pair])
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
         return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}
@@ -224,9 +267,8 @@ class Pairs:
 
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give the ends of intervals of the jackknife."""
-        errors = self.standard_errors.copy()
-        errors[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
-        reach = t_value(self.freedom, level) * errors
+        reach = np.where(np.isnan(self.standard_errors), np.nan, self.variance.reach(level))
+        reach[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
         middle = np.where(self._equal, 0.0, self.differences)
         return middle - reach, middle + reach
 
@@ -238,12 +280,13 @@ class Pairs:
         for k, (a, b) in enumerate(zip(one, other, strict=True)):
             if drawn[a] is not None and drawn[b] is not None:
                 ends[:, k] = np.nanquantile(drawn[a] - drawn[b], [(1 - level) / 2, (1 + level) / 2])
-        return ends[0], ends[1]
+        wider = widened(ends[1] - ends[0], self.variance.reach_of_trainings(level))
+        return ends[0] - wider, ends[1] + wider
 
     @cached_property
     def _same(self) -> NDArray[np.bool_]:
-        """Which differences of pseudo-values are the same in every image."""
-        known = ~np.isnan(self.standard_errors)
+        """Which differences of pseudo-values are the same in every image, and in trainings."""
+        known = ~np.isnan(self.standard_errors) & (self.variance.error <= np.maximum(self._tested[0], _THE_SAME))
         _, least, greatest = self._tested
         return known & (greatest - least <= _THE_SAME)
 
@@ -266,9 +309,19 @@ class Pairs:
         from scipy.special import ndtri
 
         p_values = np.concatenate([self.p_values, *self.beside()])
-        each = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
+        least = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
         images = np.geomspace(2, _MOST_NEEDED, 4000)
-        freedom = np.maximum((self.freedom[pair] + 1) / self.measured[0].images * images - 1, 2)
-        errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
-        enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(_POWER))) * errors
-        return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf
+        variance = self.variance_of(pair, images)
+        enough = abs(self.differences[pair]) >= variance.reach(1 - least) + float(ndtri(_POWER)) * variance.error
+        known = self.differences[pair] and not math.isnan(self.standard_errors[pair])
+        return float(images[enough.argmax()]) if known and enough.any() else math.inf
+
+    def variance_of(self, pair: int, images: FloatArray) -> Variance:
+        """The variance of a difference over other numbers of images, which leave as it is what trainings add."""
+        if pair in self.common:
+            return self.common[pair].variance_of(0, images)
+        these, now = self._of_images.at(pair), self.measured[0].images
+        freedom = np.maximum((these.freedom + 1) / now * images - 1, 2)
+        of_images = Component(these.error * np.sqrt(now / images), freedom)
+        of_folds, (trainings, apart) = (values[pair] for values in self._of_folds), self._of_trainings
+        return Variance(of_images.with_folds(*of_folds), tuple(part.at(pair) for part in trainings), apart[pair])

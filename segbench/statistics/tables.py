@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.core.errors import ArgumentError, DataError
@@ -11,10 +11,18 @@ from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.protocols.registry import measuring, protocols, verb_of
+from segbench.statistics.run_means import table_of_runs
+
+_METHOD = "the method"
+Counted = Mapping[str, Any] | Table | Tabled
+"""Counts by the name of the image, or what has a table of them."""
 
 
-def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
-    """Lay out counts of any protocol."""
+def table_of(counts: Counted | Sequence[Mapping[str, Any]]) -> Table:
+    """Lay out counts of any protocol, of one run or a list of several."""
+    if isinstance(counts, (list, tuple)):
+        runs = as_runs(_METHOD, counts)
+        return table_of_runs(_METHOD, runs, protocol_measuring(*runs.values()).table)
     table = getattr(counts, "table", counts)
     if isinstance(table, Table):
         if not table.images:
@@ -23,6 +31,16 @@ def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
     if not isinstance(counts, Mapping):
         raise ArgumentError(f"found {type(counts).__name__}, expected one result, or counts by the name of the image")
     return protocol_measuring(counts).table(counts)
+
+
+def as_runs(method: str, counts: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
+    """Number the runs of a method, each the counts by the name of the image, or what holds them."""
+    runs = {str(number): getattr(run, "counts", run) for number, run in enumerate(counts, 1)}
+    odd = [type(run).__name__ for run in runs.values() if not isinstance(run, Mapping)]
+    if odd or not runs:
+        found = f"a list of {odd[0]}" if odd else "an empty list"
+        raise ArgumentError(f"{method}: found {found}, expected a list of runs, each counts by the name of the image")
+    return runs
 
 
 def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
