@@ -282,7 +282,7 @@ class Accumulator:
         if other._label != self._label:
             both = f"{str(self._label)!r} here, {str(other._label)!r} there"
             raise ArgumentError(
-                f"merge takes counts of one method and run; {both}: compute a result of each, or name both alike"
+                f"merge takes counts of one method; {both}: compute a result of each, or name both alike"
             )
         images, unnamed, notes = other._packed()
         stored = other._stored({})

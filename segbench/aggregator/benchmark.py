@@ -235,7 +235,7 @@ def evaluate_pairing(
         method=shown(method),
         run=as_run(run),
         settings=repairs.signature_fields() | pairing.signature_fields(),
-        notes=pairing.notes,
+        notes=pairing.notes if run else (*pairing.notes, *pairing.notes_on_left_out),  # a run may be a fold
         inputs=pairing.inputs.absolute(),
         images=len(pairing.files),
     )

@@ -241,7 +241,7 @@ class _Set:
             inspected=len(probes),
             refused=any(found.whole for found in findings) or _none_left(findings, probes),
             findings=in_order(findings),
-            notes=() if problem else self.pairing.notes,
+            notes=() if problem else (*self.pairing.notes, *self.pairing.notes_on_left_out),
         )
 
     def findings(self, probes: Sequence[Probe]) -> list[Finding]:

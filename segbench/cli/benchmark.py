@@ -17,7 +17,7 @@ from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, group, protocol_group
 from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
-from segbench.cli.selection import Leveled, tell
+from segbench.cli.selection import Leveled, joined_if_alike, tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.options import option
@@ -176,8 +176,9 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
             repairs=repairs,
             tuning=None if tuned is None else thresholds_of(tuned, pairings, protocol, repairs),
         )
-    intervals = [] if level is None else [result.intervals(level=level) for result in results]
-    print_run(results, run.form, per_class=run.per_class, intervals=intervals)
+    shown = joined_if_alike(results)
+    intervals = [] if level is None else [result.intervals(level=level) for result in shown]
+    print_run(shown, run.form, per_class=run.per_class, intervals=intervals)
     unusable = [result for result in results if result.failed or result.summary.empty]
     if run.form != "table" or not sys.stdout.isatty():  # a table in the terminal has the reasons below it
         print_reasons(unusable)

@@ -146,9 +146,9 @@ def _runs_of(named: Iterable[MethodRun]) -> dict[str, list[str]]:
 
 def refuse_overlapping_runs(pairings: Mapping[MethodRun, Pairing]) -> None:
     """Refuse runs of one method that share some images but not all, before anything is counted."""
-    from segbench.aggregator.joining import refuse_partial_overlap
+    from segbench.statistics.run_means import are_folds
 
     by_method = grouped((of.method, (of.run, pairing)) for of, pairing in pairings.items() if of.run)
     for method, runs in by_method.items():
         if all(pairing.files and not pairing.incomplete for _, pairing in runs):  # else the error says what is lacking
-            refuse_partial_overlap(method, {run: frozenset(pairing.names) for run, pairing in runs})
+            are_folds(method, {run: pairing.names for run, pairing in runs})
