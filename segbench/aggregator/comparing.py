@@ -16,7 +16,7 @@ from segbench.core.interface import named, setting
 from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
-from segbench.loaders.belonging import MAPPING, By
+from segbench.loaders.belonging import KINDS, MAPPING, By
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason

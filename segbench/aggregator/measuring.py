@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, Protocol, Self, TypeVar
 
+from segbench.aggregator.part_means import innermost
 from segbench.core import protocol as core
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
@@ -76,11 +77,11 @@ def measured_alike(results: Sequence[Measured]) -> list[Measured]:
     of_protocols = grouped((result.kind, place) for place, result in enumerate(results) if not result.published)
     alike = list(results)
     for places in of_protocols.values():
-        shared = shared_settings([results[place].rules for place in places])
+        shared = shared_settings([innermost(results[place].rules) for place in places])
         for place in places:
-            result = results[place]
-            own = {name: value for name, value in shared.items() if name in _fields(result.rules)}
-            changed = {name: value for name, value in own.items() if getattr(result.rules, name) != value}
+            result, rules = results[place], innermost(results[place].rules)
+            own = {name: value for name, value in shared.items() if name in _fields(rules)}
+            changed = {name: value for name, value in own.items() if getattr(rules, name) != value}
             alike[place] = result.with_settings(**changed) if changed else result
     return alike
 
@@ -103,7 +104,7 @@ def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
     apart = {
         name
         for result in results
-        for name, setting in _fields(result.rules).items()
+        for name, setting in _fields(innermost(result.rules)).items()
         if setting.metadata["measuring"] == "apart"
     }
     values = {name: [_as_text(result, name) for result in results] for name in sorted(apart)}
@@ -120,7 +121,7 @@ def _assigned_by(results: Sequence[Measurable], kind: str) -> list[str]:
 
 def _as_text(result: Measurable, name: str) -> str:
     """Return a setting as the signature has it, which leaves out what is as by default."""
-    return result.settings.get(name) or setting_text(getattr(result.rules, name, None))
+    return result.settings.get(name) or setting_text(getattr(innermost(result.rules), name, None))
 
 
 def without_measuring(result: Measurable) -> Mapping[str, str]:

@@ -14,8 +14,8 @@ import numpy as np
 
 from segbench.aggregator.by_name import ByName
 from segbench.aggregator.measuring import measured_alike, without_measuring
-from segbench.aggregator.part_means import MeanOverParts
-from segbench.aggregator.records import parts_of, resigned
+from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
+from segbench.aggregator.records import DataDigest, Digests, parts_of, resigned, without_selection
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import (
     ApartByFolder,
@@ -33,7 +33,7 @@ from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
-from segbench.core.names import first_names
+from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -43,17 +43,19 @@ from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
 from segbench.core.units import UnitTable, unit_metrics
-from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments
+from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
+from segbench.statistics.run_means import are_folds
 from segbench.statistics.units import by_unit, summed_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LISTED = 20
+_FEWEST_FOR_ERRORS = 2
 _ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
 _BEST_OF_TUNED = (
     "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
@@ -105,6 +107,12 @@ class Result:
     repeated : int
         How many images the results file holds of a later run of the same that is not complete, and will replace this
         result; 0 where there is none.
+    run : str
+        Which of the method's trainings or folds this is; empty where it has none. `segbench.join_runs` joins them.
+    ground_truth_digests : mapping of image name to str
+        Content of the ground truth of each image of a run, which folds of one set put together; empty without runs.
+    runs : mapping of str to Result
+        The results that were joined to this one by `segbench.join_runs`, by the names of the runs; empty for others.
     place : int, optional
         Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
         file, and of annotators.
@@ -140,22 +148,31 @@ class Result:
     repeated: int = 0
     place: int | None = None
     assigned: Mapping[str, Assignment] = field(default_factory=dict)
+    run: str = ""
+    ground_truth_digests: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, Result] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The method, with its run if it has any: ``"ours@1"``."""
+        return str(MethodRun(self.method, self.run))
 
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
         key = headline(self.rules.metrics()).key
-        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f})"
+        return f"Result({self.label!r}, {self._counted}, {key} {self.summary[key]:.4f})"
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
         notes = [*self.notes, *filter(None, [self.outdated])]
-        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *notes, self.signature])
+        return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *notes, self.signature])
 
     @property
     def _counted(self) -> str:
         images = many(len(self.counts), "image")
         images = "published without images" if self.published else "pixels without names" if self.unnamed else images
         images = f"partial: {partial_images(self.partial)}" if self.partial else images
+        images += f", {many(len(self.runs), 'fold' if self.pools_folds else 'run')}" if self.runs else ""
         part = f", class {self.settings['class']}" if "class" in self.settings else ""
         return f"{self.protocol}{part}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
@@ -165,7 +182,7 @@ class Result:
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
-        return table_html(table, f"{self.method} ({self._counted})")
+        return table_html(table, f"{self.label} ({self._counted})")
 
     @property
     def protocol(self) -> str:
@@ -175,7 +192,17 @@ class Result:
     @property
     def kind(self) -> type[Protocol]:
         """The class of the protocol; of a mean over parts that of their whole."""
-        return type(self.rules.of if isinstance(self.rules, MeanOverParts) else self.rules)
+        return type(innermost(self.rules))
+
+    @property
+    def pools_folds(self) -> bool:
+        """Whether its runs are the folds of a cross-validation: each has images of its own, and all are pooled."""
+        return bool(self.runs) and not isinstance(self.rules, MeanOverRuns)
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        """The standard deviation of each metric over the runs that it is the mean of; empty for other results."""
+        return self.rules.deviations if isinstance(self.rules, MeanOverRuns) else {}
 
     @cached_property
     def table(self) -> Table:
@@ -195,9 +222,17 @@ class Result:
     @cached_property
     def measured(self) -> Table:
         """The table that intervals and comparisons take, of images or, where they are given, of units."""
-        if self.units is None or not self.counts or isinstance(self.rules, MeanOverParts):  # whose parts have units
-            return self.by_image
-        return by_unit(self.by_image, self.counts, self.units, self.table_of)
+        table = self.by_image
+        if (
+            self.units is not None and self.counts and not isinstance(self.rules, MeanOverParts)
+        ):  # whose parts have units
+            table = by_unit(table, self.counts, self.units, self.table_of)
+        if not self.pools_folds:
+            return table
+        fold_of = {name: fold for fold, run in self.runs.items() for name in run.counts}
+        if self.units is not None:
+            self.units.refuse_divided(fold_of, "fold")
+        return table.in_folds([fold_of[image] for image in table.image_of_rows])
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -250,7 +285,8 @@ class Result:
     @property
     def competes(self) -> bool:
         """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
-        return competes(self.rules) and self.partial is None
+        is_mean_of_folds = isinstance(self.rules, MeanOverRuns) and not self.runs
+        return competes(self.rules) and self.partial is None and not is_mean_of_folds
 
     @property
     def outdated(self) -> str:
@@ -259,6 +295,23 @@ class Result:
             return ""
         so_far = f"a later run of it is not complete ({many(self.repeated, 'image')} so far)"
         return f"{so_far}, so these are the metrics of the run before it; repeat it"
+
+    @property
+    def standard_errors(self) -> Mapping[str, Mapping[str, float]]:
+        """The standard errors of joined runs by their source, and by metric; empty for other results.
+
+        Of a mean over trainings, ``"images"`` and ``"trainings"`` each add to its variance: the larger one says whether
+        more images or more runs would make the mean surer. Of pooled folds the larger one counts, ``"images"`` or
+        ``"folds"``.
+        """
+        if not self.runs or len(self.counts) < _FEWEST_FOR_ERRORS:
+            return {}
+        components = Measured(self.measured, 0.95, 1, 0).components
+        keys = [metric.key for metric in self.measured.metrics]
+        return {
+            source: {key: error for key, error in zip(keys, component.error.tolist(), strict=True) if key}
+            for source, component in components.items()
+        }
 
     def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
         """Give intervals over images of every metric; see `segbench.intervals`.
@@ -329,6 +382,7 @@ class Result:
         summary = self.summary
         run = {
             "method": self.method,
+            "run": self.run or None,
             "protocol": self.protocol,
             "signature": self.signature,
             "images": len(self.counts),
@@ -342,6 +396,8 @@ class Result:
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
             "failures": dict(self.failed),
         }
+        if self.sd:
+            run |= {"mean": True, "sd": finite_values(self.sd)}
         if intervals is None:
             return run
         return run | {
@@ -379,13 +435,15 @@ class Result:
         >>> table.index.tolist(), table["ods_f"].tolist()
         (['net'], [0.8])
         """
-        return data_frame([self.summary], "method", [self.method], list(self.summary))
+        return data_frame([self.summary], "method", [self.label], list(self.summary))
 
     def _why_no_intervals(self) -> str:
         if self.published:
             return "a published curve has no images to resample"
         if self.unnamed:
             return WITHOUT_NAMES
+        if isinstance(self.rules, MeanOverRuns) and not self.runs:
+            return "intervals are those of all folds pooled"
         if not self.counts:
             return "no image was counted"
         return "" if self.table.images else self.summary.undefined[headline(self.rules.metrics()).key]
@@ -457,7 +515,10 @@ class Result:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What `parts` takes it apart by: ``"class"``, ``"object"``, and ``"group"`` where groups are named."""
+        """What `parts` takes it apart by: classes, objects, and groups, units and runs where they are named."""
+        if self.runs:
+            first, *others = self.runs.values()
+            return ("run", *(axis for axis in first.axes if all(axis in run.axes for run in others)))
         if isinstance(self.rules, MeanOverParts):
             return ()
         divided = self.rules.capability(Divided)
@@ -469,10 +530,11 @@ class Result:
 
         Parameters
         ----------
-        axis : {"class", "object", "group", "unit"}
+        axis : {"class", "object", "group", "unit", "run"}
             ``"class"`` of label maps, of soft maps by class, and of panoptic maps; ``"object"`` of sequences;
             ``"group"`` of any images, such as the categories of a data set; ``"unit"`` of images that belong together,
-            such as those of a patient.
+            such as those of a patient; ``"run"`` of results that `segbench.join_runs` joined, whose other parts are
+            joined, too.
         by : str or mapping of str to str
             What the groups are, as ``with_settings(group_by=...)`` takes it; by default those that the run named.
 
@@ -504,15 +566,21 @@ class Result:
         """
         if axis not in AXES:
             raise ArgumentError(f"axis is {axis!r}, expected one of {', '.join(map(repr, AXES))}")
-        if isinstance(self.rules, MeanOverParts):
+        if isinstance(self.rules, MeanOverParts) and not self.runs:
             raise ArgumentError(f"{self.method} is a mean over {self.rules.plural}; take the parts of one of them")
         if by != "":
             if axis != "group":
                 raise ArgumentError(f"by is for groups of images, and the axis is {axis!r}; leave it out")
             return self.with_settings(group_by=by).parts(axis)
         if axis not in self._parts:
-            self._parts[axis] = Parts(self, axis, AXES[axis].divide(self))
+            self._parts[axis] = self._divided(axis)
         return self._parts[axis]
+
+    def _divided(self, axis: str) -> Parts:
+        """Take it apart; of joined runs the parts are joined, run by run."""
+        if self.runs and axis != "run":
+            return PartsOfRuns(self, axis, {name: run.parts(axis) for name, run in self.runs.items()})
+        return Parts(self, axis, AXES[axis].divide(self))
 
     @cached_property
     def _parts(self) -> dict[str, Parts]:
@@ -528,7 +596,7 @@ class Result:
         images = None if len(part.counts) == len(self.counts) else len(part.counts)
         signature = resigned(self.signature, part.protocol.name, settings, images)
         of_part = replace(
-            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None
+            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None, runs={}
         )
         of_part = replace(of_part, assigned={kind: of for kind, of in self.assigned.items() if kind not in part.named})
         if part.holds is None:
@@ -579,6 +647,9 @@ class Result:
         """
         if self.published:
             return self
+        if self.runs:
+            runs = {name: run.with_settings(**settings) for name, run in self.runs.items()}
+            return replace(joined(runs), method=self.method, place=self.place)
         of_images = {name: settings.pop(name) for name in KINDS if name in settings}
         if of_images and not of_images.keys() <= self.measuring_settings:
             raise ArgumentError(f"{named(next(iter(of_images)))} is for images: {self.method} {self._without_images}")
@@ -637,7 +708,7 @@ class Parts(ByName[Result]):
     Attributes
     ----------
     axis : str
-        What the parts are: ``"class"``, ``"object"``, ``"group"`` or ``"unit"``.
+        What the parts are: ``"class"``, ``"object"``, ``"group"``, ``"unit"`` or ``"run"``.
     notes : tuple of str
         Which images are in no part, and what names no image.
     undefined : mapping of str to str
@@ -648,7 +719,7 @@ class Parts(ByName[Result]):
         self.axis, self.notes = axis, division.notes
         self._result, self._division = result, division
         self._names = division.parts
-        self._made: dict[str, Result] = {}
+        self._made: dict[str, Result] = dict(result.runs) if axis == "run" else {}
         self.undefined: dict[str, str] = {}
         if isinstance(division.pooled, str):
             self.undefined["pooled"] = division.pooled
@@ -674,6 +745,8 @@ class Parts(ByName[Result]):
         if self._division.averaged or not self:
             return None
         axis = AXES[self.axis]
+        if self.axis == "run":
+            return MeanOverRuns(of=self._result.rules, parts=dict(self), plural="folds", is_in_one=True)
         return MeanOverParts(of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
 
     @cached_property
@@ -702,6 +775,152 @@ class Parts(ByName[Result]):
 
     def __repr__(self) -> str:
         return f"<results by {self.axis} of {self._result.method!r}: {first_names(list(self), _LISTED)}>"
+
+
+class PartsOfRuns(Parts):
+    """The parts of the runs of a method, each joined over the runs that have it."""
+
+    def __init__(self, result: Result, axis: str, of_runs: Mapping[str, Parts]) -> None:
+        self.axis, self._result, self._of_runs = axis, result, of_runs
+        first, *others = of_runs.values()
+        self.notes = tuple(note for note in first.notes if all(note in parts.notes for parts in others))
+        self._names = list(dict.fromkeys(name for parts in of_runs.values() for name in parts))
+        self._made = {}
+        self.undefined = {name: why for parts in of_runs.values() for name, why in parts.undefined.items()}
+
+    def __getitem__(self, name: str) -> Result:
+        """Return the result of a part, joined over runs."""
+        if name not in self._names:
+            return next(iter(self._of_runs.values()))[name]  # which says which there are
+        if name not in self._made:
+            parts = {run: parts[name] for run, parts in self._of_runs.items() if name in parts}
+            self._made[name] = self._joined(parts)
+        return self._made[name]
+
+    @cached_property
+    def mean(self) -> Result | None:
+        """The mean over parts, joined over runs."""
+        means = {run: parts.mean for run, parts in self._of_runs.items()}
+        return None if None in means.values() else self._joined(cast("dict[str, Result]", means))
+
+    @cached_property
+    def pooled(self) -> Result | None:
+        """The result of all parts added up, joined over runs."""
+        pooled = {run: parts.pooled for run, parts in self._of_runs.items()}
+        return None if None in pooled.values() else self._joined(cast("dict[str, Result]", pooled))
+
+    def _joined(self, parts: Mapping[str, Result]) -> Result:
+        """Join the parts of runs, which have the names of the whole."""
+        return replace(joined(parts), method=self._result.method, place=self._result.place)
+
+
+class _CountsOfRuns(ByName[Any]):
+    """The counts of trainings by the name of the image: a mapping from run to counts for each."""
+
+    def __init__(self, runs: Mapping[str, Result]) -> None:
+        self._runs = runs
+        self._names = next(iter(runs.values())).counts
+
+    def __getitem__(self, name: str) -> dict[str, Counts]:
+        return {run: result.counts[name] for run, result in self._runs.items()}
+
+
+class _CountsOfFolds(ByName[Any]):
+    """The counts of all images of a cross-validation, each from its fold."""
+
+    def __init__(self, folds: Mapping[str, Result]) -> None:
+        self._folds = folds
+        self._fold_of = {name: fold for fold, result in folds.items() for name in result.counts}
+        self._names = sorted(self._fold_of)
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  counts of the protocol
+        return self._folds[self._fold_of[name]].counts[name]
+
+
+def joined(runs: Mapping[str, Result]) -> Result:
+    """Return the mean over trainings on the same images, or the images of all folds pooled; of one run that itself."""
+    first = next(iter(runs.values()))
+    if len(runs) == 1:
+        return replace(first, run="")
+    if any(run.unnamed or run.published for run in runs.values()):
+        raise ArgumentError(f"{first.method}: runs are joined by images, and {WITHOUT_NAMES}")
+    images = {name: run.counts.keys() for name, run in runs.items()}
+    notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
+    said = tuple(note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items())
+    repeated = sum(run.repeated for run in runs.values())
+    alike = replace(first, run="", notes=said, repeated=repeated, kept=None, runs=dict(runs), reused=0)
+    if are_folds(first.method, images):
+        return _pooled_folds(alike)
+    if len({run.data for run in runs.values()}) > 1:
+        listed = ", ".join(f"{run.data} in {run.label}" for run in runs.values())
+        what = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
+        raise DataError(first.method, what, "count all runs on one set")
+    rules = MeanOverRuns(of=first.rules, parts=dict(runs))
+    settings = _resettled(first, rules)
+    signature = resigned(first.signature, first.protocol, settings)
+    counts = _CountsOfRuns(runs)
+    nothing: dict[str, Any] = {}
+    return replace(
+        alike,
+        rules=rules,
+        settings=settings,
+        signature=signature,
+        counts=counts,
+        digests=nothing,
+        image_notes=nothing,
+        ground_truth_digests=nothing,
+    )
+
+
+def _pooled_folds(alike: Result) -> Result:
+    """Return the result of the images of all folds, each counted in its own."""
+    folds = list(alike.runs.values())
+    failed = {name: why for fold in folds for name, why in fold.failed.items()}
+    truths = {name: truth for fold in folds for name, truth in fold.ground_truth_digests.items()}
+    counts = _CountsOfFolds(alike.runs)
+    chosen = _selection_of(folds, len(counts) + len(failed))
+    settings = {**without_selection(alike.settings), "folds": str(len(folds)), **chosen}
+    data = DataDigest(sorted((name, truths[name]) for name in counts))
+    places = [fold.inputs for fold in folds if fold.inputs is not None]
+    return replace(
+        alike,
+        counts=counts,
+        settings=settings,
+        signature=resigned(alike.signature, alike.protocol, settings, len(counts), data),
+        failed=failed,
+        digests=Digests(sorted((name, digest) for fold in folds for name, digest in fold.digests.items())),
+        image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
+        ground_truth_digests=truths,
+        assigned=together([fold.assigned for fold in folds]),
+        inputs=replace(places[0], merged=tuple(places[1:])) if places else None,
+    )
+
+
+def _selection_of(folds: Sequence[Result], images: int) -> dict[str, str]:
+    """Say which part of a set folds have together, given what each says of itself."""
+    chosen = total = 0
+    for fold in folds:
+        of_fold = len(fold.counts) + len(fold.failed)
+        if "missing" in fold.settings:
+            of_fold = int(fold.settings["missing"].partition(" of ")[2])
+        chosen = max(chosen, of_fold)
+        if "subset" in fold.settings:
+            total = max(total, int(fold.settings["subset"].partition(" of ")[2]))
+    if total:
+        return {"subset": f"{images} of {total}"} if images < total else {}
+    missing = chosen - images
+    return {"missing": f"{missing} of {chosen}"} if missing > 0 else {}
+
+
+def _by_run(result: Result) -> Division:
+    """Take joined runs apart."""
+    if not result.runs:
+        several = setting("ours@1=PRED1 ours@2=PRED2", "run='1' and run='2', and join_runs")
+        raise ArgumentError(f"{result.label} has no runs; count several trainings or folds of a method with {several}")
+    parts = {name: Part(run.rules, {"run": name}, run.counts) for name, run in result.runs.items()}
+    if result.pools_folds:
+        return Division(parts, partial(Part, result.rules, {}, result.counts))
+    return Division(parts, "each run is a training of its own, and their counts do not add up", averaged=True)
 
 
 def _by_protocol(axis: str, result: Result) -> Division:
@@ -773,6 +992,7 @@ AXES: Mapping[str, Axis] = {
         lambda: setting("--unit folder", "with_settings(unit='folder')"),
         is_in_one=True,
     ),
+    "run": Axis("runs", _by_run, lambda: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True),
 }
 """What `Result.parts` takes results apart by."""
 
@@ -830,7 +1050,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         namesakes = [
             (name, other)
             for name, other in zip(sets or [""] * len(results), results, strict=True)
-            if other.method == result.method
+            if other.label == result.label
         ]
         of_sets = grouped(namesakes).values()
         alike = grouped(
@@ -845,7 +1065,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         added = [result.protocol] if any(len({one.protocol for one in of_set}) > 1 for of_set in of_sets) else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
-        names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
+        names.append(f"{result.label} ({', '.join(added)})" if added else result.label)
     return names
 
 

@@ -193,7 +193,7 @@ def _tuned(results: Sequence[Result], text: str, path: Path) -> list[Result]:
     from segbench.aggregator.tuning import tuned_thresholds
 
     def tells(result: Result) -> tuple[str, Mapping[str, str]]:
-        return result.method, without_selection(without_measuring(result), *SELECTION, "field")
+        return result.label, without_selection(without_measuring(result), *SELECTION, "field")
 
     applies = ["thresholds" in result.rules.measuring_settings() and not result.published for result in results]
     if not any(applies):
@@ -210,9 +210,9 @@ def _tuned(results: Sequence[Result], text: str, path: Path) -> list[Result]:
         else:
             run = next((run for run in runs if tells(run) == tells(result)), None)
             if run is None:
-                names = ", ".join(run.method for run in runs) or "none"
+                names = ", ".join(run.label for run in runs) or "none"
                 raise ArgumentError(
-                    f"{text} holds no run of {result.method} under the settings of {path} (it holds: {names}); "
+                    f"{text} holds no run of {result.label} under the settings of {path} (it holds: {names}); "
                     "tune with the same options and names"
                 )
             chosen = tuned_thresholds(run)

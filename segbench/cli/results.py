@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from segbench.cli.counting import Jobs, Workers
-from segbench.cli.data import methods_of
 from segbench.cli.guesses import metric_keys_of, titles_of
+from segbench.cli.methods import places_by_name
 from segbench.cli.options import argument
 from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
@@ -25,6 +25,7 @@ from segbench.cli.selection import (
     chosen_methods,
     chosen_runs,
     comparable,
+    joined_if_alike,
     named_as_in_tables,
     outdated,
     parts_of,
@@ -64,6 +65,12 @@ class Show(Only, ChosenParts, Leveled, Rounded):
     per_object: bool = option(
         "Print one row per object of sequences and method, and the mean over objects.", False, rare=True
     )
+    runs: bool = option(
+        "Print one row per run (training or fold) of each method, their mean, and what images and trainings add to its "
+        "standard error.",
+        False,
+        rare=True,
+    )
     per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
     metrics: str | None = option(
         "Show these metrics in this order: ods_f,auc_pr.",
@@ -75,51 +82,66 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
     )
 
-    def __call__(self) -> None:
+    def lines(self) -> RowKind:
+        """Say what a row is, by the options for it; of several the first that do not go together are refused."""
         wanted: dict[RowKind, bool] = {
             "image": self.per_image,
             "unit": self.per_unit,
             "class": self.per_class,
             "object": self.per_object,
+            "run": self.runs,
             "threshold": self.per_threshold,
         }
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
-        typed = f"--per-{lines}"
+        typed = _flag_of(lines)
         if [lines, *others] == ["image", "class"]:
             lines, others = "class image", []
         if others:
-            raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
+            raise ArgumentError(f"{typed} and {_flag_of(others[0])} are two tables; choose one")
         if self.per_class and self.class_name is not None:
             raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
         if lines != "method" and self.group is None and self.measuring.get("group_by", "none") != "none":
-            what = f"--group-by prints one row per group and {typed} one per {typed.removeprefix('--per-')}"
+            what = f"--group-by prints one row per group and {typed} one per {lines}"
             raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
         alone = lines in ("image", "unit", "class image", "threshold")
         if alone and self.intervals is not None and self.form != "json":
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
-        files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
+        if self.sort is not None and not (self.per_image or self.per_unit):
+            raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
+        return lines
+
+    def __call__(self) -> None:
+        lines = self.lines()
+        files = {name: Path(place) for name, place in places_by_name(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
-            raise ArgumentError(f"{typed} is a table of one data set; give one results file")
+            raise ArgumentError(f"{_flag_of(lines)} is a table of one data set; give one results file")
         of_sets = {
             name: self.of_group(several)
-            for name, several in results_of_sets(files, self.only, self.class_name, self.measuring).items()
+            for name, several in results_of_sets(
+                files, self.only, self.class_name, self.measuring, join=lines not in ("run", "threshold")
+            ).items()
         }
+        if lines == "run":
+            of_sets = {name: joined_if_alike(several) for name, several in of_sets.items()}
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
         if lines == "method" and by_group(loaded):
             lines = "group"
-        if self.sort is not None and not (self.per_image or self.per_unit):
-            raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
-        if self.form == "csv" or lines not in ("method", "group", "object"):  # which have no notes on runs
+        if self.form == "csv" or lines not in ("method", "group", "object", "run"):  # which have no notes on runs
             tell(*outdated(loaded))
+
+
+def _flag_of(lines: RowKind) -> str:
+    """Return the option that asks for rows of a kind."""
+    return "--runs" if lines == "run" else f"--per-{'image' if lines == 'class image' else lines}"
 
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowKind) -> list[str] | None:
@@ -283,10 +305,10 @@ class Export(OneFile):
     def __call__(self) -> None:
         from segbench.report.bsds import export_bsds
 
-        loaded = self.chosen()
+        loaded = self.chosen(join=False)
         for result in loaded:
             if result.failed and not result.counts:
-                click.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
+                click.echo(f"{result.label}: no image was counted, so it has no curve to write", err=True)
         for path in export_bsds(loaded, self.bsds):
             click.echo(f"written: {path}", err=True)
 
@@ -339,7 +361,7 @@ class Merge:
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
             if text := in_no_part(result):
                 tell(f"{result.method}: {text}")
-        for (method, _), runs in grouped(((result.method, result.protocol), result) for result in merged).items():
+        for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
                 said = f"note: {method} is {len(runs)} runs, since their settings differ"
                 click.echo(f"{said}; count parts of one set with the same options", err=True)
@@ -473,11 +495,11 @@ class Overlay(OneFile, Shown):
         from segbench.report.overlays import export_overlays, legend
 
         threshold, classes, output = self.threshold, self.classes, self.output
-        found = self.chosen()
+        found = self.chosen(join=False)
         chosen = [result for result in found if not why_no_pictures(result)] or found
         for result in found:
             if result not in chosen:
-                click.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
+                click.echo(f"{result.label}: left out, since it {why_no_pictures(result)}", err=True)
         with progress_of("overlays", self.progress) as tally:
             problems = export_overlays(
                 chosen, output, threshold=threshold, names=self.image, classes=classes, progress=tally
@@ -486,7 +508,7 @@ class Overlay(OneFile, Shown):
             click.secho(problem, fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
             if (metric := best_threshold(result.metrics)) is not None:
-                click.echo(f"{result.method}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
+                click.echo(f"{result.label}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
             for names, colours in {
                 tuple(names): class_colours(len(names)) for names in (parts_of(result, "class") for result in chosen)

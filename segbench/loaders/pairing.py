@@ -324,6 +324,7 @@ class Pairing:
     other_fields: tuple[str, ...] = ()  # masks of other names than the images, where some images have none
     unknown: tuple[str, ...] = ()  # chosen names and patterns that fit no image, with the nearest name
     left_out: tuple[str, ...] = ()  # ground truths without a prediction, where these are allowed
+    notes_on_left_out: tuple[str, ...] = ()  # which these are
     total: int = 0  # images of the set, if the run is restricted to a part of them
     problem: DataError | None = None  # why nothing can be paired
     by_base_name: bool = False  # whether files pair without their folders, which one side alone has
@@ -362,6 +363,11 @@ class Pairing:
     def advised(self) -> tuple[AdvisedPatterns, ...]:
         """Patterns under which more names pair, each tried on the files; those of all files alone if there are any."""
         return () if self.nearly_all else _advised_patterns(self)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether some image lacks a partner, or nothing can be paired."""
+        return bool(self.missing or self.extra or self.without_field or self.unknown or self.problem)
 
     def require_complete(self) -> Self:
         """Insist that every image has a partner; a `DataError` names those that have none."""
@@ -408,7 +414,7 @@ def pair(inputs: Inputs) -> Pairing:
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
     without = f"{verb(len(left_out), 'have')} no prediction and {verb(len(left_out), 'are')} left out"
     note = f"{of_all(len(left_out), chosen, 'image')} {without}: {first_names(left_out, _NAMED)}"
-    return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
+    return replace(pairing, missing=(), left_out=left_out, notes_on_left_out=(note,))
 
 
 _NAMES = ("missing", "extra", "without_field", "other_fields", "left_out")
@@ -430,7 +436,7 @@ def _joined(inputs: Inputs, parts: Sequence[Pairing]) -> Pairing:
     """Put the images of several categories together."""
     names: dict[str, Any] = {
         key: tuple(chain.from_iterable(getattr(part, key) for part in parts))
-        for key in (*_NAMES, "files", "notes", "unknown")
+        for key in (*_NAMES, "files", "notes", "notes_on_left_out", "unknown")
     }
     problem = next((part.problem for part in parts if part.problem), None)
     return Pairing(inputs, **names, total=sum(part.total for part in parts), problem=problem)

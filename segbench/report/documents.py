@@ -20,6 +20,7 @@ from segbench.report.tables import (
     Table,
     image_metrics,
     listed,
+    mean_of_folds,
     part_rows,
     threshold_columns,
     worst_first,
@@ -47,7 +48,7 @@ def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
 
 def _signed(part: Part, how: Listing) -> Table:
     """Add the signatures to the notes of a table of methods."""
-    signatures = part.signatures if how.rows in ("method", "group", "object") else ()
+    signatures = part.signatures if how.rows in ("method", "group", "object", "run") else ()
     return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
@@ -55,6 +56,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     """Write results as JSON; docs/plots.md describes it."""
     if how.rows in AXES and AXES[how.rows].has_rows:
         return _document_of_parts(results, how)
+    results, how = _with_runs(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
@@ -88,14 +90,32 @@ def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], h
         run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
 
+def _with_runs(results: Sequence[Result], how: Listing) -> tuple[list[Result], Listing]:
+    """Put the results that were joined before each result of them, and behind pooled folds their mean."""
+    listed: list[tuple[Result, int]] = []
+    for place, result in enumerate(results):
+        means = [mean_of_folds(result)] if result.pools_folds and how.rows == "method" else []
+        listed += [(one, place) for one in (*result.runs.values(), result, *means)]
+    drawn = [_drawn_as(result, how.intervals[place]) for result, place in listed] if how.intervals else []
+    sets = [how.sets[place] for _, place in listed] if how.sets else []
+    return [result for result, _ in listed], replace(how, intervals=drawn, sets=sets)
+
+
+def _drawn_as(result: Result, drawn: Intervals) -> Intervals:
+    """Return the intervals of a result, drawn as others were."""
+    return result.intervals(level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)
+
+
 def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
     """Give what JSON has of the chosen metrics."""
-    return {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined")}
+    return {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined", "sd") if name in run}
 
 
 def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     """Write a run for each part, their mean and all of them."""
     runs = []
+    if how.rows != "run":
+        results, how = _with_runs(results, how)
     for row in part_rows(results, how.rows, intervals=how.intervals):
         run = row.result.to_dict(intervals=row.intervals)
         run |= _narrowed(run, how)
@@ -103,6 +123,8 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
             run |= {how.rows: None, "mean": True}
         elif row.kind == "part":
             run[how.rows] = row.name
+        if how.rows == "run" and (errors := row.result.standard_errors):
+            run["standard_errors"] = {source: how.chosen(finite_values(of)) for source, of in errors.items()}
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 

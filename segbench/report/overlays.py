@@ -134,7 +134,7 @@ def export_overlays(
         threshold = as_real(threshold, named("threshold"), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)
     work: list[_Work] = []
-    places = file_names([result.method for result in results])
+    places = file_names([result.label for result in results])
     for result, place in zip(results, places, strict=True):
         full_protocol(result)
         if classes and "class" not in result.axes:

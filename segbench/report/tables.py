@@ -39,7 +39,7 @@ from segbench.report.remarks import not_ranked_together, remarks, undefined_metr
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
-RowKind = Literal["method", "image", "unit", "class", "class image", "object", "threshold", "group"]
+RowKind = Literal["method", "image", "unit", "class", "class image", "object", "threshold", "group", "run"]
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
@@ -48,13 +48,17 @@ _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
 
 class Row(NamedTuple):
-    """The metrics of a row, ends of their intervals, and texts in further columns; `method` is its result's place."""
+    """The metrics of a row, ends of their intervals, and texts in further columns; `method` is its result's place.
+
+    Of means over runs `sd` has the standard deviation of each metric.
+    """
 
     labels: tuple[str, ...]
     summary: Summary
     intervals: Mapping[str, tuple[float, float]] = {}
     texts: tuple[str, ...] = ()
     method: int = 0
+    sd: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,8 @@ class Table:
         def cell(row: Row, metric: Metric) -> str:
             numbers = row.summary.get(metric.key, math.nan), *row.intervals.get(metric.key, _UNKNOWN)
             value, *ends = (metric.written(one, digits=digits) for one in numbers)
+            deviation = row.sd.get(metric.key, math.nan)
+            value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=digits)}"
             if stacked and row.intervals:
                 return BELOW.join([value, *ends])
             return value if "-" in ends else f"{value} [{', '.join(ends)}]"
@@ -127,12 +133,14 @@ class Table:
         """Give the values with all digits; ends of intervals have columns where some row has them."""
         keys = [metric.key for metric in self.columns]
         drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
+        spread = [key for key in keys if any(key in row.sd for row in self.rows)]
         rows = []
-        for labels, summary, intervals, texts, _ in self.rows:
-            values = [summary.get(key, math.nan) for key in keys]
-            values += [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
-            rows.append([*labels, *map(exact, values), *texts])
-        titles = [f"{key}_{end}" for key in drawn for end in ENDS]
+        for row in self.rows:
+            values = [row.summary.get(key, math.nan) for key in keys]
+            values += [row.sd.get(key, math.nan) for key in spread]
+            values += [end for key in drawn for end in row.intervals.get(key, _UNKNOWN)]
+            rows.append([*row.labels, *map(exact, values), *row.texts])
+        titles = [*(f"{key}_sd" for key in spread), *(f"{key}_{end}" for key in drawn for end in ENDS)]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
@@ -251,12 +259,17 @@ def method_table(
     keys: Sequence[str] | None = None,
     every: bool = False,
     names: Sequence[str] = (),
+    fold_rows: bool = True,
 ) -> Table:
-    """Give one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need."""
+    """Return one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need.
+
+    Below a method that pools folds stands the mean over folds, unless there are no `fold_rows`.
+    """
     names, sets = names or names_of(results), competing_sets(results)
     if every:
         stopped = any(result.partial for result in results)
-        titles = ["images", "failed", "signature", *(["partial"] if stopped else [])]
+        has_runs = any(result.runs or result.run for result in results)
+        titles = ["images", "failed", "signature", *(["partial"] if stopped else []), *(["runs"] if has_runs else [])]
     else:
         titles = ["images"] if len({len(result.counts) for result in results if not result.published}) > 1 else []
 
@@ -266,17 +279,30 @@ def method_table(
             "failed": str(len(result.failed)),
             "signature": result.signature,
             "partial": partial_text(result.partial) if result.partial else "",
+            "runs": result.settings.get("runs") or result.settings.get("folds", ""),
         }
 
     rows = []
     for k, result in enumerate(results):
         drawn, said = intervals[k] if intervals else {}, texts(result)
-        rows.append(Row((names[k],), result.summary, drawn, tuple(said[one] for one in titles), k))
+        rows.append(Row((names[k],), result.summary, drawn, tuple(said[one] for one in titles), k, result.sd))
+        if result.pools_folds and fold_rows:
+            mean = mean_of_folds(result)
+            label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
+            rows.append(Row((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
     shown = _method_columns(results, keys, every=every)
     found = remarks(results, intervals, keys=keys, names=names)
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
-    competing = [[place for place in places if results[place].competes] for places in sets]
+    row_of = {row.method: place for place, row in reversed([*enumerate(rows)])}  # the first of each result
+    competing = [[row_of[place] for place in places if results[place].competes] for places in sets]
     return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes))
+
+
+def mean_of_folds(result: Result) -> Result:
+    """Return the mean over the folds that a result pools."""
+    mean = result.parts("run").mean
+    assert mean is not None  # noqa: S101  for types alone: each fold has images
+    return mean
 
 
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
@@ -446,7 +472,8 @@ def _rows_of(whole: PartRow, axis: str) -> list[PartRow]:
     if not has_rows or (len(parts) == 1 and not parts.notes):  # mean and all images are the same
         return rows
     if parts.mean is not None:
-        name = f"mean of {parts.mean.settings.get('mean', many(len(parts), axis))}"
+        noun = "fold" if axis == "run" and result.pools_folds else axis
+        name = f"mean of {parts.mean.settings.get('mean', many(len(parts), noun))}"
         rows.append(replace(whole, name=name, result=parts.mean, kind="mean", notes=parts.notes))
     if parts.pooled is not None:
         rows.append(replace(whole, result=parts.pooled, notes=parts.notes))
@@ -458,21 +485,40 @@ def part_table(
 ) -> Table:
     """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
-    Of groups and objects notes say what is wrong with them.
+    Runs are below each other by method, and only their means compete. Of groups, objects and runs notes say what is
+    wrong with them.
     """
-    by_name = grouped((part.name, part) for part in parts)
-    blocks = [list(parts)] if every else [*by_name.values()]
+    blocks = [list(parts)] if every or axis == "run" else [*grouped((part.name, part) for part in parts).values()]
     rows: list[Row] = []
     sets: list[list[int]] = []
     for block in blocks:
         drawn = [part.intervals for part in block if part.intervals is not None]
-        table = method_table([part.result for part in block], intervals=drawn, keys=keys, every=every)
+        shown = [part.result for part in block]
+        table = method_table(shown, intervals=drawn, keys=keys, every=every, fold_rows=False)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]
     notes = _notes_on_parts(parts, table.columns, axis, keys, [] if every else blocks)
     if AXES[axis].has_rows:
         notes = _notes_around(notes, parts, results)
+    if axis == "run":
+        rows = [row for part, own in zip(parts, rows, strict=True) for row in (own, *_error_rows(part, own))]
+        sets = []
     return replace(table, labels=(axis, "method"), rows=rows, sets=sets, notes=tuple(notes))
+
+
+def _error_rows(part: PartRow, row: Row) -> list[Row]:
+    """Return the standard errors of joined runs by their source; nothing of single ones."""
+    errors = part.result.standard_errors
+    return [
+        row._replace(
+            labels=(f"standard error, {source}", part.method),
+            summary=Summary(values),
+            texts=("",) * len(row.texts),
+            intervals={},
+            sd={},
+        )
+        for source, values in errors.items()
+    ]
 
 
 def _notes_on_parts(
