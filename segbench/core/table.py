@@ -49,6 +49,9 @@ class Table(ABC):
     noun: str = "image"
     """What a row is called in messages, in the singular; several are written by `segbench.core.numbers.many`."""
 
+    why_no_ranks: str = ""
+    """Why the signed-rank test does not take its rows, for instance as they are of several parts; empty if it does."""
+
     means: Collection[str] = ()
     """The names of columns that are averaged over the images where they are not nan; all others are added up."""
 
