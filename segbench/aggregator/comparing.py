@@ -21,6 +21,7 @@ from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
+from segbench.statistics.pairs import Test
 from segbench.statistics.run_means import named_runs
 from segbench.statistics.tables import as_runs, protocol_measuring, refuse_different, table_of_counts
 
@@ -39,6 +40,7 @@ def compare(
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
+    test: Test = "t-test",
 ) -> Comparison:
     """Compare methods, each pair of them, by every metric but totals and thresholds.
 
@@ -59,6 +61,9 @@ def compare(
         Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
         Of the resamples behind ranks, and behind intervals of metrics that jump, see `intervals`.
+    test : {"t-test", "signed-rank"}
+        Which test decides the answer: the paired jackknife t-test, of any metric, or the signed-rank test, of means
+        over images. Choose before you look; see docs/comparing.md. `Difference` has both.
 
     Returns
     -------
@@ -69,7 +74,8 @@ def compare(
     Raises
     ------
     ArgumentError
-        For fewer than two methods, or other settings: it says what differs.
+        For fewer than two methods, or other settings: it says what differs. For the signed-rank test where no metric
+        is a mean over images.
     DataError
         For other images or ground truth, or runs that share some images, but not all.
 
@@ -95,7 +101,7 @@ def compare(
         raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
     results = [of_method for of_method in by_method if isinstance(of_method, Result)]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
-    settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
+    settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
     if by_method and len(results) == len(by_method):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
@@ -118,7 +124,12 @@ def compare(
 
 
 def compare_results(
-    results: Sequence[Result], *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+    results: Sequence[Result],
+    *,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+    test: Test = "t-test",
 ) -> Comparison:
     """Compare methods pair by pair on the same images.
 
@@ -128,7 +139,7 @@ def compare_results(
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
-    level, replicates, seed
+    level, replicates, seed, test
         As in `segbench.compare`.
 
     Returns
@@ -182,7 +193,7 @@ def compare_results(
         refuse_different(counts)
         _refuse_different_data(results)
     tables = {result.method: result.measured for result in results}
-    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed)
+    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]

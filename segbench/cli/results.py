@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -176,6 +176,12 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         shown="the metric that ranks methods; csv, json: all",
         complete=KEYS,
     )
+    test: str = option(
+        "Choose the test: t-test, of any metric, or signed-rank, of means over images.",
+        "t-test",
+        choices=("t-test", "signed-rank"),
+        metavar="TEST",
+    )
     every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
     )
@@ -252,8 +258,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
 
         by_class = {name: self.means(several) for name, several in of_runs.items()}
         whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
-        resampled = {"replicates": self.replicates, "seed": self.seed}
-        each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
+        settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
+        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_class.values())
         comparisons = together([*each])
         by_name = dict(zip(by_class, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}

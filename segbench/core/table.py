@@ -52,6 +52,8 @@ class Table(ABC):
 
     folds: Sequence[str] = ()
     """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
+    why_no_ranks: str = ""
+    """Why the signed-rank test does not take its rows, for instance as they are of several parts; empty if it does."""
 
     means: Collection[str] = ()
     """The names of columns that are averaged over the images where they are not nan; all others are added up."""
