@@ -188,7 +188,7 @@ class Pairs(ABC):
         return math.inf
 
     def errors_of_sources(self, pair: int) -> tuple[float, float]:
-        """Return the standard errors of a difference that images alone would give it, and trainings; nan if not known."""
+        """Return the standard errors that images alone would give a difference, and trainings; nan if not known."""
         del pair
         return math.nan, math.nan
 
