@@ -20,7 +20,8 @@ from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
-from segbench.statistics.tables import protocol_measuring, refuse_different
+from segbench.statistics.tables import counts_table, protocol_measuring, refuse_different
+from segbench.statistics.units import By
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
@@ -30,6 +31,7 @@ def compare(
     methods: Mapping[str, Mapping[str, Any] | Result] | Sequence[Result],
     *,
     protocol: Protocol | None = None,
+    unit: By | None = None,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -44,6 +46,9 @@ def compare(
     protocol : Protocol, optional
         What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
         theirs.
+    unit : str, mapping of str to str, or function of the name, optional
+        Which images belong together, such as those of a patient, see `intervals`: units are then compared. Results
+        have units of their own; here they are measured with these.
     level : float
         Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
@@ -88,12 +93,15 @@ def compare(
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
         named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
+        if unit is not None:
+            named_results = [result.with_settings(unit=unit) for result in named_results]
         return compare_results(named_results, **settings)
     counts = dict(zip(names, (one.counts if isinstance(one, Result) else one for one in given), strict=True))
     measuring = protocol or protocol_measuring(*counts.values())
     if len(counts) > 1:
         refuse_different(counts)
-    return compare_tables({name: measuring.table(images) for name, images in counts.items()}, **settings)
+    tables = {name: counts_table(images, measuring, unit) for name, images in counts.items()}
+    return compare_tables(tables, **settings)
 
 
 def compare_results(

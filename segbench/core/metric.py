@@ -54,6 +54,9 @@ class Metric:
         How it moves with the images, which decides its intervals (`segbench.statistics.measured`): smoothly; too high
         in small sets; or in jumps, as what is read at a threshold that was itself chosen. Quantiles of resamples hold
         the value of the population often enough for metrics that jump, not for erratic ones.
+    adds_up : bool
+        Whether the counts of several images added up, measured as one image, have it as a single image does: not so of
+        what is a mean over images alone, such as distances.
     optimistic : bool
         Whether its thresholds were chosen on the images that it describes.
     priority : int
@@ -80,6 +83,7 @@ class Metric:
     headline: bool = False
     compared: bool = False
     spread: Spread = "smooth"
+    adds_up: bool = True
     optimistic: bool = False
     priority: int = 0
     note: str = ""

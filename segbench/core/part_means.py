@@ -30,6 +30,11 @@ class PartMeans(Table):
         self.parts = parts
 
     @property
+    def noun(self) -> str:  # type: ignore[override]  # that of the tables
+        """What a row is called."""
+        return next(iter(self.tables.values())).noun
+
+    @property
     def columns(self) -> Mapping[str, Table]:
         """The tables of the parts."""
         return self.tables

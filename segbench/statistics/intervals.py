@@ -14,10 +14,12 @@ from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import by_key, many
+from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.tables import table_of
+from segbench.statistics.tables import counts_table, table_of
+from segbench.statistics.units import By
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,14 +130,26 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
 
 def intervals(
-    per_image: Mapping[str, Any] | Table | Tabled, *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+    per_image: Mapping[str, Any] | Table | Tabled,
+    *,
+    protocol: Protocol | None = None,
+    unit: By | None = None,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
 ) -> Intervals:
-    """Intervals over images of every metric of a benchmark, by the delete-one jackknife.
+    """Intervals over images, or units of images, of every metric of a benchmark, by the delete-one jackknife.
 
     Parameters
     ----------
     per_image : mapping of str to counts, Result or Table
         Counts by the image's name.
+    protocol : Protocol, optional
+        What measures counts; by default the protocol that ships for counts of their type.
+    unit : str, mapping of str to str, or function of the name, optional
+        Which images belong together, such as those of a patient: ``{"a_01": "a", "a_02": "a"}``, ``"folder"``,
+        ``"#_*"`` or ``"meta.csv:patient"``, see docs/units.md. By default each image is drawn by itself. For counts; a
+        result has units of its own, see `Result.with_settings`.
     level : float
         Between 0 and 1.
     replicates : int
@@ -163,7 +177,9 @@ def intervals(
     True
     """
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
-    return intervals_of(Measured(table_of(per_image), level, replicates, seed))
+    plain = protocol is None and unit is None
+    table = table_of(per_image) if plain else counts_table(per_image, protocol, unit)
+    return intervals_of(Measured(table, level, replicates, seed))
 
 
 def intervals_of(measured: Measured) -> Intervals:
@@ -202,10 +218,11 @@ def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
     yield from few_images(measured.images)
     if measured.images > 1:
         yield from _on_weights(measured, places)
-    rare = {name: number for name, number in measured.table.images_of_classes.items() if number < _FEW_OF_A_CLASS}
-    if rare:
-        listed = first_names([f"{name} ({many(number, 'image')})" for name, number in rare.items()], _NAMED_CLASSES)
-        yield f"intervals are too narrow, since few images hold some classes: {listed}"
+    noun = measured.table.noun
+    held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
+    if rare := [f"{name} ({many(number, noun)})" for name, number in held.items() if number < _FEW_OF_A_CLASS]:
+        listed = first_names(rare, _NAMED_CLASSES)
+        yield f"intervals are too narrow, since few {noun}s hold some classes: {listed}"
 
 
 def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:

@@ -10,19 +10,27 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
+from segbench.statistics.units import By, by_unit, read_units
 from segbench.protocols.registry import measuring, protocols, verb_of
 
 
 def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
     """Lay out counts of any protocol."""
-    table = getattr(counts, "table", counts)
+    table = getattr(counts, "measured", counts)
     if isinstance(table, Table):
         if not table.images:
             raise ArgumentError(f"found {type(counts).__name__} without images, expected at least one image")
         return table
+    return counts_table(counts)
+
+
+def counts_table(counts: object, protocol: Protocol | None = None, unit: By | None = None) -> Table:
+    """Lay out counts by image name, with rows summed by unit where units are given."""
     if not isinstance(counts, Mapping):
         raise ArgumentError(f"found {type(counts).__name__}, expected one result, or counts by the name of the image")
-    return protocol_measuring(counts).table(counts)
+    measuring = protocol or protocol_measuring(counts)
+    table = measuring.table(counts)
+    return table if unit is None else by_unit(table, counts, read_units(unit, counts), measuring.table)
 
 
 def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:

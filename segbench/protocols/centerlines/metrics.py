@@ -36,7 +36,7 @@ def _error(name: str, patches: str) -> Metric:
     note = "in patches of 64 x 64 pixels" if patches else "difference in components (β0), holes (β1) and β0 - β1 (χ)"
     return Metric(
         key=key, title=title, better="lower", range=_NO_END, image_key=key, image_title=f"{title} {patches}".strip(),
-        compared=True, priority=2 if patches else 0, group="error in patches" if patches else "error",
+        compared=True, adds_up=False, priority=2 if patches else 0, group="error in patches" if patches else "error",
         note=note if name == "betti0" else "",
     )  # fmt: skip
 

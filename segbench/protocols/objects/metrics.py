@@ -71,8 +71,8 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     means = [replace(one, key=key_of_images(one.key), image_key="") for one in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
-        _score("aji", "AJI", "mean over images", compared=True),
-        _score("aji_plus", "AJI+", "mean over images", priority=3),
+        _score("aji", "AJI", "mean over images", compared=True, adds_up=False),
+        _score("aji_plus", "AJI+", "mean over images", priority=3, adds_up=False),
     )
     return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 
@@ -311,11 +311,11 @@ class PanopticTable(ObjectTable):
         return {**super().image_weights, **of_some}
 
     @property
-    def images_of_classes(self) -> Mapping[str, int]:
-        held = dict.fromkeys((name for name, _ in self._classes.values()), 0)
-        for one in self.ordered:
-            for name, number in zip(one.names, one.objects[:, 0].tolist(), strict=True):
-                held[name] += number > 0
+    def images_of_classes(self) -> Mapping[str, BoolArray]:
+        held = {name: np.zeros(self.images, np.bool_) for name, _ in self._classes.values()}
+        for image, counts in enumerate(self.ordered):
+            for name, number in zip(counts.names, counts.objects[:, 0].tolist(), strict=True):
+                held[name][image] = number > 0
         return held
 
 

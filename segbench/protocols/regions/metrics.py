@@ -58,11 +58,11 @@ METRICS = shares(
         compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="erratic"),
-    Metric(key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"),
+    Metric(key="pri_ods", title="ODS", better="higher", image_key="pri", adds_up=False, image_title="PRI", compared=True, group="PRI"),
     Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
     Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
     Metric(
-        key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
+        key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", adds_up=False, image_title="VOI", compared=True,
         group="VOI", note=_VOI,
     ),
     Metric(key="voi_ods_threshold", kind="threshold", spread="jumps"),
@@ -76,7 +76,7 @@ METRICS = shares(
         note="part at its ODS, too few regions",
     ),
     Metric(
-        key="are_ods", title="ODS", better="lower", image_key="are", image_title="ARE", compared=True, group="ARE",
+        key="are_ods", title="ODS", better="lower", image_key="are", adds_up=False, image_title="ARE", compared=True, group="ARE",
         note=_ARE,
     ),
     Metric(key="are_ods_threshold", kind="threshold", spread="jumps"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
@@ -67,6 +67,7 @@ METRICS = shares(
     Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
     Metric(key="ber", better="lower", image_key="ber", image_title="BER"),
 )  # fmt: skip
+METRICS = tuple(replace(metric, adds_up=False) for metric in METRICS)  # sums of values of images, none of pixels
 
 
 class SaliencyTable(CountsTable[SaliencyCounts]):
