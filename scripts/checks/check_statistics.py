@@ -189,8 +189,8 @@ FAILING: dict[str, tuple[Population, tuple[str, ...], tuple[int, ...]]] = {
     "rare-classes": (
         partial(populations.classes, present=RARE), ("miou", "mean_dice", "pixel_accuracy"), (8, 10, 30, 100, 300),
     ),
-    "failures": (partial(populations.contours, failing=0.05), CONTOURS, (8, 10, 30, 100, 300)),
-    "failures-of-one": (partial(populations.contours, failing=0.05, only_second=True), CONTOURS, (8, 10, 30, 100, 300)),
+    "failures": (partial(populations.contours, failing=0.05), CONTOURS, (8, 10, 30, 100)),
+    "failures-of-one": (partial(populations.contours, failing=0.05, only_second=True), CONTOURS, (8, 10, 30, 100)),
 }  # fmt: skip
 UNITS: dict[str, tuple[Population, tuple[str, ...]]] = {
     "miou": (partial(populations.classes, present=(1, 0.75, 0.75, 0.75, 0.75), in_images=0.7), ("miou",)),
@@ -231,9 +231,9 @@ def cells_of_protocols() -> Iterator[tuple[str, Cell]]:
     """Yield cells of units in other protocols (c), and where intervals are too narrow (f)."""
     for letter, populations_of, numbers in (("c", UNITS, (12, 30)), ("f", FAILING_UNITS, (8, 12, 30))):
         for name, (population, metrics) in populations_of.items():
-            truth = partial(truth_of, partial(of_units, population, 0.5, partial(between, LARGE, 5, 15)))
+            truth = partial(truth_of, partial(of_units, population, 0.5, partial(between, LARGE, 4, 8)))
             for units in numbers:
-                draw = partial(of_units, population, 0.5, partial(between, units, 5, 15))
+                draw = partial(of_units, population, 0.5, partial(between, units, 4, 8))
                 bounds: Any = ((0, 0.07), 0.92) if letter == "c" else ()
                 yield f"{letter}/{name}-{units}", Cell(draw, truth, metrics, *bounds)
 
