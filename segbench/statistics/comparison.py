@@ -19,11 +19,12 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import behind
+from segbench.core.notes import behind, notes_about
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer
+from segbench.statistics.failures import on_differences, on_distances
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import TIED, Pairs
@@ -100,8 +101,8 @@ class Comparison:
         The methods, in the order given.
     metrics : tuple of Metric
         What is compared.
-    notes : tuple of str
-        What to say beside the tables.
+    general_notes : tuple of str
+        What to say beside the tables whatever metric they show; `notes` has those on the metrics, too.
     undefined : mapping of str to str
         By metric, why it is undefined for some method, named with the reason.
     beside : tuple of Comparison
@@ -111,7 +112,7 @@ class Comparison:
 
     measured: Mapping[str, Measured]
     metrics: tuple[Metric, ...]
-    notes: tuple[str, ...] = ()
+    general_notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
     _pairs: dict[str, Pairs] = field(default_factory=dict, init=False)
@@ -215,6 +216,17 @@ class Comparison:
             )
             found.append(row.turned() if against == row.a else row)
         return found
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to say beside the tables of the metrics that these show."""
+        return self.notes_about(compared(self))
+
+    def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
+        """Say what must be known beside the metrics of some keys: of methods, and of few images that decide."""
+        pairs = {key: self.pairs(key) for key in keys}
+        of_metrics = (*on_differences(pairs, self.methods), *on_distances(pairs))
+        return *notes_about(self.general_notes, keys), *of_metrics
 
     def why_none(self, key: str, a: str, b: str) -> dict[str, str]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""

@@ -63,6 +63,12 @@ class GroupMeans(PartMeans):
         """None: `jackknife` has those of each group."""
         return {}
 
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Average the metrics of groups for every row of weights, shape (R, images)."""
+        ends = np.cumsum([table.images for table in self.tables.values()])[:-1]
+        parts = zip(self.tables.values(), np.split(weights, ends, axis=1), strict=True)
+        return self.averaged(np.array([table.measure(part)[:, self.places] for table, part in parts]))
+
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
         return np.concatenate([table.measure_images()[:, self.places] for table in self.tables.values()])

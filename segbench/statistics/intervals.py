@@ -17,6 +17,7 @@ from segbench.core.numbers import by_key, many
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
+from segbench.statistics.failures import on_intervals
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.tables import counts_table, table_of
 from segbench.statistics.units import By
@@ -189,6 +190,7 @@ def intervals_of(measured: Measured) -> Intervals:
     places = {metric.key: place for place, metric in enumerate(table.metrics) if metric.key}
     found = {key: measured.interval(place) for key, place in places.items()}
     drawn = {key: places[key] for key, one in found.items() if not one.reason and math.isnan(one.error)}
+    by_jackknife = {key: places[key] for key, one in found.items() if not math.isnan(one.error)}
     return Intervals(
         {key: one.ends for key, one in found.items()},
         {key: float(table.estimates[place]) for key, place in places.items()},
@@ -198,7 +200,7 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.replicates,
         measured.seed,
         measured.images,
-        (*notes_on(measured, places), *_on_resamples(measured, drawn)),
+        (*notes_on(measured, places), *on_intervals(measured, by_jackknife), *_on_resamples(measured, drawn)),
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
     )
