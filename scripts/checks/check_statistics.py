@@ -17,7 +17,8 @@ documentation from the file.
 
 (a) units of images that resemble each other; (b) one unit with half of the images; (c) other protocols over units;
 (d) methods trained several times; (e) folds of a cross-validation; (f) populations for which intervals are known to be
-too narrow; (g) images that are independent, protocol by protocol.
+too narrow; (g) images that are independent, protocol by protocol; (n) how often a note on few images that decide a mean
+is given.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import argparse
 import csv
 import io
 import itertools
+import json
 import sys
 import time
 import warnings
@@ -41,10 +43,12 @@ import populations
 from populations import Floats, Integers, Pair, Random
 
 import segbench
+from segbench.core.notes import MetricNote
 
+RECORDED = Path(__file__).parents[2] / "tests" / "statistics" / "p_values.json"
 RESULTS = Path(__file__).with_name("statistics.csv")
 DOCS = Path(__file__).parents[2] / "docs"
-COLUMNS = ("cell", "metric", "repeats", "seed", "truth", "coverage", "no_interval", "size", "no_test")
+COLUMNS = ("cell", "metric", "repeats", "seed", "truth", "coverage", "no_interval", "size", "no_test", "noted")
 LARGE, LARGE_SETS = 1000, 20
 """The metrics of a population are the means of those of so many sets of so many images or units."""
 
@@ -67,6 +71,25 @@ class Cell:
         """Return whether what was measured breaks a bound."""
         size, coverage = (float(row[name] or "nan") for name in ("size", "coverage"))
         return not self.size[0] <= size <= self.size[1] or coverage < self.coverage
+
+
+@dataclass(frozen=True)
+class NoteCell:
+    """A population of distances, and in which share of the sets a note on few images is to be given."""
+
+    distances: Callable[[Random], Floats]
+    least: float = 0.0
+    most: float = 1.0
+
+    def noted(self, random: Random) -> bool:
+        """Return whether a drawn set has the note."""
+        images = named(populations.at_distances(self.distances(random)))
+        notes = segbench.intervals(images, replicates=1).notes
+        return any(isinstance(note, MetricNote) and "hd95" in note.names for note in notes)
+
+    def misses(self, row: Mapping[str, str]) -> bool:
+        """Return whether what was measured breaks a bound."""
+        return not self.least <= float(row["noted"]) <= self.most
 
 
 @dataclass
@@ -266,7 +289,21 @@ def cells_of_images() -> Iterator[tuple[str, Cell]]:
         yield f"g/power-{images}", Cell(partial(of_images, better, images), unknown, ("ods_f",))
 
 
+def cells_of_notes() -> Iterator[tuple[str, NoteCell]]:
+    """Yield cells of the note on few images that decide a mean (n)."""
+    for images, least in ((10, 0.6), (30, 0.8), (100, 0.95)):
+        yield f"n/normal-{images}", NoteCell(lambda random, n=images: random.normal(100, 10, n), most=0.02)
+        yield f"n/beta-{images}", NoteCell(lambda random, n=images: 1000 * random.beta(9, 1, n), most=0.06)
+        yield f"n/failures-{images}", NoteCell(lambda random, n=images: populations.failed(random, n), least)
+
+
 CELLS = dict(itertools.chain(cells_of_units(), cells_of_protocols(), cells_of_runs(), cells_of_images()))
+NOTE_CELLS = dict(cells_of_notes())
+SMALL = (
+    "a/12x10-10-rho0.5", "b/6", "c/miou-12", "d/10x3-sd0.1", "d/one-30x3-sd0.1", "e/50-sd0.1", "f/rare-classes-8",
+    "f/failures-of-one-10", "g/labels-10",
+)  # fmt: skip
+"""Cells of which the tests draw the first 100 sets; `--record` writes the p-values that they expect."""
 
 
 def repeated(cell: Cell, repeats: int, seed: int) -> Measured:
@@ -279,6 +316,10 @@ def repeated(cell: Cell, repeats: int, seed: int) -> Measured:
 
 def rows_of(name: str, repeats: int, seed: int) -> list[dict[str, str]]:
     """Measure a cell: a row for each metric."""
+    common = {"cell": name, "repeats": str(repeats), "seed": str(seed)}
+    if name in NOTE_CELLS:
+        noted = [NOTE_CELLS[name].noted(np.random.default_rng([seed, repeat])) for repeat in range(repeats)]
+        return [{**dict.fromkeys(COLUMNS, ""), **common, "metric": "hd95", "noted": f"{np.mean(noted):.4f}"}]
     cell = CELLS[name]
     measured, truth = repeated(cell, repeats, seed), cell.truth(cell.metrics)
     rows = []
@@ -294,7 +335,7 @@ def rows_of(name: str, repeats: int, seed: int) -> list[dict[str, str]]:
             "no_test": 1 - tested.mean(),
         }
         texts = {key: "" if np.isnan(share) else f"{share:.4f}" for key, share in shares.items()}
-        rows.append({"cell": name, "metric": metric, "repeats": str(repeats), "seed": str(seed), **texts})
+        rows.append({**dict.fromkeys(COLUMNS, ""), **common, "metric": metric, **texts})
     return rows
 
 
@@ -314,7 +355,7 @@ def store(rows: list[dict[str, str]]) -> None:
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for name in CELLS:
+    for name in (*CELLS, *NOTE_CELLS):
         writer.writerows(measured.get(name, []))
     partly = RESULTS.with_suffix(".partly")
     partly.write_text(text.getvalue())
@@ -332,8 +373,14 @@ def run(names: Sequence[str], repeats: int, seed: int, jobs: int) -> None:
             rows = done.result()
             store(rows)
             for row in rows:
-                missed = "  misses its bound" if CELLS[row["cell"]].misses(row) else ""
+                cell = CELLS.get(row["cell"]) or NOTE_CELLS[row["cell"]]
+                missed = "  misses its bound" if cell.misses(row) else ""
                 print(f"{time.perf_counter() - start:7.0f} s  " + "  ".join(row.values()) + missed, flush=True)
+
+
+def first_p_values(name: str) -> list[float]:
+    """Return the p-values of the first metric of a cell in the first 100 sets."""
+    return [float(f"{p:.9g}") for p in repeated(CELLS[name], 100, 0).p_values[:, 0]]
 
 
 def main() -> None:
@@ -344,10 +391,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("--list", action="store_true", help="print the names of all cells")
+    parser.add_argument("--record", action="store_true", help="write the p-values that tests compare with")
     arguments = parser.parse_args()
+    if arguments.record:
+        lines = (f'"{name}": {json.dumps(first_p_values(name))}' for name in SMALL)
+        RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     if arguments.list:
-        print("\n".join(CELLS))
-    names = [name for start in arguments.cell for name in CELLS if name.startswith(start)]
+        print("\n".join((*CELLS, *NOTE_CELLS)))
+    names = [name for start in arguments.cell for name in (*CELLS, *NOTE_CELLS) if name.startswith(start)]
     if arguments.cell and not names:
         sys.exit(f"no cell begins with {', '.join(arguments.cell)}; --list prints the names of all")
     run(list(dict.fromkeys(names)), arguments.repeats, arguments.seed, arguments.jobs)

@@ -151,22 +151,34 @@ def contours(
         distance = 5 * np.exp(0.6 * (shared + np.sqrt(0.5) * effects(random, unit, rho))) * np.where(failed, 10, 1)
         if only_second and method == 0:
             distance *= 1 + 9 * failing
-        # 60, 25, 9 and 6 % of a contour of 200 pixels; the last are the 95th percentile.
-        squared = np.rint((distance[:, np.newaxis] * [0.1, 0.3, 0.6, 1]) ** 2).astype(np.int64)
-        squared += np.arange(4)  # distances rise
-        area = np.full(unit.size, 3000)
-        overlap = np.rint(area * np.exp(-distance / 60)).astype(np.int64)
-        methods.append([_contour(*image) for image in zip(area, overlap, squared, strict=True)])
+        methods.append(at_distances(distance))
     return methods[0], methods[1]
 
 
-def _contour(area: int, overlap: int, squared: Integers) -> segbench.ContourCounts:
+def at_distances(hd95: Floats) -> list[Any]:
+    """Return counts of contours at these distances: a tenth, 30 % and 60 % of them for 120, 50 and 18 of 200 pixels."""
+    squared = np.rint((hd95[:, np.newaxis] * [0.1, 0.3, 0.6, 1]) ** 2).astype(np.int64)
+    overlaps = np.rint(3000 * np.exp(-hd95 / 60)).astype(np.int64)
+    # Distances rise.
+    return [_contour(*image) for image in zip(overlaps, squared + np.arange(4), strict=True)]
+
+
+def _contour(overlap: int, squared: Integers) -> segbench.ContourCounts:
     """Return the counts of an image whose distances are the same in both directions."""
-    areas, pixels_at = [[area, area, overlap]], np.tile([120, 50, 18, 12], 2)
+    areas, pixels_at = [[3000, 3000, overlap]], np.tile([120, 50, 18, 12], 2)
     return segbench.ContourCounts(
         "masks", "pixels", 1, 500_000, areas, areas, [[200, 200, 120, 120]], [[4, 4]],
         np.tile(squared, 2), pixels_at, np.zeros(8, np.int64), np.zeros((0, 1), np.int64),
     )  # fmt: skip
+
+
+def failed(random: Random, images: int) -> Floats:
+    """Draw distances of which 5 % are ten times as far, at least one."""
+    distances = 5 * np.exp(0.6 * random.normal(size=images))
+    failing = random.random(images) < 0.05
+    while not failing.any():
+        failing = random.random(images) < 0.05
+    return distances * np.where(failing, 10, 1)
 
 
 def objects(random: Random, unit: Integers, rho: float = 0.0) -> Pair:
@@ -249,7 +261,7 @@ def _anomalies(normal: Integers, defects: Integers, sizes: Integers) -> segbench
     )  # fmt: skip
 
 
-def _saliency(random: Random) -> tuple[Any, ...]:
+def saliency_map(random: Random) -> tuple[Any, ...]:
     """Count a disc in an image of 24 x 24 pixels, and maps that are noisy in every pixel and off in some part."""
     y, x = np.mgrid[:24, :24]
     disc = np.hypot(y - random.uniform(7, 17), x - random.uniform(7, 17)) < random.uniform(2.5, 8)
@@ -263,7 +275,7 @@ def _saliency(random: Random) -> tuple[Any, ...]:
     return tuple(methods)
 
 
-def _regions(random: Random) -> tuple[Any, ...]:
+def segmentation(random: Random) -> tuple[Any, ...]:
     """Count regions of blocks of 2 x 2 pixels, 4 to 8 blocks a side, by the strengths of the edges between blocks."""
     side = int(random.integers(4, 9))
     centres = random.uniform(0, side, (2, int(random.integers(2, 7))))
@@ -305,7 +317,7 @@ def banked(draw: Callable[[Random], tuple[Any, ...]]) -> Callable[[Random, Integ
     return population
 
 
-saliency, regions = banked(_saliency), banked(_regions)
+saliency, regions = banked(saliency_map), banked(segmentation)
 
 
 def trained(random: Random, images: int, runs: int, deviation: float) -> tuple[Integers, Integers, Integers]:
