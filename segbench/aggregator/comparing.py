@@ -197,7 +197,8 @@ def compare_results(
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    return replace(comparison, undefined=undefined, notes=(*outdated, *differing_repairs(results), *comparison.notes))
+    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
+    return replace(comparison, undefined=undefined, general_notes=notes)
 
 
 def refuse_measured_apart(results: Sequence[Result]) -> None:

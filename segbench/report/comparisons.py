@@ -14,7 +14,6 @@ from rich.console import Console
 
 from segbench.aggregator.result import Result
 from segbench.core.grouping import grouped
-from segbench.core.notes import notes_about
 from segbench.core.numbers import exact, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
@@ -71,11 +70,7 @@ class Compared:
         said = []
         for name, comparison in self.comparisons.items():
             own = [remark.text for remark in remarks(self.results[name], keys=keys)]
-            of_pairs = notes_about(comparison.notes, keys)
-            said += [
-                (note, name)
-                for note in (*comparison.disagreements(keys), *comparison.on_single_runs(keys), *own, *of_pairs)
-            ]
+            said += [(note, name) for note in (*comparison.disagreements(keys), *own, *comparison.notes_about(keys))]
         found = [*self.left_out]
         for note, classes in grouped(dict.fromkeys(said)).items():
             found.append(note if len(classes) == len(self.comparisons) else f"{', '.join(classes)}: {note}")

@@ -21,11 +21,12 @@ from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import behind
+from segbench.core.notes import behind, notes_about
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer
+from segbench.statistics.failures import on_differences, on_distances
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on, unknown_units
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import Pairs, SignedRankTests, Test, TTests
@@ -133,8 +134,8 @@ class Comparison:
         The methods, in the order given.
     metrics : tuple of Metric
         What is compared.
-    notes : tuple of str
-        What to say beside the tables.
+    general_notes : tuple of str
+        What to say beside the tables whatever metric they show; `notes` has those on the metrics, too.
     undefined : mapping of str to str
         By metric, why it is undefined for some method, named with the reason.
     beside : tuple of Comparison
@@ -146,7 +147,7 @@ class Comparison:
 
     measured: Mapping[str, Measured]
     metrics: tuple[Metric, ...]
-    notes: tuple[str, ...] = ()
+    general_notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
     test: Test = "t-test"
@@ -291,6 +292,17 @@ class Comparison:
         low, high = pairs.intervals(self.level)
         return np.column_stack([pairs.differences, low, high, pairs.p_values, pairs.corrected])
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to say beside the tables of the metrics that these show."""
+        return self.notes_about(compared(self))
+
+    def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
+        """Say what must be known beside the metrics of some keys: of methods, and of few images that decide."""
+        tests = {key: self.t_tests(key) for key in keys}
+        of_metrics = (*on_differences(tests, self.methods), *on_distances(tests))
+        return (*self.on_single_runs(keys), *notes_about(self.general_notes, keys), *of_metrics)
+
     def why_none(self, key: str, a: str, b: str, test: Test | None = None) -> dict[str, str]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
         pairs = self.pairs(key, test)
@@ -368,13 +380,13 @@ class Comparison:
 
     def __str__(self) -> str:
         """Print the answer by the metric that ranks methods, and the notes."""
-        return "\n".join([str(self.answer()), *self.on_single_runs([self.metric().key]), *self.notes])
+        return "\n".join([str(self.answer()), *self.notes])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Give the answer as notebooks show it."""
-        return self.answer()._repr_html_() + remarks_html(*self.on_single_runs([self.metric().key]), *self.notes)
+        return self.answer()._repr_html_() + remarks_html(*self.notes)
 
 
 # No lambdas do this, so that comparisons can be pickled.

@@ -18,6 +18,7 @@ from segbench.core.protocol import Protocol
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
 from segbench.core.units import UnitTable
 from segbench.loaders.belonging import By
+from segbench.statistics.failures import on_intervals
 from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.jackknife import t_value
 from segbench.statistics.measured import Measured, as_draws, as_level
@@ -203,6 +204,7 @@ def intervals_of(measured: Measured) -> Intervals:
     places = {metric.key: place for place, metric in enumerate(table.metrics) if metric.key}
     found = {key: measured.interval(place) for key, place in places.items()}
     drawn = {key: places[key] for key, one in found.items() if not one.reason and math.isnan(one.error)}
+    by_jackknife = {key: places[key] for key, one in found.items() if not math.isnan(one.error)}
     return Intervals(
         {key: one.ends for key, one in found.items()},
         {key: float(table.estimates[place]) for key, place in places.items()},
@@ -213,7 +215,12 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.seed,
         measured.images,
         measured.table.sample_size,
-        (*unknown_units(measured), *notes_on(measured, places), *_on_resamples(measured, drawn)),
+        (
+            *unknown_units(measured),
+            *notes_on(measured, places),
+            *on_intervals(measured, by_jackknife),
+            *_on_resamples(measured, drawn),
+        ),
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
         {key: {name: part.at(place) for name, part in measured.components.items()} for key, place in places.items()},

@@ -14,6 +14,7 @@ from segbench.core.errors import SegbenchError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
+from segbench.core.notes import notes_about
 from segbench.core.numbers import DIGITS, number
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import Scale, dot, drawing, line, rows
@@ -21,7 +22,7 @@ from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, competing_sets, why_apart
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing
 from segbench.statistics.comparison import Comparison, compared
-from segbench.statistics.intervals import FEW_IMAGES, few_images
+from segbench.statistics.intervals import FEW_IMAGES
 
 _MOST_NAMED = 4
 _ROW = 40.0
@@ -82,7 +83,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         details += _of_one(leading[0], metric) if len(leading) == 1 else []
         details += [f"Not compared: {why}."] if why else []
         notes = [*(differing_repairs(counted) if counted else ())]
-        notes += few_images(best.images) if best and best.images else ()
+        notes += notes_about(best.notes, [metric.key]) if best and best.images else ()
         details += [sentence(note, methods) for note in notes]
     else:
         answer = comparison.answer()
@@ -92,7 +93,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
             details.append(f"{answer.verdict}.")
         details += _certainty(comparison)
         notes = [*comparison.disagreements(compared(comparison), titles=True)]
-        notes += [*comparison.on_single_runs([answer.metric.key]), *comparison.notes]
+        notes += comparison.notes
         details += [sentence(note, methods) for note in notes]
     details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
