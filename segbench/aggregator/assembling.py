@@ -48,6 +48,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     """
     protocol, settings = run.rules, run.fields
     truths, digests = DataDigest(), Digests()
+    truth_of: dict[str, str] = {}  # of runs alone: folds join to one set
     packed = PackedCounts(digests, {}, file, run)
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
@@ -59,6 +60,8 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             failed[one.name] = one.failure
             continue
         truths.add(one.name, one.ground_truth_digest)
+        if run.run:
+            truth_of[one.name] = one.ground_truth_digest
         digests.add(one.name, one.digest)
         if one.counts:
             packed.held[one.name] = one.counts
@@ -92,6 +95,9 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
         run.inputs,
         digests,
         image_notes=image_notes,
+        assigned={kind: part.among([*digests, *failed]) for kind, part in run.assigned.items()},
+        run=run.run,
+        ground_truth_digests=truth_of,
     )
 
 
@@ -132,8 +138,8 @@ def load_results(
         many of how many. A run that repeats a complete one is left out until it is complete itself; until then
         ``result.outdated`` of the latter says so.
     **settings
-        Settings of measuring, such as ``at=0.5``, for the runs whose protocol measures with them, see
-        `Result.with_settings`; by default each run is measured as it was when it was last made.
+        Settings of measuring, such as ``at=0.5``, for the runs whose protocol measures with them, and ``group_by`` for
+        all, see `Result.with_settings`; by default each run is measured as it was when it was last made.
 
     Returns
     -------
@@ -195,8 +201,8 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
     namesakes: Counter[tuple[str, str]] = Counter()
     numbers: list[int | None] = []
     for run in runs:
-        key = run.method, namesakes[run.protocol, run.method]
-        namesakes[run.protocol, run.method] += 1
+        key = run.method, namesakes[run.protocol, run.label]
+        namesakes[run.protocol, run.label] += 1
         ranked = competes(run.rules)
         numbers.append(places.setdefault(key, len(places)) if ranked else None)
     return numbers
@@ -230,10 +236,10 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
         result = assemble(run, store.outcomes([run.key]), store.path)
     except (ArgumentError, DataError) as error:
         reason = f"{error.path}: {error.what}" if isinstance(error, DataError) else error  # its hint is for a run
-        raise DataError(path, f"the run of {run.method!r} cannot be put together ({reason})", _DAMAGED) from error
+        raise DataError(path, f"the run of {run.label!r} cannot be put together ({reason})", _DAMAGED) from error
     signed = replace(result, signature=run.signature)  # which names the version that counted
     if signed.data != result.data:
-        what = f"the images of {run.method!r} are not those that its signature was made of"
+        what = f"the images of {run.label!r} are not those that its signature was made of"
         raise DataError(path, what, _DAMAGED)
     # What belongs to other images, or was changed, is passed over: it can be derived again.
     digest, summary, packed = store.pooled(run.key) or ("", "", b"")
@@ -242,7 +248,7 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     try:
         kept: Any = decode_summary(summary), decode(packed)
     except DataError as error:
-        raise DataError(path, f"what was kept of the run of {run.method!r} {error.what}", _DAMAGED) from error
+        raise DataError(path, f"what was kept of the run of {run.label!r} {error.what}", _DAMAGED) from error
     return replace(signed, kept=kept) if type(kept[1]) is protocol.counts else signed
 
 
@@ -253,7 +259,7 @@ def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stac
     """
     store = begun.file
     before = store.replaced(begun, run, result)
-    what = f"{store.path}: the run of {run.method!r}"
+    what = f"{store.path}: the run of {run.label!r}"
     if before.images and not result.counts:
         warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
         return

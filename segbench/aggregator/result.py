@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from segbench.aggregator.by_name import ByName
-from segbench.aggregator.groups import grouping
 from segbench.aggregator.measuring import measured_alike, without_measuring
-from segbench.aggregator.part_means import MeanOverParts
-from segbench.aggregator.records import parts_of, resigned
+from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
+from segbench.aggregator.records import DataDigest, Digests, parts_of, resigned, without_selection
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import (
     ApartByFolder,
@@ -32,9 +31,9 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
-from segbench.core.metric import columns, footnotes, headline, refuse_outside
-from segbench.core.names import first_names
+from segbench.core.interface import format_setting, named, setting
+from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
+from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -43,15 +42,20 @@ from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
+from segbench.core.units import UnitTable, unit_metrics
+from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
+from segbench.statistics.run_means import are_folds
+from segbench.statistics.units import by_unit, summed_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LISTED = 20
+_FEWEST_FOR_ERRORS = 2
 _ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
 _BEST_OF_TUNED = (
     "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
@@ -81,6 +85,8 @@ class Result:
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
+    assigned : mapping of str to Assignment
+        What each image belongs to: its ``"group"`` and its ``"unit"``, where these are named.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
     published : Published, optional
@@ -101,6 +107,12 @@ class Result:
     repeated : int
         How many images the results file holds of a later run of the same that is not complete, and will replace this
         result; 0 where there is none.
+    run : str
+        Which of the method's trainings or folds this is; empty where it has none. `segbench.join_runs` joins them.
+    ground_truth_digests : mapping of image name to str
+        Content of the ground truth of each image of a run, which folds of one set put together; empty without runs.
+    runs : mapping of str to Result
+        The results that were joined to this one by `segbench.join_runs`, by the names of the runs; empty for others.
     place : int, optional
         Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
         file, and of annotators.
@@ -135,32 +147,42 @@ class Result:
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
     place: int | None = None
+    assigned: Mapping[str, Assignment] = field(default_factory=dict)
+    run: str = ""
+    ground_truth_digests: Mapping[str, str] = field(default_factory=dict)
+    runs: Mapping[str, Result] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The method, with its run if it has any: ``"ours@1"``."""
+        return str(MethodRun(self.method, self.run))
 
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
         key = headline(self.rules.metrics()).key
-        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f})"
+        return f"Result({self.label!r}, {self._counted}, {key} {self.summary[key]:.4f})"
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
         notes = [*self.notes, *filter(None, [self.outdated])]
-        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *notes, self.signature])
+        return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *notes, self.signature])
 
     @property
     def _counted(self) -> str:
         images = many(len(self.counts), "image")
         images = "published without images" if self.published else "pixels without names" if self.unnamed else images
         images = f"partial: {partial_images(self.partial)}" if self.partial else images
+        images += f", {many(len(self.runs), 'fold' if self.pools_folds else 'run')}" if self.runs else ""
         part = f", class {self.settings['class']}" if "class" in self.settings else ""
         return f"{self.protocol}{part}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
-        metrics = columns(self.rules.metrics())
+        metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
-        return table_html(table, f"{self.method} ({self._counted})")
+        return table_html(table, f"{self.label} ({self._counted})")
 
     @property
     def protocol(self) -> str:
@@ -170,17 +192,55 @@ class Result:
     @property
     def kind(self) -> type[Protocol]:
         """The class of the protocol; of a mean over parts that of their whole."""
-        return type(self.rules.of if isinstance(self.rules, MeanOverParts) else self.rules)
+        return type(innermost(self.rules))
+
+    @property
+    def pools_folds(self) -> bool:
+        """Whether its runs are the folds of a cross-validation: each has images of its own, and all are pooled."""
+        return bool(self.runs) and not isinstance(self.rules, MeanOverRuns)
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        """The standard deviation of each metric over the runs that it is the mean of; empty for other results."""
+        return self.rules.deviations if isinstance(self.rules, MeanOverRuns) else {}
 
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
         return self._laid_out()
 
+    @property
+    def units(self) -> Assignment | None:
+        """The units that images belong to, such as patients; None where images are independent."""
+        return self.assigned.get(UNIT)
+
+    @cached_property
+    def by_image(self) -> Table:
+        """The table of images that statistics take: it pools nothing again that a results file keeps."""
+        return self._laid_out(self._keeps) if self._keeps else self.table
+
     @cached_property
     def measured(self) -> Table:
-        """The table that intervals and comparisons take: it pools nothing again that a results file keeps."""
-        return self._laid_out(self._keeps) if self._keeps else self.table
+        """The table that intervals and comparisons take, of images or, where they are given, of units."""
+        table = self.by_image
+        if (
+            self.units is not None and self.counts and not isinstance(self.rules, MeanOverParts)
+        ):  # whose parts have units
+            table = by_unit(table, self.counts, self.units, self.table_of)
+        if not self.pools_folds:
+            return table
+        fold_of = {name: fold for fold, run in self.runs.items() for name in run.counts}
+        if self.units is not None:
+            self.units.refuse_divided(fold_of, "fold")
+        return table.in_folds([fold_of[image] for image in table.image_of_rows])
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the protocol, and those of units."""
+        metrics = self.rules.metrics()
+        if self.units is None or isinstance(self.rules, MeanOverParts):
+            return metrics
+        return (*metrics, *unit_metrics(metrics, self.units.noun))
 
     @property
     def _tuned(self) -> bool:
@@ -225,7 +285,8 @@ class Result:
     @property
     def competes(self) -> bool:
         """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
-        return competes(self.rules) and self.partial is None
+        is_mean_of_folds = isinstance(self.rules, MeanOverRuns) and not self.runs
+        return competes(self.rules) and self.partial is None and not is_mean_of_folds
 
     @property
     def outdated(self) -> str:
@@ -234,6 +295,23 @@ class Result:
             return ""
         so_far = f"a later run of it is not complete ({many(self.repeated, 'image')} so far)"
         return f"{so_far}, so these are the metrics of the run before it; repeat it"
+
+    @property
+    def standard_errors(self) -> Mapping[str, Mapping[str, float]]:
+        """The standard errors of joined runs by their source, and by metric; empty for other results.
+
+        Of a mean over trainings, ``"images"`` and ``"trainings"`` each add to its variance: the larger one says whether
+        more images or more runs would make the mean surer. Of pooled folds the larger one counts, ``"images"`` or
+        ``"folds"``.
+        """
+        if not self.runs or len(self.counts) < _FEWEST_FOR_ERRORS:
+            return {}
+        components = Measured(self.measured, 0.95, 1, 0).components
+        keys = [metric.key for metric in self.measured.metrics]
+        return {
+            source: {key: error for key, error in zip(keys, component.error.tolist(), strict=True) if key}
+            for source, component in components.items()
+        }
 
     def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
         """Give intervals over images of every metric; see `segbench.intervals`.
@@ -267,6 +345,7 @@ class Result:
                 replicates,
                 seed,
                 images=0,
+                sample_size=many(0, "image"),
                 notes=(note,),
                 undefined=undefined,
                 thresholds=self.summary.thresholds,
@@ -303,6 +382,7 @@ class Result:
         summary = self.summary
         run = {
             "method": self.method,
+            "run": self.run or None,
             "protocol": self.protocol,
             "signature": self.signature,
             "images": len(self.counts),
@@ -316,6 +396,8 @@ class Result:
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
             "failures": dict(self.failed),
         }
+        if self.sd:
+            run |= {"mean": True, "sd": finite_values(self.sd)}
         if intervals is None:
             return run
         return run | {
@@ -353,13 +435,15 @@ class Result:
         >>> table.index.tolist(), table["ods_f"].tolist()
         (['net'], [0.8])
         """
-        return data_frame([self.summary], "method", [self.method], list(self.summary))
+        return data_frame([self.summary], "method", [self.label], list(self.summary))
 
     def _why_no_intervals(self) -> str:
         if self.published:
             return "a published curve has no images to resample"
         if self.unnamed:
             return WITHOUT_NAMES
+        if isinstance(self.rules, MeanOverRuns) and not self.runs:
+            return "intervals are those of all folds pooled"
         if not self.counts:
             return "no image was counted"
         return "" if self.table.images else self.summary.undefined[headline(self.rules.metrics()).key]
@@ -431,25 +515,28 @@ class Result:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What `parts` takes it apart by: ``"class"``, ``"object"``, and ``"group"`` where the run named groups."""
+        """What `parts` takes it apart by: classes, objects, and groups, units and runs where they are named."""
+        if self.runs:
+            first, *others = self.runs.values()
+            return ("run", *(axis for axis in first.axes if all(axis in run.axes for run in others)))
         if isinstance(self.rules, MeanOverParts):
             return ()
         divided = self.rules.capability(Divided)
-        named = self.inputs is not None and self.inputs.group_by != ""
-        return (*(divided.axes if divided and self.counts else ()), *(("group",) if named else ()))
+        of_images = [axis for axis in AXES if axis in self.assigned]
+        return (*(divided.axes if divided and self.counts else ()), *of_images)
 
-    def parts(self, axis: str, by: str | Mapping[str, str] = "") -> Parts:
+    def parts(self, axis: str, by: By = "") -> Parts:
         """Return the result of each of several things: of each class, each object, or each group of images.
 
         Parameters
         ----------
-        axis : {"class", "object", "group"}
+        axis : {"class", "object", "group", "unit", "run"}
             ``"class"`` of label maps, of soft maps by class, and of panoptic maps; ``"object"`` of sequences;
-            ``"group"`` of any images, such as the categories of a data set.
+            ``"group"`` of any images, such as the categories of a data set; ``"unit"`` of images that belong together,
+            such as those of a patient; ``"run"`` of results that `segbench.join_runs` joined, whose other parts are
+            joined, too.
         by : str or mapping of str to str
-            What the groups are: ``"folder"`` for the first folder in the names of images, ``"meta.csv:weather"`` for a
-            column of a CSV file with the names of images in a column called name, image or file, or in its first; or
-            the group of each image by its name. By default the groups that the run named.
+            What the groups are, as ``with_settings(group_by=...)`` takes it; by default those that the run named.
 
         Returns
         -------
@@ -479,15 +566,21 @@ class Result:
         """
         if axis not in AXES:
             raise ArgumentError(f"axis is {axis!r}, expected one of {', '.join(map(repr, AXES))}")
-        if isinstance(self.rules, MeanOverParts):
+        if isinstance(self.rules, MeanOverParts) and not self.runs:
             raise ArgumentError(f"{self.method} is a mean over {self.rules.plural}; take the parts of one of them")
         if by != "":
             if axis != "group":
                 raise ArgumentError(f"by is for groups of images, and the axis is {axis!r}; leave it out")
-            return Parts(self, axis, AXES[axis].divide(self, by))
+            return self.with_settings(group_by=by).parts(axis)
         if axis not in self._parts:
-            self._parts[axis] = Parts(self, axis, AXES[axis].divide(self, by))
+            self._parts[axis] = self._divided(axis)
         return self._parts[axis]
+
+    def _divided(self, axis: str) -> Parts:
+        """Take it apart; of joined runs the parts are joined, run by run."""
+        if self.runs and axis != "run":
+            return PartsOfRuns(self, axis, {name: run.parts(axis) for name, run in self.runs.items()})
+        return Parts(self, axis, AXES[axis].divide(self))
 
     @cached_property
     def _parts(self) -> dict[str, Parts]:
@@ -503,8 +596,9 @@ class Result:
         images = None if len(part.counts) == len(self.counts) else len(part.counts)
         signature = resigned(self.signature, part.protocol.name, settings, images)
         of_part = replace(
-            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None
+            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None, runs={}
         )
+        of_part = replace(of_part, assigned={kind: of for kind, of in self.assigned.items() if kind not in part.named})
         if part.holds is None:
             return of_part
         return replace(
@@ -522,16 +616,25 @@ class Result:
         **settings
             Settings of measuring of the protocol, such as ``at=0.5`` or ``background=0``, by the names of their fields;
             an empty value takes one away (``at=()``, ``calibration=False``). A published result stays as it is.
+            Results of every protocol take ``group_by``, the groups of `parts`: ``"folder"`` for the first folder in the
+            names of images, ``"meta.csv:weather"`` for a column of a CSV file with the names of images in a column
+            called name, image or file, or in its first; ``"#_*"`` for a pattern of names in which ``#`` is the group;
+            or the group of each image by its name, or a function of the name; ``"none"`` for none. ``unit`` likewise
+            says which images are not independent, such as those of a patient: intervals and tests are then over units,
+            and metrics of units are added.
 
         Returns
         -------
         Result
-            Its signature names the settings. Nothing is counted again.
+            Its signature names the settings of the protocol. Nothing is counted again.
 
         Raises
         ------
         ArgumentError
-            If a setting decides what is counted, or has another value than the protocol takes.
+            If a setting decides what is counted, or has another value than the protocol takes; if `group_by` or `unit`
+            is none of these or gives no group, or an image no unit.
+        DataError
+            If the CSV file cannot be read, has no such column, or puts an image into two groups.
 
         Examples
         --------
@@ -539,12 +642,40 @@ class Result:
         >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.4])])
         >>> result.with_settings(at=0.5).summary["recall@0.5"]
         0.5
+        >>> list(result.with_settings(group_by={"0": "day"}).parts("group"))
+        ['day']
         """
         if self.published:
             return self
+        if self.runs:
+            runs = {name: run.with_settings(**settings) for name, run in self.runs.items()}
+            return replace(joined(runs), method=self.method, place=self.place)
+        of_images = {name: settings.pop(name) for name in KINDS if name in settings}
+        if of_images and not of_images.keys() <= self.measuring_settings:
+            raise ArgumentError(f"{named(next(iter(of_images)))} is for images: {self.method} {self._without_images}")
+        changed = {KINDS[name] for name in of_images}
+        assigned = {kind: part for kind, part in self.assigned.items() if kind not in changed}
+        assigned |= assignments(of_images, [*self.counts, *self.failed])
         rules = self.rules.with_settings(**settings)
-        texts = _resettled(self, rules)
-        return replace(self, rules=rules, settings=texts, signature=resigned(self.signature, rules.name, texts))
+        texts = {name: text for name, text in _resettled(self, rules).items() if name != UNIT}
+        texts |= {UNIT: assigned[UNIT].label} if UNIT in assigned else {}
+        signature = resigned(self.signature, rules.name, texts)
+        return replace(self, rules=rules, settings=texts, signature=signature, assigned=assigned)
+
+    @property
+    def measuring_settings(self) -> frozenset[str]:
+        """The settings that `with_settings` takes: those of the protocol, and what says what images belong to."""
+        if self.published:
+            return frozenset()
+        of_images = frozenset() if self._without_images else frozenset(KINDS)
+        return self.rules.measuring_settings() | of_images
+
+    @property
+    def _without_images(self) -> str:
+        """Why images cannot be put into groups, in words; empty where they can."""
+        if isinstance(self.rules, MeanOverParts):
+            return f"is a mean over {self.rules.plural}; put the images of the whole into groups"
+        return "" if (self.counts or self.failed) and not self.unnamed else "has no images with names"
 
     def with_thresholds(self, thresholds: Thresholds) -> Result:
         """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
@@ -555,12 +686,17 @@ class Result:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
         return ImageSummaries(self)
 
+    @property
+    def per_unit(self) -> UnitSummaries:
+        """The metrics of each unit: its counts added up and measured as one image, or the mean over its images."""
+        return UnitSummaries(self)
+
     @cached_property
     def _of_images(self) -> Mapping[str, FloatArray]:
         """The scores of all images at once, by their keys for images; empty where rows of the table are no images."""
-        if not self.counts or list(self.measured.names) != list(self.counts):  # such as objects of sequences
+        if not self.counts or list(self.by_image.names) != list(self.counts):  # such as objects of sequences
             return {}
-        metrics, values = self.measured.metrics, self.measured.measure_images()
+        metrics, values = self.by_image.metrics, self.by_image.measure_images()
         for ends in (np.fmin, np.fmax):
             refuse_outside(metrics, ends.reduce(values).tolist())
         return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
@@ -572,7 +708,7 @@ class Parts(ByName[Result]):
     Attributes
     ----------
     axis : str
-        What the parts are: ``"class"``, ``"object"`` or ``"group"``.
+        What the parts are: ``"class"``, ``"object"``, ``"group"``, ``"unit"`` or ``"run"``.
     notes : tuple of str
         Which images are in no part, and what names no image.
     undefined : mapping of str to str
@@ -583,12 +719,14 @@ class Parts(ByName[Result]):
         self.axis, self.notes = axis, division.notes
         self._result, self._division = result, division
         self._names = division.parts
-        self._made: dict[str, Result] = {}
+        self._made: dict[str, Result] = dict(result.runs) if axis == "run" else {}
         self.undefined: dict[str, str] = {}
         if isinstance(division.pooled, str):
             self.undefined["pooled"] = division.pooled
         if not division.averaged and not any(part.counts for part in division.parts.values()):
             self.undefined["mean"] = f"no image of a {axis} was counted"
+        elif division.no_mean:
+            self.undefined["mean"] = division.no_mean
         elif self._means is not None and not self._means.meant:
             self.undefined["mean"] = f"every {axis} is left out of means"
 
@@ -607,6 +745,8 @@ class Parts(ByName[Result]):
         if self._division.averaged or not self:
             return None
         axis = AXES[self.axis]
+        if self.axis == "run":
+            return MeanOverRuns(of=self._result.rules, parts=dict(self), plural="folds", is_in_one=True)
         return MeanOverParts(of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
 
     @cached_property
@@ -637,9 +777,154 @@ class Parts(ByName[Result]):
         return f"<results by {self.axis} of {self._result.method!r}: {first_names(list(self), _LISTED)}>"
 
 
-def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Division:
+class PartsOfRuns(Parts):
+    """The parts of the runs of a method, each joined over the runs that have it."""
+
+    def __init__(self, result: Result, axis: str, of_runs: Mapping[str, Parts]) -> None:
+        self.axis, self._result, self._of_runs = axis, result, of_runs
+        first, *others = of_runs.values()
+        self.notes = tuple(note for note in first.notes if all(note in parts.notes for parts in others))
+        self._names = list(dict.fromkeys(name for parts in of_runs.values() for name in parts))
+        self._made = {}
+        self.undefined = {name: why for parts in of_runs.values() for name, why in parts.undefined.items()}
+
+    def __getitem__(self, name: str) -> Result:
+        """Return the result of a part, joined over runs."""
+        if name not in self._names:
+            return next(iter(self._of_runs.values()))[name]  # which says which there are
+        if name not in self._made:
+            parts = {run: parts[name] for run, parts in self._of_runs.items() if name in parts}
+            self._made[name] = self._joined(parts)
+        return self._made[name]
+
+    @cached_property
+    def mean(self) -> Result | None:
+        """The mean over parts, joined over runs."""
+        means = {run: parts.mean for run, parts in self._of_runs.items()}
+        return None if None in means.values() else self._joined(cast("dict[str, Result]", means))
+
+    @cached_property
+    def pooled(self) -> Result | None:
+        """The result of all parts added up, joined over runs."""
+        pooled = {run: parts.pooled for run, parts in self._of_runs.items()}
+        return None if None in pooled.values() else self._joined(cast("dict[str, Result]", pooled))
+
+    def _joined(self, parts: Mapping[str, Result]) -> Result:
+        """Join the parts of runs, which have the names of the whole."""
+        return replace(joined(parts), method=self._result.method, place=self._result.place)
+
+
+class _CountsOfRuns(ByName[Any]):
+    """The counts of trainings by the name of the image: a mapping from run to counts for each."""
+
+    def __init__(self, runs: Mapping[str, Result]) -> None:
+        self._runs = runs
+        self._names = next(iter(runs.values())).counts
+
+    def __getitem__(self, name: str) -> dict[str, Counts]:
+        return {run: result.counts[name] for run, result in self._runs.items()}
+
+
+class _CountsOfFolds(ByName[Any]):
+    """The counts of all images of a cross-validation, each from its fold."""
+
+    def __init__(self, folds: Mapping[str, Result]) -> None:
+        self._folds = folds
+        self._fold_of = {name: fold for fold, result in folds.items() for name in result.counts}
+        self._names = sorted(self._fold_of)
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  counts of the protocol
+        return self._folds[self._fold_of[name]].counts[name]
+
+
+def joined(runs: Mapping[str, Result]) -> Result:
+    """Return the mean over trainings on the same images, or the images of all folds pooled; of one run that itself."""
+    first = next(iter(runs.values()))
+    if len(runs) == 1:
+        return replace(first, run="")
+    if any(run.unnamed or run.published for run in runs.values()):
+        raise ArgumentError(f"{first.method}: runs are joined by images, and {WITHOUT_NAMES}")
+    images = {name: run.counts.keys() for name, run in runs.items()}
+    notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
+    said = tuple(note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items())
+    repeated = sum(run.repeated for run in runs.values())
+    alike = replace(first, run="", notes=said, repeated=repeated, kept=None, runs=dict(runs), reused=0)
+    if are_folds(first.method, images):
+        return _pooled_folds(alike)
+    if len({run.data for run in runs.values()}) > 1:
+        listed = ", ".join(f"{run.data} in {run.label}" for run in runs.values())
+        what = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
+        raise DataError(first.method, what, "count all runs on one set")
+    rules = MeanOverRuns(of=first.rules, parts=dict(runs))
+    settings = _resettled(first, rules)
+    signature = resigned(first.signature, first.protocol, settings)
+    counts = _CountsOfRuns(runs)
+    nothing: dict[str, Any] = {}
+    return replace(
+        alike,
+        rules=rules,
+        settings=settings,
+        signature=signature,
+        counts=counts,
+        digests=nothing,
+        image_notes=nothing,
+        ground_truth_digests=nothing,
+    )
+
+
+def _pooled_folds(alike: Result) -> Result:
+    """Return the result of the images of all folds, each counted in its own."""
+    folds = list(alike.runs.values())
+    failed = {name: why for fold in folds for name, why in fold.failed.items()}
+    truths = {name: truth for fold in folds for name, truth in fold.ground_truth_digests.items()}
+    counts = _CountsOfFolds(alike.runs)
+    chosen = _selection_of(folds, len(counts) + len(failed))
+    settings = {**without_selection(alike.settings), "folds": str(len(folds)), **chosen}
+    data = DataDigest(sorted((name, truths[name]) for name in counts))
+    places = [fold.inputs for fold in folds if fold.inputs is not None]
+    return replace(
+        alike,
+        counts=counts,
+        settings=settings,
+        signature=resigned(alike.signature, alike.protocol, settings, len(counts), data),
+        failed=failed,
+        digests=Digests(sorted((name, digest) for fold in folds for name, digest in fold.digests.items())),
+        image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
+        ground_truth_digests=truths,
+        assigned=together([fold.assigned for fold in folds]),
+        inputs=replace(places[0], merged=tuple(places[1:])) if places else None,
+    )
+
+
+def _selection_of(folds: Sequence[Result], images: int) -> dict[str, str]:
+    """Say which part of a set folds have together, given what each says of itself."""
+    chosen = total = 0
+    for fold in folds:
+        of_fold = len(fold.counts) + len(fold.failed)
+        if "missing" in fold.settings:
+            of_fold = int(fold.settings["missing"].partition(" of ")[2])
+        chosen = max(chosen, of_fold)
+        if "subset" in fold.settings:
+            total = max(total, int(fold.settings["subset"].partition(" of ")[2]))
+    if total:
+        return {"subset": f"{images} of {total}"} if images < total else {}
+    missing = chosen - images
+    return {"missing": f"{missing} of {chosen}"} if missing > 0 else {}
+
+
+def _by_run(result: Result) -> Division:
+    """Take joined runs apart."""
+    if not result.runs:
+        several = setting("ours@1=PRED1 ours@2=PRED2", "run='1' and run='2', and join_runs")
+        raise ArgumentError(f"{result.label} has no runs; count several trainings or folds of a method with {several}")
+    parts = {name: Part(run.rules, {"run": name}, run.counts) for name, run in result.runs.items()}
+    if result.pools_folds:
+        return Division(parts, partial(Part, result.rules, {}, result.counts))
+    return Division(parts, "each run is a training of its own, and their counts do not add up", averaged=True)
+
+
+def _by_protocol(axis: str, result: Result) -> Division:
     """Take the counts of a result apart along an axis of its protocol."""
-    del by
     divided = result.rules.capability(Divided)
     if divided is None or axis not in divided.axes:
         what = f"{result.method} has no {AXES[axis].plural}: it is a result of the {result.protocol} protocol"
@@ -650,27 +935,27 @@ def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Divi
     return divided.divided(axis, result.counts)
 
 
-def _by_group(result: Result, by: str | Mapping[str, str]) -> Division:
-    """Take the images of a result apart by the groups that are named, or that the run named."""
-    chosen = by or (result.inputs.group_by if result.inputs else "")
-    if not by and result.inputs is not None:  # as the CSV file had them at the run
-        chosen = {
-            name: group for part in (result.inputs, *result.inputs.merged) for name, group in part.groups
-        } or chosen
-    if not chosen or result.published or result.unnamed:
-        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:weather"
-        hint = "name them: " + setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
-        why = "was counted without groups" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; {hint}")
-    found = grouping(chosen, [*result.counts, *result.failed])
+def _by_image(kind: str, result: Result) -> Division:
+    """Take the images of a result apart by their groups or units."""
+    found = result.assigned.get(kind)
+    if found is None:
+        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:COLUMN"
+        option = AXES[kind].option().replace("folder", usual)
+        why = f"was counted without {kind}s" if result.counts else "has no images with names"
+        raise ArgumentError(f"{result.method} {why}; name them: {option}")
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
         images = frozenset(names[group])
         counts = {name: result.counts[name] for name in result.counts if name in images}
-        parts[group] = Part(result.rules, {"group": group}, counts, images.__contains__)
+        parts[group] = Part(result.rules, {kind: group}, counts, images.__contains__)
     pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
-    if found.by_folder and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
+    if kind == UNIT:
+        no_mean = "means over units are metrics of the whole, such as dice_units, with intervals"
+        return Division(parts, pooled, notes=found.notes, no_mean=no_mean)
+    if result.units is not None:
+        result.units.refuse_divided(found.of_images, kind)
+    if found.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
     return Division(parts, pooled, notes=found.notes)
 
@@ -680,7 +965,7 @@ class Axis:
     """What several things in a set of images are called, and how a result is taken apart by them."""
 
     plural: str
-    divide: Callable[[Result, str | Mapping[str, str]], Division]
+    divide: Callable[[Result], Division]
     option: Callable[[], str]
     """Writes what counts, or names, several of them, for the interface in use."""
     is_in_one: bool = False
@@ -695,8 +980,19 @@ AXES: Mapping[str, Axis] = {
         "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
     ),
     "group": Axis(
-        "groups", _by_group, lambda: setting("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True
+        "groups",
+        partial(_by_image, "group"),
+        lambda: setting("--group-by folder", "parts('group', by='folder')"),
+        is_in_one=True,
+        has_rows=True,
     ),
+    UNIT: Axis(
+        "units",
+        partial(_by_image, UNIT),
+        lambda: setting("--unit folder", "with_settings(unit='folder')"),
+        is_in_one=True,
+    ),
+    "run": Axis("runs", _by_run, lambda: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True),
 }
 """What `Result.parts` takes results apart by."""
 
@@ -754,7 +1050,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         namesakes = [
             (name, other)
             for name, other in zip(sets or [""] * len(results), results, strict=True)
-            if other.method == result.method
+            if other.label == result.label
         ]
         of_sets = grouped(namesakes).values()
         alike = grouped(
@@ -769,7 +1065,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         added = [result.protocol] if any(len({one.protocol for one in of_set}) > 1 for of_set in of_sets) else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
-        names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
+        names.append(f"{result.label} ({', '.join(added)})" if added else result.label)
     return names
 
 
@@ -797,3 +1093,46 @@ class ImageSummaries(ByName[Summary]):
 
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), 'image')} by name>"
+
+
+class UnitSummaries(ByName[Summary]):
+    """The metrics of each unit, by its name: its counts added up as one image, or else means over its images."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._names = result.measured.names if isinstance(result.measured, UnitTable) else ()
+
+    @cached_property
+    def _sums(self) -> Mapping[str, Counts]:
+        """The counts of each unit added up."""
+        return summed_counts(self._result.counts, cast("Assignment", self._result.units))
+
+    @cached_property
+    def _values(self) -> Mapping[str, dict[str, float]]:
+        """The metrics of each unit, by their keys for images."""
+        keys = [metric.image_key for metric in self._result.measured.metrics]
+        rows = self._result.measured.measure_images().tolist()
+        return {
+            unit: {key: value for key, value in zip(keys, row, strict=True) if key}
+            for unit, row in zip(self._names, rows, strict=True)
+        }
+
+    def __getitem__(self, unit: str) -> Summary:
+        """Measure the unit of that name."""
+        alone = self._result.table_of({unit: self._sums[unit]}).image_summary()
+        metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
+        reasons = {
+            key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])
+        }
+        return replace(alone, metrics=metrics, undefined=reasons)
+
+    def column(self, key: str) -> FloatArray:
+        """Return one metric of every unit, in the order of the names; nan where it is undefined."""
+        return np.array([values.get(key, math.nan) for values in self._values.values()])
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give a row per unit, a column per metric; takes pandas, which segbench does not install by itself."""
+        return data_frame(list(self.values()), "unit", list(self))
+
+    def __repr__(self) -> str:
+        return f"<metrics of {many(len(self), 'unit')} by name>"

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from segbench.cli.counting import Jobs, Workers
-from segbench.cli.data import methods_of
 from segbench.cli.guesses import metric_keys_of, titles_of
+from segbench.cli.methods import places_by_name
 from segbench.cli.options import argument
 from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
@@ -21,9 +21,11 @@ from segbench.cli.selection import (
     Leveled,
     OneFile,
     Only,
+    by_group,
     chosen_methods,
     chosen_runs,
     comparable,
+    joined_if_alike,
     named_as_in_tables,
     outdated,
     parts_of,
@@ -58,9 +60,16 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
     )
     per_image: bool = option("Print one row per image and method; with --per-class also per class.", False)
+    per_unit: bool = option("Print one row per unit, such as a patient, and method; takes --unit.", False, rare=True)
     per_class: bool = option("Print one row per class and method, classes in the order of --classes.", False)
     per_object: bool = option(
         "Print one row per object of sequences and method, and the mean over objects.", False, rare=True
+    )
+    runs: bool = option(
+        "Print one row per run (training or fold) of each method, their mean, and what images and trainings add to its "
+        "standard error.",
+        False,
+        rare=True,
     )
     per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
     metrics: str | None = option(
@@ -73,49 +82,66 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
     )
 
-    def __call__(self) -> None:
+    def lines(self) -> RowKind:
+        """Say what a row is, by the options for it; of several the first that do not go together are refused."""
         wanted: dict[RowKind, bool] = {
             "image": self.per_image,
+            "unit": self.per_unit,
             "class": self.per_class,
             "object": self.per_object,
+            "run": self.runs,
             "threshold": self.per_threshold,
         }
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
-        typed = f"--per-{lines}"
+        typed = _flag_of(lines)
         if [lines, *others] == ["image", "class"]:
             lines, others = "class image", []
         if others:
-            raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
+            raise ArgumentError(f"{typed} and {_flag_of(others[0])} are two tables; choose one")
         if self.per_class and self.class_name is not None:
             raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
-        if lines != "method" and self.group is None and self.group_by not in (None, "none"):
-            what = f"--group-by prints one row per group and {typed} one per {typed.removeprefix('--per-')}"
+        if lines != "method" and self.group is None and self.measuring.get("group_by", "none") != "none":
+            what = f"--group-by prints one row per group and {typed} one per {lines}"
             raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
-        if lines in ("image", "class image", "threshold") and self.intervals is not None and self.form != "json":
+        alone = lines in ("image", "unit", "class image", "threshold")
+        if alone and self.intervals is not None and self.form != "json":
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
-        files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
+        if self.sort is not None and not (self.per_image or self.per_unit):
+            raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
+        return lines
+
+    def __call__(self) -> None:
+        lines = self.lines()
+        files = {name: Path(place) for name, place in places_by_name(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
-            raise ArgumentError(f"{typed} is a table of one data set; give one results file")
+            raise ArgumentError(f"{_flag_of(lines)} is a table of one data set; give one results file")
         of_sets = {
             name: self.of_group(several)
-            for name, several in results_of_sets(files, self.only, self.class_name, self.measuring).items()
+            for name, several in results_of_sets(
+                files, self.only, self.class_name, self.measuring, join=lines not in ("run", "threshold")
+            ).items()
         }
+        if lines == "run":
+            of_sets = {name: joined_if_alike(several) for name, several in of_sets.items()}
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
-        if lines == "method" and self.wanted(loaded):
+        if lines == "method" and by_group(loaded):
             lines = "group"
-        if self.sort is not None and not self.per_image:
-            raise ArgumentError("--sort lists the worst images first; add --per-image")
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
-        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
-        if self.form == "csv" or lines not in ("method", "group", "object"):  # which have no notes on runs
+        if self.form == "csv" or lines not in ("method", "group", "object", "run"):  # which have no notes on runs
             tell(*outdated(loaded))
+
+
+def _flag_of(lines: RowKind) -> str:
+    """Return the option that asks for rows of a kind."""
+    return "--runs" if lines == "run" else f"--per-{'image' if lines == 'class image' else lines}"
 
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowKind) -> list[str] | None:
@@ -126,8 +152,8 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowK
         return None
     if lines == "class image":
         results = [row.result for row in part_rows(results, "class")]
-    every = {metric.key: metric for one in results for metric in one.rules.metrics()}
-    if lines in ("image", "class image"):
+    every = {metric.key: metric for one in results for metric in one.metrics}
+    if lines in ("image", "unit", "class image"):
         of_set = grouped((metric.image_key, metric.key) for metric in every.values())
         titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
     else:
@@ -149,6 +175,12 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         metavar="KEYS",
         shown="the metric that ranks methods; csv, json: all",
         complete=KEYS,
+    )
+    test: str = option(
+        "Choose the test: t-test, of any metric, or signed-rank, of means over images.",
+        "t-test",
+        choices=("t-test", "signed-rank"),
+        metavar="TEST",
     )
     every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
@@ -226,8 +258,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
 
         by_class = {name: self.means(several) for name, several in of_runs.items()}
         whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
-        resampled = {"replicates": self.replicates, "seed": self.seed}
-        each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
+        settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
+        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_class.values())
         comparisons = together([*each])
         by_name = dict(zip(by_class, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
@@ -279,10 +311,10 @@ class Export(OneFile):
     def __call__(self) -> None:
         from segbench.report.bsds import export_bsds
 
-        loaded = self.chosen()
+        loaded = self.chosen(join=False)
         for result in loaded:
             if result.failed and not result.counts:
-                click.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
+                click.echo(f"{result.label}: no image was counted, so it has no curve to write", err=True)
         for path in export_bsds(loaded, self.bsds):
             click.echo(f"written: {path}", err=True)
 
@@ -335,7 +367,7 @@ class Merge:
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
             if text := in_no_part(result):
                 tell(f"{result.method}: {text}")
-        for (method, _), runs in grouped(((result.method, result.protocol), result) for result in merged).items():
+        for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
                 said = f"note: {method} is {len(runs)} runs, since their settings differ"
                 click.echo(f"{said}; count parts of one set with the same options", err=True)
@@ -440,7 +472,6 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
                 loaded,
                 self.output,
                 title=self.title,
-                group_by=(self.group_by or "") if self.group is None else "none",
                 intervals=None if self.no_intervals else self.level or 0.95,
                 images=self.images,
                 most_panels=self.panels,
@@ -470,11 +501,11 @@ class Overlay(OneFile, Shown):
         from segbench.report.overlays import export_overlays, legend
 
         threshold, classes, output = self.threshold, self.classes, self.output
-        found = self.chosen()
+        found = self.chosen(join=False)
         chosen = [result for result in found if not why_no_pictures(result)] or found
         for result in found:
             if result not in chosen:
-                click.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
+                click.echo(f"{result.label}: left out, since it {why_no_pictures(result)}", err=True)
         with progress_of("overlays", self.progress) as tally:
             problems = export_overlays(
                 chosen, output, threshold=threshold, names=self.image, classes=classes, progress=tally
@@ -482,8 +513,8 @@ class Overlay(OneFile, Shown):
         for problem in problems:
             click.secho(problem, fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
-            if (metric := best_threshold(result.rules.metrics())) is not None:
-                click.echo(f"{result.method}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
+            if (metric := best_threshold(result.metrics)) is not None:
+                click.echo(f"{result.label}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
             for names, colours in {
                 tuple(names): class_colours(len(names)) for names in (parts_of(result, "class") for result in chosen)

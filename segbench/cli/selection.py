@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +40,25 @@ class OneFile(Only):
 
     results: Path = argument("RESULTS", "Results file, as written by segbench pixels GT PRED -o results.segbench.")
 
-    def chosen(self, class_name: str | None = None, *, partial: bool = False) -> list[Result]:
-        """Read the runs, of one class if it is named; say on standard error what is left out or will be replaced."""
-        found = chosen_runs(self.results, self.only, class_name, partial=partial, measuring=self.measuring)
+    def chosen(self, class_name: str | None = None, *, partial: bool = False, join: bool = True) -> list[Result]:
+        """Read the results, of one class if it is named; say on standard error what is left out or will be replaced.
+
+        The runs of a method are joined, or not, see `segbench.join_runs`.
+        """
+        found = chosen_runs(self.results, self.only, class_name, partial=partial, join=join, measuring=self.measuring)
         tell(*found.left_out, *outdated(found.results))
         return found.results
+
+
+def joined_if_alike(results: Sequence[Result]) -> list[Result]:
+    """Join the runs of each method; where they do not have the same images, say why and return them as they are."""
+    from segbench.aggregator.joining import join_runs
+
+    try:
+        return join_runs(results)
+    except DataError as error:
+        tell(f"not joined: {error}")
+        return list(results)
 
 
 def words_of_results(words: Callable[[Result], Collection[str]]) -> Callable[[click.Context], list[str]]:
@@ -69,21 +82,15 @@ KEYS = words_of_results(lambda result: result.summary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups:
-    """Groups of images, such as the categories of a data set."""
+class OneGroup:
+    """One of the groups of images, such as a category of a data set."""
 
-    group_by: str | None = option(
-        "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
-        "meta.csv:weather.",
-        metavar="folder|FILE.csv:COLUMN",
-        rare=True,
-    )
     group: str | None = option("Take the images of one group, or category of a data set.", metavar="NAME", rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenParts(Groups):
-    """The class, and the groups of images, that a verb takes of runs that have been counted."""
+class ChosenParts(OneGroup):
+    """The class, and the group of images, that a verb takes of runs that have been counted."""
 
     class_name: str | None = option(
         "Select one class of runs with --classes, measured against all others; compare takes each of them, too: all.",
@@ -96,36 +103,35 @@ class ChosenParts(Groups):
         """Return the results of the images of the chosen group; all where none is chosen."""
         if self.group is None:
             return list(results)
-        return [result.parts("group", self.group_by or "")[self.group] for result in results]
+        return [result.parts("group")[self.group] for result in results]
 
     def whole(self, results: Sequence[Result]) -> list[Result]:
         """Return the results of the chosen group, or of all images; which folders with a model each do not have."""
         found = self.of_group(results)
-        for result in found if self.wanted(results) else ():
-            groups = result.parts("group", self.group_by or "")
-            if reason := groups.undefined.get("pooled"):
-                raise ArgumentError(f"{reason}; choose one with --group: {', '.join(groups)}")
+        for result in found:
+            if "group" in result.axes and (reason := result.parts("group").undefined.get("pooled")):
+                raise ArgumentError(f"{reason}; choose one with --group: {', '.join(result.parts('group'))}")
         return found
 
     def means(self, results: Sequence[Result]) -> list[Result]:
         """Return the means over groups, or the results of a chosen group; the results themselves without groups."""
-        if self.group is not None or not self.wanted(results):
+        from segbench.aggregator.comparing import refuse_measured_apart
+
+        if self.group is not None or not by_group(results):
             return self.of_group(results)
-        if self.group_by is None:
-            _refuse_grouped_apart(results)
+        refuse_measured_apart(results)
         means = []
         for result in results:
-            groups = result.parts("group", self.group_by or "")
+            groups = result.parts("group")
             if groups.mean is None:
                 raise ArgumentError(f"{result.method}: {groups.undefined['mean']}")
             means.append(groups.mean)
         return means
 
-    def wanted(self, results: Sequence[Result]) -> bool:
-        """Return whether rows are groups: named here, or by a run."""
-        if self.group is not None or self.group_by == "none":
-            return False
-        return self.group_by is not None or any("group" in result.axes for result in results)
+
+def by_group(results: Sequence[Result]) -> bool:
+    """Return whether the images of a run are in groups."""
+    return any("group" in result.axes for result in results)
 
 
 def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
@@ -133,17 +139,6 @@ def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
     from segbench.aggregator.result import parts_if_any
 
     return parts_if_any(result, axis)
-
-
-def _refuse_grouped_apart(results: Sequence[Result]) -> None:
-    """Refuse runs of which some named other groups than others."""
-    from segbench.report.tables import groups_named
-
-    of_methods = {result.method: groups_named(result) or "none" for result in results}
-    if len(set(of_methods.values())) > 1:
-        listed = ", ".join(f"{by} in {method}" for method, by in of_methods.items())
-        choices = " or ".join(f"--group-by {quote(by)}" for by in dict.fromkeys(of_methods.values()))
-        raise ArgumentError(f"methods are measured alike, but group_by is {listed}; choose one: {choices}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +170,7 @@ class Chosen:
     @property
     def left_out(self) -> list[str]:
         """Which runs are left out, in words."""
-        listed = ", ".join(f"{run.method} ({_so_far(run)})" for run in self.stopped)
+        listed = ", ".join(f"{run.label} ({_so_far(run)})" for run in self.stopped)
         return [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
 
     def require(self, methods: Collection[str]) -> None:
@@ -187,7 +182,7 @@ class Chosen:
 
     def not_complete(self, run: Run) -> DataError:
         """Say that a run is not complete where it must be."""
-        return DataError(str(self.path), f"the run of {run.method!r} is not complete ({_so_far(run)})", "repeat it")
+        return DataError(str(self.path), f"the run of {run.label!r} is not complete ({_so_far(run)})", "repeat it")
 
     def unfinished(self) -> dict[str, str]:
         """Give by method why it cannot be compared for certain: its run is not complete, or a later one is not."""
@@ -209,7 +204,7 @@ def _so_far(run: Run) -> str:
 
 def outdated(results: Sequence[Result]) -> list[str]:
     """Say which results a later run will replace."""
-    return [f"{result.method}: {result.outdated}" for result in results if result.outdated]
+    return [f"{result.label}: {result.outdated}" for result in results if result.outdated]
 
 
 def tell(*notes: str) -> None:
@@ -224,13 +219,15 @@ def chosen_runs(
     class_name: str | None = None,
     *,
     partial: bool = False,
+    join: bool = True,
     measuring: Mapping[str, Any] = MappingProxyType({}),
 ) -> Chosen:
-    """Read the runs of a results file of a method, or with a text in their signature; of one class, if it is named.
+    """Read the results of a file of a method, or with a text in their signature; of one class, if it is named.
 
-    Runs of one protocol are measured alike, and as `measuring` says.
+    Results of one protocol are measured alike, and as `measuring` says; those of the runs of a method are joined.
     """
     from segbench.aggregator.assembling import load_runs
+    from segbench.aggregator.joining import join_runs
     from segbench.aggregator.measuring import measured_alike, without_measuring
     from segbench.aggregator.result import names_of
     from segbench.cli.measuring import measured_as_typed
@@ -240,8 +237,8 @@ def chosen_runs(
         found = Chosen(path, results, stopped)
     else:
         named = zip(names_of(results), results, strict=True)
-        of_method = [result for name, result in named if only in (name, result.method)]
-        unfinished = [run for run in stopped if run.method == only]
+        of_method = [result for name, result in named if only in (name, result.label, result.method)]
+        unfinished = [run for run in stopped if only in (run.label, run.method)]
         if not of_method and not unfinished:
             of_method = [result for result in results if only in _identity(result, without_measuring(result))]
             unfinished = [run for run in stopped if only in run.signed]
@@ -256,6 +253,7 @@ def chosen_runs(
             f"{', '.join(names_of(results))}\n  {listed}"
         )
     measured = measured_alike(measured_as_typed(found.results, measuring, path))
+    measured = join_runs(measured) if join else measured
     return replace(found, results=measured if class_name is None else _of_class(path, measured, class_name))
 
 
@@ -299,13 +297,18 @@ def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[
 
 
 def results_of_sets(
-    files: Mapping[str, Path], only: str | None, class_name: str | None, measuring: Mapping[str, Any]
+    files: Mapping[str, Path],
+    only: str | None,
+    class_name: str | None,
+    measuring: Mapping[str, Any],
+    *,
+    join: bool,
 ) -> dict[str, list[Result]]:
-    """Read the chosen runs of each data set, complete or not; sets without any are named on standard error."""
+    """Read the chosen results of each data set, complete or not; sets without any are named on standard error."""
     found: dict[str, list[Result]] = {}
     for name, path in files.items():
         try:
-            chosen = chosen_runs(path, only, class_name, partial=True, measuring=measuring)
+            chosen = chosen_runs(path, only, class_name, partial=True, join=join, measuring=measuring)
         except ArgumentError as error:
             if not found and name == [*files][-1]:
                 raise
@@ -340,7 +343,7 @@ def named_as_in_tables(results: Sequence[Result]) -> list[Result]:
     """Name runs of one method by the settings in which they differ."""
     from segbench.aggregator.result import names_of
 
-    return [replace(result, method=name) for name, result in zip(names_of(results), results, strict=True)]
+    return [replace(result, method=name, run="") for name, result in zip(names_of(results), results, strict=True)]
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:

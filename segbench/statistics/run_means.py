@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Mapping
 from functools import reduce
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,19 @@ import numpy as np
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
+from segbench.core.interface import option_of, setting
 from segbench.core.metric import Metric
-from segbench.core.names import few_names
+from segbench.core.names import few_names, first_names
 from segbench.core.notes import behind
 from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.core.series import Space
 from segbench.core.table import Sums, Table
+from segbench.loaders.belonging import Assignment
 
 _SINGLE = (1, "run")
+
+_LISTED = 8
 
 
 class RunMeans(PartMeans):
@@ -149,12 +154,25 @@ def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:
     if unlike:
         a, b = unlike[0]
         found = f"runs {a} and {b} share {len(images[a] & images[b])} images, of {len(images[a])} and {len(images[b])}"
-        remedy = "count all on the images that all of them have"
+        remedy = _remedy(images, a, b)
     else:
         a, b = overlapping[0]
         found = f"runs {a} and {b} are on the same images, others on different ones"
         remedy = "of a cross-validation that was repeated, give the folds of one repetition"
     raise DataError(method, f"{found}; expected the same images in all (trainings) or in no two (folds)", remedy)
+
+
+def _remedy(images: Mapping[str, frozenset[str]], first: str, second: str) -> str:
+    """Say how runs that share a part of their images become trainings, or folds."""
+    remedies = []
+    if common := sorted(frozenset.intersection(*images.values())):
+        few = len(common) <= _LISTED
+        listed = f" {quote(','.join(common))}" if few else f" LIST.txt, with the names of these {len(common)}"
+        options = setting(f"{option_of('images')}{listed}", f"images={common if few else 'LIST.txt'!r}")
+        remedies.append(f"to compare trainings, count the images that all have: {options}")
+    shared = first_names(sorted(images[first] & images[second]), _LISTED)
+    remedies.append(f"to pool folds, take {shared} out of one of them")
+    return "; ".join(remedies)
 
 
 def named_runs(method: str, runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
@@ -166,10 +184,22 @@ def named_runs(method: str, runs: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     return {method: {image: counts for images in runs.values() for image, counts in images.items()}}
 
 
-def table_of_runs(method: str, runs: Mapping[str, Mapping[str, Any]], lay_out: Callable[[Any], Table]) -> Table:
-    """Lay out the counts of each image of the runs of a method: the mean over trainings, or all folds as one."""
+def table_of_runs(
+    method: str,
+    runs: Mapping[str, Mapping[str, Any]],
+    lay_out: Callable[[Any], Table],
+    units: Assignment | None = None,
+) -> Table:
+    """Lay out the counts of each image of the runs of a method: the mean over trainings, or all folds as one.
+
+    No unit of those that `lay_out` sums by, if any, may have images in several folds.
+    """
     tables = [lay_out(counts) for counts in named_runs(method, runs).values()]
     if len(tables) > 1:
         return RunMeans(dict(zip(runs, tables, strict=True)))
+    if len(runs) == 1:
+        return tables[0]
     fold_of = {image: fold for fold, images in runs.items() for image in images}
-    return tables[0].in_folds([fold_of[name] for name in tables[0].names]) if len(runs) > 1 else tables[0]
+    if units is not None:
+        units.refuse_divided(fold_of, "fold")
+    return tables[0].in_folds([fold_of[image] for image in tables[0].image_of_rows])
