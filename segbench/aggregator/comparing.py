@@ -9,7 +9,7 @@ from typing import Any
 
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
-from segbench.aggregator.result import Result, as_results, names_of
+from segbench.aggregator.result import Result, as_results, joined, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named, setting
@@ -99,6 +99,8 @@ def compare(
     odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
     if odd:
         raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
+    if isinstance(methods, Mapping) and all(isinstance(run, Result) for of in by_method for run in _listed(of) or [of]):
+        by_method = [_joined(name, _listed(of_method)) for name, of_method in methods.items()]
     results = [of_method for of_method in by_method if isinstance(of_method, Result)]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
     settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
@@ -109,10 +111,7 @@ def compare(
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
         return compare_results(named_results, **settings)
-    runs = {
-        name: as_runs(name, of_method if isinstance(of_method, (list, tuple)) else [of_method])
-        for name, of_method in zip(names, by_method, strict=True)
-    }
+    runs = {name: as_runs(name, _listed(of_method)) for name, of_method in zip(names, by_method, strict=True)}
     measuring = protocol or protocol_measuring(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )
@@ -121,6 +120,19 @@ def compare(
         refuse_different(dict(named_counts))
     tables = {name: table_of_counts(name, of_method, measuring, unit) for name, of_method in runs.items()}
     return compare_tables(tables, **settings)
+
+
+def _listed(runs: Any) -> list[Any]:  # noqa: ANN401  what `compare` takes of a method
+    """Return the runs of a method, of which a single one needs no list."""
+    return list(runs) if isinstance(runs, (list, tuple)) else [runs]
+
+
+def _joined(method: str, runs: Sequence[Result]) -> Result:
+    """Join the results of the runs of a method, which must be measured alike."""
+    if len(runs) < 2:
+        return runs[0]
+    alike = _measured_alike([replace(run, method=f"{method}@{number}") for number, run in enumerate(runs, 1)])
+    return joined({str(number): replace(run, method=method, run=str(number)) for number, run in enumerate(alike, 1)})
 
 
 def compare_results(
@@ -166,6 +178,24 @@ def compare_results(
     if not results:
         raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)
+    results = _measured_alike(results)
+    counts = {result.method: result.counts for result in results}
+    # The digest of imported counts is that of the files that held them.
+    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
+    if len(counts) > 1 and not same_truth:
+        refuse_different(counts)
+        _refuse_different_data(results)
+    tables = {result.method: result.measured for result in results}
+    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
+    undefined = {key: _why(key, results) for key in comparison.undefined}
+    later = grouped((result.outdated, result.method) for result in results if result.outdated)
+    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
+    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
+    return replace(comparison, undefined=undefined, general_notes=notes)
+
+
+def _measured_alike(results: list[Result]) -> list[Result]:
+    """Return results as they are compared; refuse those that were not measured the same way."""
     published = [result.method for result in results if result.published]
     if published:
         raise ArgumentError(f"{', '.join(published)}: published without images, so it cannot be compared")
@@ -186,19 +216,7 @@ def compare_results(
             f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
         )
     refuse_measured_apart(results)
-    counts = {result.method: result.counts for result in results}
-    # The digest of imported counts is that of the files that held them.
-    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
-    if len(counts) > 1 and not same_truth:
-        refuse_different(counts)
-        _refuse_different_data(results)
-    tables = {result.method: result.measured for result in results}
-    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
-    undefined = {key: _why(key, results) for key in comparison.undefined}
-    later = grouped((result.outdated, result.method) for result in results if result.outdated)
-    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
-    return replace(comparison, undefined=undefined, general_notes=notes)
+    return results
 
 
 def refuse_measured_apart(results: Sequence[Result]) -> None:

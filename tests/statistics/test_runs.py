@@ -319,6 +319,47 @@ def test_a_list_of_one_run_is_that_run():
     assert repr(segbench.intervals([ours])) == repr(segbench.intervals(ours))
 
 
+def test_results_are_joined_to_runs_as_their_counts_are():
+    rng = np.random.default_rng(0)
+    truths = {str(k): rng.random((12, 12)) < 0.3 for k in range(8)}
+
+    def results(skill):
+        return [
+            segbench.evaluate(
+                {name: (gt, (gt * skill + rng.random(gt.shape)).round(1) / 2) for name, gt in truths.items()}
+            )
+            for _ in range(3)
+        ]
+
+    ours, theirs = results(0.5), results(0.3)
+    of_results = segbench.compare({"ours": ours, "theirs": theirs})
+    counts = {"ours": [run.counts for run in ours], "theirs": [run.counts for run in theirs]}
+    assert repr(of_results.differences) == repr(segbench.compare(counts).differences)
+    mixed = segbench.compare({"ours": ours, "theirs": theirs[0].counts})
+    assert repr(mixed.differences) == repr(segbench.compare({"ours": ours, "theirs": theirs[0]}).differences)
+    other = segbench.evaluate({name: (gt, gt) for name, gt in truths.items()}, protocol="saliency")
+    with pytest.raises(SegbenchError, match=r"ours@2"):
+        segbench.compare({"ours": [ours[0], other], "theirs": theirs[0]})
+
+
+@pytest.mark.parametrize("as_given", [as_runs, lambda method: in_folds(method[0], 3)])
+def test_with_units_images_of_a_unit_count_as_one(as_given):
+    ours, theirs = two_methods(images=24)
+
+    def summed(method):  # images of a unit are 3 apart, so that they lie in one fold
+        return method.reshape(len(method), 4, 2, 3, 3).sum(2).reshape(len(method), 12, 3)
+
+    def unit_of(name):
+        block, place = divmod(int(name), 6)
+        return f"{3 * block + place % 3:03}"
+
+    by_unit = segbench.compare({"ours": as_given(ours), "theirs": as_given(theirs)}, unit=unit_of)
+    at_once = segbench.compare({"ours": as_given(summed(ours)), "theirs": as_given(summed(theirs))})
+    found, expected = row_of(by_unit, "iou"), row_of(at_once, "iou")
+    for field in ("difference", "standard_error", "freedom", "p_value", "low", "high"):
+        assert getattr(found, field) == pytest.approx(getattr(expected, field), rel=1e-9)
+
+
 def test_runs_that_are_alike_add_nothing():
     ours, theirs = (as_counts(method[0]) for method in two_methods())
     plain = row_of(segbench.compare({"a": ours, "b": theirs}), "iou")
