@@ -180,8 +180,8 @@ def compare_results(
     _refuse_namesakes(results)
     results = _measured_alike(results)
     counts = {result.method: result.counts for result in results}
-    # The digest of imported counts is that of the files that held them.
-    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
+    # The digest of imported counts is that of the files that held them, that of such folds only of names.
+    same_truth = len({result.data for result in results}) == 1 and not any(map(_has_unknown_truth, results))
     if len(counts) > 1 and not same_truth:
         refuse_different(counts)
         _refuse_different_data(results)
@@ -317,7 +317,7 @@ def _said_of_each(results: Sequence[Result], differing: Mapping[str, Sequence[st
 
 
 def _refuse_different_data(results: Sequence[Result]) -> None:
-    digests = {result.method: result.data for result in results if not _imported(result)}
+    digests = {result.method: result.data for result in results if not _has_unknown_truth(result)}
     if len(set(digests.values())) > 1:
         listed = first_names([f"{digest} for {method}" for method, digest in digests.items()], _LISTED)
         what = f"methods are compared on the same ground truth, but its content differs ({listed})"
@@ -327,5 +327,7 @@ def _refuse_different_data(results: Sequence[Result]) -> None:
         raise DataError(first_names(list(digests), _LISTED), what, hint)
 
 
-def _imported(result: Result) -> bool:
-    return result.settings.get("source") == "imported"
+def _has_unknown_truth(result: Result) -> bool:
+    """Return whether no digest of the ground truth is known: of imported counts, and of folds not evaluated as runs."""
+    imported = result.settings.get("source") == "imported"
+    return imported or (result.pools_folds and not result.ground_truth_digests)
