@@ -235,6 +235,13 @@ class Result:
         return table.in_folds([fold_of[image] for image in table.image_of_rows])
 
     @property
+    def sampled(self) -> tuple[int, str]:
+        """How many images, or units of images, are drawn at random, and what one of them is called."""
+        if self.units is None:
+            return len(self.counts), "image"
+        return len({self.units.of_images[image] for image in self.counts}), self.units.noun
+
+    @property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics of the protocol, and those of units."""
         metrics = self.rules.metrics()
@@ -380,7 +387,7 @@ class Result:
         ('net', 1, 1.0)
         """
         summary = self.summary
-        run = {
+        run: dict[str, Any] = {
             "method": self.method,
             "run": self.run or None,
             "protocol": self.protocol,
@@ -396,6 +403,9 @@ class Result:
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
             "failures": dict(self.failed),
         }
+        if self.units is not None:
+            number, noun = self.sampled
+            run["units"] = {"by": self.units.label, "called": noun, "number": number}
         if self.sd:
             run |= {"mean": True, "sd": finite_values(self.sd)}
         if intervals is None:
@@ -410,6 +420,7 @@ class Result:
                 "replicates": intervals.replicates,
                 "seed": intervals.seed,
                 "undefined": dict(intervals.undefined),
+                "wider_than_images": dict(intervals.wider),
                 "notes": list(intervals.notes),
             },
         }

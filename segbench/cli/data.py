@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from segbench.cli.measuring import Belonging
+from segbench.cli.measuring import Belonging, say_units
 from segbench.cli.methods import method_places, refuse_mixed, refuse_overlapping_runs, require_new
 from segbench.cli.options import argument
 from segbench.cli.selection import OneGroup
@@ -126,6 +126,7 @@ class Data(OneGroup, Belonging):
 
     def pairings(self, protocol: Protocol) -> dict[MethodRun, Pairing]:
         """Pair the files of each method and run; a folder that holds several methods gives those of each sub-folder."""
+        from segbench.loaders.belonging import UNIT, assignments
         from segbench.protocols.files import find_files, find_methods
 
         pairings: dict[MethodRun, Pairing] = {}
@@ -141,6 +142,8 @@ class Data(OneGroup, Belonging):
                 pairings[name] = self._of_group(of_method)
         refuse_mixed({name: of_method.inputs.prediction or "" for name, of_method in pairings.items()})
         refuse_overlapping_runs(pairings)
+        paired = [pairing for pairing in pairings.values() if not pairing.problem]
+        say_units(assignments(self.belonging([pairing]), pairing.names).get(UNIT) for pairing in paired)
         return pairings
 
     def belonging(self, pairings: Iterable[Pairing]) -> dict[str, str]:

@@ -9,12 +9,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+import click
+
 from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
 from segbench.core.options import flag_of, option, options_of, value_of
-from segbench.loaders.belonging import KINDS
+from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -108,7 +110,15 @@ def measured_as_typed(results: Sequence[Result], typed: Mapping[str, Any], path:
                 of_result.update(value)
     pairs = zip(results, values, strict=True)
     measured = [result.with_settings(**of_result) if of_result else result for result, of_result in pairs]
+    if UNIT in typed:
+        say_units(result.units for result in measured)
     return _tuned(measured, typed[_TUNING], path) if _TUNING in typed else measured
+
+
+def say_units(units: Iterable[Assignment | None]) -> None:
+    """Say on standard error how many units there are, with an example that shows whether they are those meant."""
+    for described in dict.fromkeys(of_method.described for of_method in units if of_method):
+        click.echo(described, err=True)
 
 
 def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list[dict[str, Any]]:  # noqa: ANN401  text or True

@@ -419,9 +419,10 @@ class Plot(OneFile, ChosenParts, Leveled):
         refuse_place(output)
         drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size, say=tell)
         if self.intervals is not None and drawn.level == "band":
-            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over images", err=True)
+            nouns = " and ".join(dict.fromkeys(f"{result.sampled[1]}s" for result in loaded))
+            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over {nouns}", err=True)
         if self.intervals is not None or compares:
-            for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
+            for note in dict.fromkeys(note for result in loaded for note in few_images(*result.sampled)):
                 click.echo(note, err=True)
         if apart := "" if compares else not_ranked_together(loaded, names_of(loaded)):
             click.echo(apart, err=True)

@@ -37,6 +37,11 @@ class PartMeans(Table):
         return next(iter(self.tables.values())).noun
 
     @property
+    def number_of_images(self) -> int:
+        """How many images there are."""
+        return next(iter(self.tables.values())).number_of_images
+
+    @property
     def sample_size(self) -> str:
         """How many images, or units, there are, in words."""
         return next(iter(self.tables.values())).sample_size

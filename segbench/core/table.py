@@ -118,6 +118,11 @@ class Table(ABC):
         return self.layout.images
 
     @property
+    def number_of_images(self) -> int:
+        """How many images the rows hold together."""
+        return self.images
+
+    @property
     def sample_size(self) -> str:
         """How many images are drawn at random, in words: 12 images, or 12 patients, 170 images."""
         return many(self.images, self.noun)

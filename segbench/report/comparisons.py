@@ -100,7 +100,8 @@ def comparison_json(of: Compared) -> str:
     document = {
         "schema": SCHEMA,
         "signature": of.signature,
-        "images": of.first.images,
+        "images": of.first.number_of_images,
+        "units": None if of.first.noun == "image" else of.first.images,
         "level": of.first.level,
         "replicates": of.first.replicates,
         "test": of.first.test,

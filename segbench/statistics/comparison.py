@@ -165,13 +165,18 @@ class Comparison:
 
     @property
     def images(self) -> int:
-        """Number of images."""
+        """Number of images, or of units of images."""
         return self._first.images
 
     @property
     def noun(self) -> str:
         """What is drawn at random: "image", or what else the rows of the tables are, such as "patient"."""
         return self._first.noun
+
+    @property
+    def number_of_images(self) -> int:
+        """Number of images, which units hold together."""
+        return self._first.table.number_of_images
 
     @property
     def sample_size(self) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
+from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.statistics.jackknife import Jackknife
 
@@ -35,6 +36,17 @@ class GroupMeans(PartMeans):
     def images(self) -> int:
         """Number of images of all groups."""
         return sum(table.images for table in self.tables.values())
+
+    @property
+    def number_of_images(self) -> int:
+        """Number of images of all groups."""
+        return sum(table.number_of_images for table in self.tables.values())
+
+    @property
+    def sample_size(self) -> str:
+        """How many images, or units of images, there are in all groups, in words."""
+        images = many(self.number_of_images, "image")
+        return images if self.noun == "image" else f"{many(self.images, self.noun)}, {images}"
 
     @cached_property
     def names(self) -> list[str]:

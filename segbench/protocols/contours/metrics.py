@@ -244,6 +244,7 @@ class SequenceTable(CountsTable[ContourCounts]):
     """
 
     metrics = SEQUENCES
+    noun = "object"
     counts = ContourCounts
     means = ("j", "f")
 
