@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,13 +146,25 @@ class Data(OneGroup, Belonging):
         say_units(assignments(self.belonging([pairing]), pairing.names).get(UNIT) for pairing in paired)
         return pairings
 
-    def belonging(self, pairings: Iterable[Pairing]) -> dict[str, str]:
+    def belonging(self, pairings: Collection[Pairing]) -> dict[str, str]:
         """Return the settings that say what images belong to; categories of a data set are groups."""
         from segbench.loaders.belonging import FOLDER
 
         of_categories = any(pairing.inputs.category for pairing in pairings)
         usual = FOLDER if of_categories or self.group is not None else ""
-        return {"group_by": self.group_by or usual, "unit": self.unit or ""}
+        return {"group_by": self.group_by or usual, "unit": self._unit_of(pairings)}
+
+    def _unit_of(self, pairings: Collection[Pairing]) -> str:
+        """Return what says which images belong together; of a preset only where its units are enough."""
+        from segbench.loaders.belonging import usual_units
+        from segbench.loaders.presets import load_preset
+
+        if self.unit is None or self.preset is None or load_preset(self.preset).options.get("unit") != self.unit:
+            return self.unit or ""
+        known = [usual_units(self.unit, pairing.names) for pairing in pairings]
+        for note in dict.fromkeys(note for _, notes in known for note in notes):
+            click.echo(note, err=True)
+        return self.unit if all(usual for usual, _ in known) else ""
 
     def _of_group(self, pairing: Pairing) -> Pairing:
         """Take the images of a group if one is chosen; refuse a setting that gives no groups."""

@@ -66,6 +66,11 @@ class Protocol(ABC):
         """What distances are in, if not pixels: results in different units do not share a table."""
         return ""
 
+    @property
+    def usual_unit(self) -> str:
+        """Which images the benchmark takes from one video, as ``unit`` takes it; empty where images are independent."""
+        return ""
+
     @abstractmethod
     def signature_fields(self) -> dict[str, str]:
         """Return every setting of counting that a metric depends on, as text, and of measuring what is worded here."""

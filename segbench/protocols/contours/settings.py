@@ -297,6 +297,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         nsd = cast("tuple[float, ...]", self.nsd)
         return Conventions(hd95=cast("Percentile", self.hd95), empty=self.empty, spacing=self.spacing, nsd=nsd)
 
+    @property
+    def usual_unit(self) -> str:
+        return "folder" if self.sequences else ""
+
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on, and the tool that has the same conventions."""
         known = [
