@@ -185,10 +185,10 @@ class Run:
 
     @property
     def fields(self) -> dict[str, str]:
-        """All settings as text, and a class that is not installed; of imported results, no settings are known."""
+        """All settings as text, and who counted if that is not installed; of imported results none are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
         lacking = self.stored.lacking(self.protocol)
-        return known | ({"class": lacking} if lacking else {}) | dict(self.settings)
+        return known | ({"counted_by": lacking} if lacking else {}) | dict(self.settings)
 
     @property
     def signed(self) -> str:

@@ -685,10 +685,8 @@ def _by_group(result: Result) -> Division:
     """Take the images of a result apart by their groups."""
     found = result.assigned.get("group")
     if found is None:
-        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:weather"
-        hint = "name them: " + setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
         why = "was counted without groups" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; {hint}")
+        raise ArgumentError(f"{result.method} {why}; name them: {_how_to_group(result.counts)}")
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
@@ -701,14 +699,20 @@ def _by_group(result: Result) -> Division:
     return Division(parts, pooled, notes=found.notes)
 
 
+def _how_to_group(images: Iterable[str]) -> str:
+    """Write what puts these images into groups."""
+    usual = "folder" if any("/" in name for name in images) else "meta.csv:weather"
+    return setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
+
+
 @dataclass(frozen=True)
 class Axis:
     """What several things in a set of images are called, and how a result is taken apart by them."""
 
     plural: str
     divide: Callable[[Result], Division]
-    option: Callable[[], str]
-    """Writes what counts, or names, several of them, for the interface in use."""
+    option: Callable[[Iterable[str]], str]
+    """Writes what counts, or names, several of them in some images, for the interface in use."""
     is_in_one: bool = False
     """Whether each image is in one part alone."""
     has_rows: bool = False
@@ -716,13 +720,11 @@ class Axis:
 
 
 AXES: Mapping[str, Axis] = {
-    "class": Axis("classes", partial(_by_protocol, "class"), lambda: setting("--classes 0-18", "classes=")),
+    "class": Axis("classes", partial(_by_protocol, "class"), lambda _: setting("--classes 0-18", "classes=")),
     "object": Axis(
-        "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
+        "objects", partial(_by_protocol, "object"), lambda _: setting("--sequences", "sequences=True"), has_rows=True
     ),
-    "group": Axis(
-        "groups", _by_group, lambda: setting("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True
-    ),
+    "group": Axis("groups", _by_group, _how_to_group, is_in_one=True, has_rows=True),
 }
 """What `Result.parts` takes results apart by."""
 

@@ -12,7 +12,6 @@ import click
 
 from segbench.cli.measuring import Belonging
 from segbench.cli.options import argument
-from segbench.cli.selection import OneGroup
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.options import option
@@ -42,7 +41,7 @@ def _presets(_: click.Context) -> Mapping[str, Preset]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data(OneGroup, Belonging):
+class Data(Belonging):
     """The images of a run, as given on the command line."""
 
     ground_truth: str | None = argument(
@@ -86,6 +85,7 @@ class Data(OneGroup, Belonging):
         "",
         metavar="PATTERN",
     )
+    group: str | None = option("Count the images of one group, or category of a data set.", metavar="NAME", rare=True)
     images: str | None = option(
         "Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file with one "
         "per line.",

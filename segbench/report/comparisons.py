@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
 from segbench.core.notes import notes_about
 from segbench.core.numbers import exact, many, number, signed
@@ -30,15 +30,16 @@ SCHEMA = 2
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What a command compares, by class; of all at once, or without classes, a single comparison of the name "".
+    """What a command compares, by the parts along an axis; of all at once a single comparison of the name "".
 
-    `measured` is the signature of a run, of all its classes where these are compared. Methods are compared by the
+    `measured` is the signature of a run, of all its parts where these are compared. Methods are compared by the
     `metrics` of some keys, each pair of them or all `against` one; `left_out` says which runs are not compared, and
     `check` whether methods are worse than that one.
     """
 
     comparisons: Mapping[str, Comparison]
     results: Mapping[str, Sequence[Result]]
+    axis: str
     measured: str
     metrics: Sequence[str] | None = None
     against: str | None = None
@@ -49,6 +50,12 @@ class Compared:
     def first(self) -> Comparison:
         """The first comparison, for what all have in common."""
         return next(iter(self.comparisons.values()))
+
+    @property
+    def images(self) -> int:
+        """Number of images compared: of all groups, or those that all classes have."""
+        each = [comparison.images for comparison in self.comparisons.values()]
+        return sum(each) if self.axis and AXES[self.axis].is_in_one else each[0]
 
     @property
     def signature(self) -> str:
@@ -67,28 +74,27 @@ class Compared:
         said = []
         for name, comparison in self.comparisons.items():
             own = [remark.text for remark in remarks(self.results[name], keys=keys)]
-            of_pairs = notes_about(comparison.notes, keys)
+            of_pairs = [*notes_about(comparison.notes, keys), *_untested(comparison, keys)]
             said += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
         found = [*self.left_out]
-        for note, classes in grouped(dict.fromkeys(said)).items():
-            found.append(note if len(classes) == len(self.comparisons) else f"{', '.join(classes)}: {note}")
+        for note, parts in grouped(dict.fromkeys(said)).items():
+            found.append(note if len(parts) == len(self.comparisons) else f"{', '.join(parts)}: {note}")
         tuned = "optimistic: thresholds of the hulls were tuned on the test images"
         optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
-        found += self._untested(keys)
         found += [f"{key}: {tuned}" for key in optimistic if key in keys]
         return list(dict.fromkeys(found))
 
-    def _untested(self, keys: Sequence[str]) -> list[str]:
-        """Say which of several metrics have no p-values, and why; of a single one, its verdict does."""
-        if len(keys) < 2:
-            return []
-        reasons = grouped((self.first.pairs(key).reason, key) for key in keys)
-        whole = {why: len(of) == len(keys) for why, of in reasons.items()}
-        return [why if whole[why] else f"{', '.join(of)}: {why}" for why, of in reasons.items() if why]
+
+def _untested(comparison: Comparison, keys: Sequence[str]) -> list[str]:
+    """Say which of several metrics have no p-values, and why; of a single one, its verdict does."""
+    if len(keys) < 2:
+        return []
+    reasons = grouped((comparison.pairs(key).reason, key) for key in keys)
+    return [why if len(of) == len(keys) else f"{', '.join(of)}: {why}" for why, of in reasons.items() if why]
 
 
-def _of_class(name: str) -> str:
-    """Begin a line with its class, if there are several."""
+def _of_part(name: str) -> str:
+    """Begin a line with its class or group, if there are several."""
     return f"{name}: " if name else ""
 
 
@@ -98,28 +104,28 @@ def comparison_json(of: Compared) -> str:
     document = {
         "schema": SCHEMA,
         "signature": of.signature,
-        "images": of.first.images,
+        "images": of.images,
         "level": of.first.level,
         "replicates": of.first.replicates,
         "against": of.against,
         "answers": [
-            ({"class": name} if name else {}) | _answer(comparison, key, of.against)
+            ({of.axis: name} if name else {}) | _answer(comparison, key, of.against)
             for name, comparison in of.comparisons.items()
             for key in keys
         ],
         "notes": of.notes(keys),
     }
     if of.check is not None:
-        outcomes = [_outcome(each) for each in of.check.outcomes]
+        outcomes = [_outcome(each, of.axis) for each in of.check.outcomes]
         check = dataclasses.asdict(of.check) | {"outcomes": outcomes}
         document["check"] = check | {"exit_code": of.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: Outcome, axis: str) -> dict[str, Any]:
     fields = dataclasses.asdict(outcome)
-    name = fields.pop("class_name")
-    return ({"class": name} if name else {}) | fields
+    name = fields.pop("part")
+    return ({axis: name} if name else {}) | fields
 
 
 def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, Any]:
@@ -165,7 +171,7 @@ def exact_comparison(of: Compared) -> TextTable:
     for (name, comparison), key in itertools.product(of.comparisons.items(), of.keys(every=True)):
         place, ranks = comparison.place(key), comparison.rank_shares[key]
         for row in comparison.rows(key, against=of.against):
-            cells = {"class": name} if name else {}
+            cells = {of.axis: name} if name else {}
             cells |= {field: _plain(value) for field, value in dataclasses.asdict(row).items()}
             measured = comparison.measured_of(key, row.a, row.b)
             for side, method, one in zip("ab", (row.a, row.b), measured, strict=True):
@@ -189,13 +195,13 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
         if place:
             console.print()
         (first, *others), tables = _said(of.comparisons[name], key, of.against, digits)
-        for sentence in (f"{_of_class(name)}{first}", *others):
+        for sentence in (f"{_of_part(name)}{first}", *others):
             _say_wrapped(console, sentence, "bold")
         for table in tables[:1] if name else tables:
             show(table)
     for name, comparison in of.comparisons.items() if every else ():
         console.print()
-        say(console, f"{_of_class(name)}every pair of methods by every metric", "bold")
+        say(console, f"{_of_part(name)}every pair of methods by every metric", "bold")
         rows = {key: comparison.rows(key, against=of.against) for key in listed}
         show(_pairs_table(comparison, rows, digits))
         if (ranks := _rank_table(comparison, listed)).rows:
@@ -268,7 +274,7 @@ def _pairs_table(
         tallies = {"wins": row.wins, "ties": row.ties, "losses": row.losses} if tallied else {}
         cells.append(named | {name: str(count) for name, count in tallies.items()})
     lower = [one.key for one in comparison.metrics if one.better == "lower" and one.key in rows]
-    level, of_all = f"{100 * comparison.level:g} %", " of all classes" if comparison.beside else ""
+    level, of_all = f"{100 * comparison.level:g} %", f" of all {comparison.parts}" if comparison.beside else ""
     wins = "; wins: images with a better value of a" if tallied else ""
     notes = [f"a - b: with its {level} interval{wins}", "p: two-sided, of Student's t over images"]
     notes[1] += "" if one_pair else f"; Holm: corrected for all pairs{of_all}"
@@ -311,7 +317,7 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
             for place, found in enumerate(marks, len(labels)):
                 raised[len(rows), place] = found[method]
             rows.append(Row(labels, summaries[method], ends))
-    labels = ("", "method") if "" in of.comparisons else ("class", "", "method")
+    labels = ("", "method") if "" in of.comparisons else (of.axis, "", "method")
     text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
@@ -345,7 +351,7 @@ def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool)
         better = "superscript: significantly better than the methods of these letters"
         what = better if of.against is None else f"star: significantly different from {of.against}"
         correction = of.first.answer().correction
-        how = f"paired jackknife t-test over {many(of.first.images, 'image')}"
+        how = f"paired jackknife t-test over {many(of.images, 'image')}"
         how += f", {correction} by each metric" if correction else ""
         said.append(f"{what} (p at most {number(1 - of.first.level, digits=2)}, {how})")
     said += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []

@@ -107,6 +107,8 @@ class Comparison:
     beside : tuple of Comparison
         Comparisons that are read together with this one, for instance of the other classes: p-values are corrected for
         all pairs of all of them.
+    parts : str
+        What these are of: ``"classes"``, ``"groups"``.
     """
 
     measured: Mapping[str, Measured]
@@ -114,6 +116,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
+    parts: str = ""
     _pairs: dict[str, Pairs] = field(default_factory=dict, init=False)
 
     @property
@@ -250,7 +253,8 @@ class Comparison:
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""
         pairs = self.pairs(self.metric(key).key)
-        return Answer(self.methods, pairs, self.level, 1 + len(self.beside))
+        of_all = f" of all {1 + len(self.beside)} {self.parts}" if self.beside else ""
+        return Answer(self.methods, pairs, self.level, of_all)
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
@@ -337,9 +341,10 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
 
 
-def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Correct comparisons that are read together, for instance of several classes, for all pairs of all of them."""
-    return [replace(one, beside=tuple(other for other in comparisons if other is not one)) for one in comparisons]
+def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:
+    """Correct comparisons that are read together, such as those of several classes, for all pairs of all of them."""
+    others = (tuple(other for other in comparisons if other is not one) for one in comparisons)
+    return [replace(one, beside=beside, parts=parts) for one, beside in zip(comparisons, others, strict=True)]
 
 
 def by_reason(lacking: Iterable[tuple[str, str]]) -> str:

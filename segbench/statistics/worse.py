@@ -20,7 +20,7 @@ EXIT_CODES = {"worse": 3, "undecided": 4, "not worse": 0}
 class Outcome:
     """One method against the baseline by one metric; `reason` says why there is no interval."""
 
-    class_name: str
+    part: str
     metric: str
     method: str
     outcome: Literal["worse", "undecided", "not worse"]
@@ -79,12 +79,12 @@ def check_not_worse(
         for one in found:
             reason = unfinished.get(one.method, of_all)
             said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
-            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_class(name)}{said}")
+            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_part(name)}{said}")
             outcomes.append(open_ if reason else one)
     return Check(baseline, margin, tuple(outcomes))
 
 
-def _of_class(name: str) -> str:
+def _of_part(name: str) -> str:
     return f"{name}: " if name else ""
 
 
@@ -93,7 +93,7 @@ def _worse(baseline: str, metric: Metric, margin: float) -> str:
     return f"worse than {baseline} {by}"
 
 
-def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
     worse = _worse(row.b, metric, margin)
     outcome: Literal["worse", "undecided", "not worse"] = "undecided"
     interval, reason = None, ""
@@ -112,4 +112,4 @@ def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Diffe
         ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
         said += f" (difference {signed(row.difference)}, {ends})"
     known = None if math.isnan(row.difference) else row.difference
-    return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{_of_class(class_name)}{said}")
+    return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{said}")
