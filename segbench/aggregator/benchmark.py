@@ -221,7 +221,14 @@ def evaluate_pairing(
     pairing.require_complete()
     if (passes := protocol.capability(TwoPasses)) and passes.first:
         before = evaluate_pairing(
-            pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
+            pairing,
+            passes.first,
+            method=method,
+            repairs=repairs,
+            results=results,
+            fresh=fresh,
+            executor=executor,
+            belonging=belonging,
         )
         if before.failed and not before.counts:
             why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
