@@ -248,6 +248,7 @@ def evaluate_pairing(
             results=results,
             fresh=fresh,
             executor=executor,
+            belonging=belonging,
         )
         if before.failed and not before.counts:
             why = f"could not be counted; the first: {next(iter(before.failed.values()))}"

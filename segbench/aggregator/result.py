@@ -950,10 +950,8 @@ def _by_image(kind: str, result: Result) -> Division:
     """Take the images of a result apart by their groups or units."""
     found = result.assigned.get(kind)
     if found is None:
-        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:COLUMN"
-        option = AXES[kind].option().replace("folder", usual)
         why = f"was counted without {kind}s" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; name them: {option}")
+        raise ArgumentError(f"{result.method} {why}; name them: {AXES[kind].option(result.counts)}")
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
@@ -971,14 +969,20 @@ def _by_image(kind: str, result: Result) -> Division:
     return Division(parts, pooled, notes=found.notes)
 
 
+def _how_to_name(by: str, images: Iterable[str]) -> str:
+    """Write what puts these images into groups or units."""
+    usual = "folder" if any("/" in name for name in images) else "meta.csv:COLUMN"
+    return setting(f"--{by.replace('_', '-')} {usual}", f"with_settings({by}={usual!r})")
+
+
 @dataclass(frozen=True)
 class Axis:
     """What several things in a set of images are called, and how a result is taken apart by them."""
 
     plural: str
     divide: Callable[[Result], Division]
-    option: Callable[[], str]
-    """Writes what counts, or names, several of them, for the interface in use."""
+    option: Callable[[Iterable[str]], str]
+    """Writes what counts, or names, several of them in some images, for the interface in use."""
     is_in_one: bool = False
     """Whether each image is in one part alone."""
     has_rows: bool = False
@@ -986,24 +990,17 @@ class Axis:
 
 
 AXES: Mapping[str, Axis] = {
-    "class": Axis("classes", partial(_by_protocol, "class"), lambda: setting("--classes 0-18", "classes=")),
+    "class": Axis("classes", partial(_by_protocol, "class"), lambda _: setting("--classes 0-18", "classes=")),
     "object": Axis(
-        "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
+        "objects", partial(_by_protocol, "object"), lambda _: setting("--sequences", "sequences=True"), has_rows=True
     ),
     "group": Axis(
-        "groups",
-        partial(_by_image, "group"),
-        lambda: setting("--group-by folder", "parts('group', by='folder')"),
-        is_in_one=True,
-        has_rows=True,
+        "groups", partial(_by_image, "group"), partial(_how_to_name, "group_by"), is_in_one=True, has_rows=True
     ),
-    UNIT: Axis(
-        "units",
-        partial(_by_image, UNIT),
-        lambda: setting("--unit folder", "with_settings(unit='folder')"),
-        is_in_one=True,
+    UNIT: Axis("units", partial(_by_image, UNIT), partial(_how_to_name, UNIT), is_in_one=True),
+    "run": Axis(
+        "runs", _by_run, lambda _: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True
     ),
-    "run": Axis("runs", _by_run, lambda: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True),
 }
 """What `Result.parts` takes results apart by."""
 

@@ -13,7 +13,6 @@ import click
 from segbench.cli.measuring import Belonging, say_units
 from segbench.cli.methods import method_places, refuse_mixed, refuse_overlapping_runs, require_new
 from segbench.cli.options import argument
-from segbench.cli.selection import OneGroup
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.names import MethodRun
@@ -44,7 +43,7 @@ def _presets(_: click.Context) -> Mapping[str, Preset]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data(OneGroup, Belonging):
+class Data(Belonging):
     """The images of a run, as given on the command line."""
 
     ground_truth: str | None = argument(
@@ -91,6 +90,7 @@ class Data(OneGroup, Belonging):
         "",
         metavar="PATTERN",
     )
+    group: str | None = option("Count the images of one group, or category of a data set.", metavar="NAME", rare=True)
     images: str | None = option(
         "Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file with one "
         "per line.",

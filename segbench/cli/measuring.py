@@ -16,7 +16,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
 from segbench.core.options import flag_of, option, options_of, value_of
-from segbench.loaders.belonging import KINDS, UNIT, Assignment
+from segbench.loaders.belonging import UNIT, Assignment
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -51,11 +51,14 @@ class Belonging:
     )
 
 
+_OF_EVERY_RUN = {field.name: field for field in fields(Belonging)}
+
+
 @cache
 def measuring_fields() -> Mapping[str, Mapping[type[Protocol], Field[Any]]]:
     """Return the options of measuring by the name of their field, with the field of each protocol that has it."""
     by_name = grouped((field.name, (kind, field)) for kind in protocols().values() for field in _fields(kind))
-    of_every_run = {field.name: dict.fromkeys(protocols().values(), field) for field in fields(Belonging)}
+    of_every_run = {field.name: dict.fromkeys(protocols().values(), field) for field in _OF_EVERY_RUN.values()}
     return of_every_run | {name: dict(of_kinds) for name, of_kinds in by_name.items()}
 
 
@@ -70,8 +73,8 @@ def measuring_options() -> Sequence[Option | Argument]:
     made: list[Option | Argument] = []
     for name, of_kinds in measuring_fields().items():
         kind, field = next(iter(of_kinds.items()))
-        panel = "Options" if name in KINDS else f"Other settings of {_listed(map(verb_of, of_kinds))}"
-        hints = get_type_hints(Belonging if name in KINDS else kind)
+        panel = "Options" if name in _OF_EVERY_RUN else f"Other settings of {_listed(map(verb_of, of_kinds))}"
+        hints = get_type_hints(Belonging if name in _OF_EVERY_RUN else kind)
         option = parameter_of(name, field, hints[name], "")
         option.default_text = ""  # it is that of the run
         text = field.metadata["help"]
@@ -151,7 +154,7 @@ def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) 
         own = {setting.name: setting for setting in options_of(result.kind).values()}
         if field in own and not result.published:
             return f"{typed}: {_counted_again(result, own[field], text, path)}"
-    if field in KINDS:
+    if field in _OF_EVERY_RUN:
         return f"{typed}: the runs of {path} have no images with names, such as published ones; leave it out"
     has = _listed(result.protocol for result in results)
     return f"{flag} is for runs of {_listed(map(verb_of, kinds))}, and {path} holds runs of {has}; leave it out"

@@ -16,6 +16,7 @@ from segbench.cli.methods import places_by_name
 from segbench.cli.options import argument
 from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
+    EVERY_PART,
     KEYS,
     ChosenParts,
     Leveled,
@@ -26,10 +27,12 @@ from segbench.cli.selection import (
     chosen_runs,
     comparable,
     joined_if_alike,
+    means_over_groups,
     named_as_in_tables,
     outdated,
     parts_of,
-    results_of_classes,
+    refuse_unpooled,
+    results_of_parts,
     results_of_sets,
     tell,
     words_of_results,
@@ -48,7 +51,6 @@ if TYPE_CHECKING:
     from segbench.report.comparisons import Compared
     from segbench.report.tables import RowKind
 
-_EVERY_CLASS = "all"
 _LISTED = 20
 
 
@@ -117,12 +119,8 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         files = {name: Path(place) for name, place in places_by_name(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
             raise ArgumentError(f"{_flag_of(lines)} is a table of one data set; give one results file")
-        of_sets = {
-            name: self.of_group(several)
-            for name, several in results_of_sets(
-                files, self.only, self.class_name, self.measuring, join=lines not in ("run", "threshold")
-            ).items()
-        }
+        join = lines not in ("run", "threshold")
+        of_sets = results_of_sets(files, self.only, self.parts, self.measuring, join=join)
         if lines == "run":
             of_sets = {name: joined_if_alike(several) for name, several in of_sets.items()}
         loaded = [result for several in of_sets.values() for result in several]
@@ -210,8 +208,9 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
-        class_name = None if self.class_name == _EVERY_CLASS else self.class_name
-        runs = chosen_runs(self.results, self.only, class_name, measuring=self.measuring)
+        axis = self._axis()
+        parts = {of: name for of, name in self.parts.items() if of != axis}
+        runs = chosen_runs(self.results, self.only, parts, measuring=self.measuring)
         runs.require([self.against or ""])
         if self.methods:
             runs = chosen_methods(runs, self.methods)
@@ -222,11 +221,10 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             runs = replace(runs, results=in_tables if named else alone)
         if len(runs.results) == 1 and runs.stopped:
             raise runs.not_complete(runs.stopped[0])
-        every_class = self.class_name == _EVERY_CLASS
-        by_class = results_of_classes(self.results, runs.results) if every_class else {"": runs.results}
-        for several in by_class.values():
+        by_part = results_of_parts(self.results, runs.results, axis) if axis else {"": runs.results}
+        for several in by_part.values():
             self._refuse_baseline([result.method for result in several])
-        found = self._compared(by_class, runs)
+        found = self._compared(by_part, axis, runs)
         same = grouped(((one.signature, one.digest_of("", b"")), one.method) for one in runs.results if one.digests)
         for methods in filter(lambda methods: len(methods) > 1, same.values()):
             tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
@@ -249,23 +247,31 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
             raise click.exceptions.Exit(code)
 
-    def _compared(self, of_runs: Mapping[str, Sequence[Result]], runs: Chosen) -> Compared:
-        """Compare methods, class by class."""
+    def _axis(self) -> str:
+        """Return the axis along which methods are compared by every part; empty where they are compared once."""
+        every = [axis for axis, name in self.parts.items() if name == EVERY_PART]
+        if len(every) > 1:
+            raise ArgumentError(f"--{every[0]} all and --{every[1]} all are two comparisons; choose one")
+        return every[0] if every else ""
+
+    def _compared(self, of_runs: Mapping[str, Sequence[Result]], axis: str, runs: Chosen) -> Compared:
+        """Compare methods, class by class, or by the parts along another axis."""
         from segbench.aggregator.comparing import compare_results
+        from segbench.aggregator.result import AXES
         from segbench.report.comparisons import Compared
         from segbench.statistics.comparison import together
         from segbench.statistics.worse import check_not_worse
 
-        by_class = {name: self.means(several) for name, several in of_runs.items()}
-        whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
+        by_part = {name: means_over_groups(several) for name, several in of_runs.items()}
+        whole = runs.results[0] if axis == "group" else means_over_groups(runs.results[:1])[0]
         settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
-        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_class.values())
-        comparisons = together([*each])
-        by_name = dict(zip(by_class, comparisons, strict=True))
+        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_part.values())
+        comparisons = together([*each], AXES[axis].plural if axis else "")
+        by_name = dict(zip(by_part, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
         metrics = metric_keys_of("--metrics", typed.split(","), titles) if typed else None
-        found = Compared(by_name, by_class, whole[0].signature, metrics, self.against, left_out=runs.left_out)
+        found = Compared(by_name, by_part, axis, whole.signature, metrics, self.against, left_out=runs.left_out)
         if self.against is None or self.fail_if_worse is None:
             return found
         keys = found.keys(every=False)
@@ -413,8 +419,11 @@ class Plot(OneFile, ChosenParts, Leveled):
 
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
-        loaded = self.chosen(self.class_name)
-        loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
+        loaded = self.chosen(self.parts)
+        if compares:
+            loaded = means_over_groups(comparable(loaded))
+        else:
+            refuse_unpooled(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
         drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size, say=tell)
@@ -464,7 +473,7 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
         from segbench.report.page.document import export_report
 
         refuse_place(self.output)
-        loaded = self.of_group(self.chosen(self.class_name, partial=True))
+        loaded = self.chosen(self.parts, partial=True)
         counted = [len(result.counts) for result in loaded]
         pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
         workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)

@@ -433,8 +433,11 @@ class PartRow:
     notes: tuple[str, ...] = ()  # on all parts: which images are in none
 
 
-def how_to_count_classes(results: Sequence[Result]) -> str:
-    """Say which commands count these results by class, if their protocols have classes."""
+def how_to_divide(results: Sequence[Result], axis: str) -> str:
+    """Say how results come to have classes, objects or groups, if their protocols can."""
+    if axis != "class":
+        option = AXES[axis].option(itertools.chain.from_iterable(result.counts for result in results))
+        return f"name them: {option}" if AXES[axis].is_in_one else f"count again with {option}"
     verbs = dict.fromkeys(verb_of(result.kind) for result in results)
     able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
     commands = " or ".join(f"segbench {verb} GT PRED {format_setting('classes', '0-18')}" for verb in able)
@@ -448,8 +451,7 @@ def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Inter
     """
     if axis != "group" and not any(axis in result.axes for result in results):
         what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
-        how = how_to_count_classes(results) if axis == "class" else f"count again with {AXES[axis].option()}"
-        raise ArgumentError(f"{what}; {how}")
+        raise ArgumentError(f"{what}; {how_to_divide(results, axis)}")
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
         for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis):

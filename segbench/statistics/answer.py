@@ -45,7 +45,7 @@ class Answer:
     methods: tuple[str, ...]  # in the order of `pairs`
     pairs: Pairs
     level: float  # of confidence: differences are significant where Holm's p is at most 1 - level
-    classes: int  # how many comparisons were corrected together, one per class; 1 for one by itself
+    of_all: str  # of what Holm's correction is for all pairs, such as " of all 3 classes"; empty for one comparison
     instead_of: str = ""  # the metric that ranks methods, where the test does not apply to it but to this one
 
     @cached_property
@@ -231,9 +231,9 @@ class Answer:
     @property
     def correction(self) -> str:
         """For which p-values Holm's correction is made, in words; empty where there is a single one."""
-        if len(self.standings) == _NAMED and self.classes == 1:
+        if len(self.standings) == _NAMED and not self.of_all:
             return ""
-        return "after Holm's correction for all pairs" + (f" of all {self.classes} classes" if self.classes > 1 else "")
+        return f"after Holm's correction for all pairs{self.of_all}"
 
     @cached_property
     def places(self) -> dict[str, int]:

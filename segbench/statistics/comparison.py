@@ -141,6 +141,8 @@ class Comparison:
     beside : tuple of Comparison
         Comparisons that are read together with this one, for instance of the other classes: p-values are corrected for
         all pairs of all of them.
+    parts : str
+        What these are of: ``"classes"``, ``"groups"``.
     test : {"t-test", "signed-rank"}
         Which test decides the answer; `differences` have both.
     """
@@ -150,6 +152,7 @@ class Comparison:
     general_notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
+    parts: str = ""
     test: Test = "t-test"
     _t_tests: dict[str, TTests] = field(default_factory=dict, init=False)
     _signed_rank_tests: dict[str, SignedRankTests] = field(default_factory=dict, init=False)
@@ -344,7 +347,8 @@ class Comparison:
         metric, ranking = self.metric(key), self._ranking
         headline = next((metric.name for metric in self.metrics if metric.headline), "")
         instead_of = "" if ranking.headline or metric is not ranking else headline
-        return Answer(self.methods, self.pairs(metric.key), self.level, 1 + len(self.beside), instead_of)
+        of_all = f" of all {1 + len(self.beside)} {self.parts}" if self.beside else ""
+        return Answer(self.methods, self.pairs(metric.key), self.level, of_all, instead_of)
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
@@ -474,9 +478,10 @@ def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
         raise ArgumentError(f"{why}; leave out {format_setting('test', 'signed-rank')}")
 
 
-def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Correct comparisons that are read together, for instance of several classes, for all pairs of all of them."""
-    return [replace(one, beside=tuple(other for other in comparisons if other is not one)) for one in comparisons]
+def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:
+    """Correct comparisons that are read together, such as those of several classes, for all pairs of all of them."""
+    others = (tuple(other for other in comparisons if other is not one) for one in comparisons)
+    return [replace(one, beside=beside, parts=parts) for one, beside in zip(comparisons, others, strict=True)]
 
 
 def by_reason(lacking: Iterable[tuple[str, str]]) -> str:

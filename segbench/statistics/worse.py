@@ -24,7 +24,7 @@ Decision = Literal["worse", "undecided", "not worse"]
 class Outcome:
     """One method against the baseline by one metric; `reason` says why there is no interval."""
 
-    class_name: str
+    part: str
     metric: str
     method: str
     outcome: Decision
@@ -83,12 +83,12 @@ def check_not_worse(
         for one in found:
             reason = unfinished.get(one.method, of_all)
             said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
-            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_class(name)}{said}")
+            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_part(name)}{said}")
             outcomes.append(open_ if reason else one)
     return Check(baseline, margin, tuple(outcomes))
 
 
-def _of_class(name: str) -> str:
+def _of_part(name: str) -> str:
     return f"{name}: " if name else ""
 
 
@@ -111,7 +111,7 @@ def _decided(comparison: Comparison, metric: Metric, row: Difference, margin: fl
     return outcome
 
 
-def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
     worse = _worse(row.b, metric, margin)
     outcome: Decision = "undecided"
     interval, reason = None, ""
@@ -134,4 +134,4 @@ def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Diffe
         )
         said += f"{ranked})"
     known = None if math.isnan(row.difference) else row.difference
-    return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{_of_class(class_name)}{said}")
+    return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{said}")

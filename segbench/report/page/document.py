@@ -21,7 +21,7 @@ from markupsafe import Markup
 
 from segbench._version import __version__
 from segbench.aggregator.measuring import measured_with
-from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
+from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.arguments import as_path, as_whole
 from segbench.core.capabilities import competes, states_called
@@ -310,9 +310,10 @@ def _section(
     embedded, cuts = pictures.for_scripts()
     classes = list(parts_if_any(results[0], "class"))
     parts = []
-    if classes:
-        of_classes = part_table(part_rows(results, "class"), results, "class", keys=None, every=False)
-        parts.append(_laid_out(of_classes, 2, "Classes"))
+    for axis in ("class", "object"):
+        if any(axis in result.axes for result in results):
+            of_parts = part_table(part_rows(results, axis), results, axis, keys=None, every=False)
+            parts.append(_laid_out(of_parts, 2, AXES[axis].plural.capitalize()))
     return {
         "protocol": rules.name,
         "lead": rules.title,

@@ -31,7 +31,7 @@ from segbench.drawing.legends import place_legend
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
-from segbench.report.tables import how_to_count_classes
+from segbench.report.tables import how_to_divide
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,7 +97,7 @@ def plot_classes(
         )
         choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
         if not any(classes):
-            choose = f"; {how_to_count_classes(results)}"
+            choose = f"; {how_to_divide(results, 'class')}"
         raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
     first = next(iter(classes[0].values()))
     metrics = first.metrics
