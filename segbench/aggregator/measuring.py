@@ -13,20 +13,24 @@ from segbench.core.interface import named
 from segbench.core.options import setting_text
 
 
-class Measurable(Protocol):
-    """What a `segbench.Result` is here."""
+class HasSettings(Protocol):
+    """What a run and a `segbench.Result` are here."""
 
     @property
     def rules(self) -> core.Protocol:
         """The protocol."""
 
     @property
-    def kind(self) -> type[core.Protocol]:
-        """The class of the protocol."""
+    def settings(self) -> Mapping[str, str]:
+        """Settings as text, of a result all."""
+
+
+class Measurable(HasSettings, Protocol):
+    """What a `segbench.Result` is here."""
 
     @property
-    def settings(self) -> Mapping[str, str]:
-        """All settings as text."""
+    def kind(self) -> type[core.Protocol]:
+        """The class of the protocol."""
 
     @property
     def published(self) -> object:
@@ -89,7 +93,7 @@ def shared_settings(protocols: Sequence[core.Protocol]) -> dict[str, Any]:
     return shared
 
 
-def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
+def measured_apart(results: Sequence[HasSettings]) -> dict[str, list[str]]:
     """Return the settings of measuring in which results of one protocol differ, with the value of each as text."""
     apart = {
         name
@@ -101,7 +105,7 @@ def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
     return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
 
 
-def _as_text(result: Measurable, name: str) -> str:
+def _as_text(result: HasSettings, name: str) -> str:
     """Return a setting as the signature has it, which leaves out what is as by default."""
     return result.settings.get(name) or setting_text(getattr(result.rules, name, None))
 

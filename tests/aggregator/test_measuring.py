@@ -275,6 +275,7 @@ def test_so_do_pixels_without_the_names_of_images(case, seed):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.filterwarnings("ignore:parts of")
 def test_so_does_a_run_put_together_of_halves_with_different_settings(tmp_path, request, case, keeps):
     if keeps:
         request.getfixturevalue("keeping")
