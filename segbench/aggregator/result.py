@@ -21,7 +21,6 @@ from segbench.core.capabilities import (
     ApartByFolder,
     Divided,
     Division,
-    Kept,
     MeasuredBySet,
     Part,
     Pooling,
@@ -39,7 +38,7 @@ from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
-from segbench.core.table import Reducing, Table
+from segbench.core.table import Kept, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
 from segbench.core.units import UnitTable, unit_metrics
@@ -96,9 +95,9 @@ class Result:
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
         metrics of single images (OIS, mean F), intervals and comparisons are undefined.
-    kept : Summary and ScoreCounts, optional
-        What a results file keeps of very many scores, which take long to pool: metrics that depend on counts alone, and
-        `reduced`.
+    kept : Kept, optional
+        What a results file keeps of very many scores or images, which take long to go through: `reduced`, and what that
+        does not tell of all counts, such as areas.
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
     partial : tuple of int and int or None, optional
@@ -142,7 +141,7 @@ class Result:
     published: Published | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
-    kept: tuple[Summary, ScoreCounts] | None = None
+    kept: Kept | None = None
     reused: int = 0
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
@@ -207,7 +206,7 @@ class Result:
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
-        return self._laid_out()
+        return self._laid_out(self.kept if self._tuned else None)
 
     @property
     def units(self) -> Assignment | None:
@@ -281,12 +280,12 @@ class Result:
         """The part of the signature that names the ground truth's content."""
         return parts_of(self.signature)["data"]
 
-    def digest_of(self, summary: str, counts: bytes) -> str:
+    def digest_of(self, numbers: str, counts: bytes) -> str:
         """Give one digest for the names and content of all images and what was derived from them, as stored."""
         digest = hashlib.sha256(b"[")
         for place, image in enumerate(sorted(self.digests)):  # not the text of the whole list, which is long
             digest.update((", " * bool(place) + repr((image, self.digests[image]))).encode())
-        digest.update(f"]\n{summary}\n".encode() + counts)
+        digest.update(f"]\n{numbers}\n".encode() + counts)
         return digest.hexdigest()
 
     @property
@@ -479,7 +478,7 @@ class Result:
     def reduced(self) -> Counts:
         """The pooled counts at the points of the curve that plots draw: all, or a choice of very many."""
         if self._keeps:
-            return self._keeps[1]
+            return self._keeps.counts
         _ = self.pooled  # which says why there are none
         return self.table.reduced if isinstance(self.table, Reducing) else self.table.pooled
 
@@ -492,7 +491,7 @@ class Result:
     def chosen_points(self) -> str:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
         if self._keeps:
-            return getattr(self._keeps[1], "threshold_source", "")
+            return getattr(self._keeps.counts, "threshold_source", "")
         if self.published or not (self.counts or self.unnamed):
             return ""
         return self.table.chosen_points if isinstance(self.table, Reducing) else ""
@@ -521,7 +520,7 @@ class Result:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
         if self.published or not self.counts:
             return self.curve
-        table = self.rules.table({"": self._keeps[1]}) if self._keeps else self.table
+        table = self.rules.table({"": self._keeps.counts}) if self._keeps else self.table
         return table.drawn if isinstance(table, Reducing) else table.curve
 
     @property

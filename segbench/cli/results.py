@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
@@ -361,7 +362,8 @@ class Merge:
     def __call__(self) -> None:
         from segbench.aggregator.merging import in_no_part, merge_results
 
-        merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as notes:
+            merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in named_as_in_tables(merged):
             images = "a published curve" if result.published else many(len(result.counts), "image")
@@ -377,6 +379,8 @@ class Merge:
             if len(runs) > 1:
                 said = f"note: {method} is {len(runs)} runs, since their settings differ"
                 click.echo(f"{said}; count parts of one set with the same options", err=True)
+        for note in notes:
+            click.echo(f"note: {note.message}", err=True)
         if len(places) > 1:
             click.echo(
                 f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different "

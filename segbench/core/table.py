@@ -324,8 +324,18 @@ class Reducing(ABC):
         """How many of the thresholds they are, in words; empty where they are all."""
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a results file keeps of counts that take long to go through; it depends on counts alone."""
+
+    counts: Counts
+    """The pooled counts at the points that plots draw."""
+    numbers: Mapping[str, NDArray[Any]]
+    """What these do not tell of all counts, such as areas, by name; each of one dimension."""
+
+
 class Keeping(Reducing):
-    """A table whose pooling may take so long that results files keep what depends on counts alone."""
+    """A table of so many counts that results files keep what its metrics are computed from."""
 
     @property
     @abstractmethod
@@ -333,8 +343,8 @@ class Keeping(Reducing):
         """Whether it does."""
 
     @abstractmethod
-    def keepable(self) -> tuple[Summary, Counts]:
-        """Return metrics that depend on counts alone, and `reduced`."""
+    def keepable(self) -> Kept:
+        """Return `reduced`, and what it does not tell of all counts."""
 
 
 class CountsTable(Table, Generic[Held]):
