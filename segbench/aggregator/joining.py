@@ -87,7 +87,9 @@ def _joined(several: list[Result]) -> Result:
             raise
         label, name, why = failed[0]
         what = f"{name} failed in {label} ({why}), so that its runs have different images"
-        hint = setting("fix it and repeat the run; --runs prints each run", "fix it and evaluate the run again")
+        hint = setting(
+            "fix it and repeat the run; segbench show --runs prints each run", "fix it and evaluate it again"
+        )
         raise DataError(error.path, what, hint) from None
 
 

@@ -116,7 +116,8 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
             run |= {how.rows: None, "mean": True}
         elif row.kind == "part":
             run[how.rows] = row.name
-        if how.rows == "run" and (errors := row.result.standard_errors):
+        errors = row.result.standard_errors if how.rows == "run" else {}
+        if errors:
             run["standard_errors"] = {source: how.chosen(finite_values(of)) for source, of in errors.items()}
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"

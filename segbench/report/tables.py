@@ -434,7 +434,8 @@ def part_rows(
 
     Of groups and objects their mean and all of them follow; methods without parts have a row of all alone.
     """
-    if axis != "group" and not any(axis in result.axes for result in results):
+    single_runs = axis == "run" and any(result.run for result in results)
+    if axis != "group" and not single_runs and not any(axis in result.axes for result in results):
         what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
         how = how_to_count_classes(results) if axis == "class" else f"count again with {AXES[axis].option()}"
         raise ArgumentError(f"{what}; {how}")
