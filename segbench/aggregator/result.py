@@ -38,7 +38,7 @@ from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import Series
+from segbench.core.series import MeanCurve, Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
@@ -471,16 +471,20 @@ class Result:
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
         """The pooled precision-recall curve, of several classes that of all added up; of regions metrics by threshold.
 
-        None where the protocol has no curve.
+        Of a mean over runs it is the mean of their curves. None where the protocol has no curve.
         """
         if self.published:
             return self.published.curve
         self._refuse_without_images()
+        if isinstance(self.rules, MeanOverRuns):
+            return _mean_curve([run.curve for run in self.runs.values()])
         return self.table.curve
 
     @cached_property
     def drawn(self) -> Series | None:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
+        if isinstance(self.rules, MeanOverRuns):
+            return _mean_curve([run.drawn for run in self.runs.values()])
         if self.published or not self.counts:
             return self.curve
         table = self.rules.table({"": self._keeps[1]}) if self._keeps else self.table
@@ -802,6 +806,12 @@ def joined(runs: Mapping[str, Result]) -> Result:
         image_notes=nothing,
         ground_truth_digests=nothing,
     )
+
+
+def _mean_curve(curves: Sequence[Series | None]) -> MeanCurve | None:
+    """Return the mean of the curves of runs; None where there are none."""
+    known = [curve for curve in curves if curve is not None]
+    return MeanCurve(known) if known and len(known) == len(curves) else None
 
 
 def _pooled_folds(alike: Result) -> Result:

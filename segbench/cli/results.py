@@ -403,7 +403,8 @@ class Plot(OneFile, ChosenParts, Leveled):
 
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
-        loaded = self.chosen(self.class_name)
+        joins = self.kind is None or kind_of(self.kind).joins
+        loaded = self.chosen(self.class_name, join=joins)
         loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)

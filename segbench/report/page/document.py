@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from segbench._version import __version__
+from segbench.aggregator.joining import join_runs
 from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.arguments import as_path, as_whole
@@ -152,7 +153,7 @@ def export_report(
     if target.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_foreign({target: None}, _HINT)
-    results = as_results(results)
+    results = join_runs(as_results(results))
     if not results:
         raise ArgumentError("no results to report")
     if any(pooled_classes(result) is not None for result in results):
