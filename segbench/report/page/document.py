@@ -37,7 +37,7 @@ from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
+from segbench.report.page.panels import Panels, chosen_rows, first_run, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
@@ -373,7 +373,9 @@ def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
     curves = [method.curve for method in methods if method.curve is not None]
     if any(curve.columns["threshold"].size > 1 for curve in curves):
         said += "; pictures, and the metrics below them, are at the best threshold for all images"
-    return said
+    pictured = [(method.result, first_run(method.result)) for method in methods]
+    firsts = [run.label for result, run in pictured if run is not result]
+    return f"{said}; of methods with several runs they are those of {', '.join(firsts)}" if firsts else said
 
 
 def _facts(results: Sequence[Result]) -> str:

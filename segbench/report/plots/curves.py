@@ -210,8 +210,9 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
     if not any(method.curve is not None and space in method.curve.spaces for method in methods):
         return []
     areas, note = {}, ""
+    ranges = {k: method.curve for k, method in enumerate(methods) if isinstance(method.curve, MeanCurve)}
     for k, method in enumerate(methods):
-        if (drawn := method.intervals) is None or not _has_band(method):
+        if (drawn := method.intervals) is None or k in ranges or not _has_band(method):
             continue
         try:
             areas[k] = _band(method, space, drawn.level, drawn.replicates, drawn.seed)
@@ -219,6 +220,10 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
             continue
         band = f"pointwise {100 * drawn.level:g} % bootstrap band of the best method or those chosen"
         note = f"Shaded: {band}, {drawn.replicates} resamples of images"
+    areas |= {k: Area(*curve.ends(space)) for k, curve in ranges.items()}
+    if ranges:
+        of_runs = "of methods with runs from the lowest to the highest run at each place"
+        note = f"{note}, {of_runs}" if note else f"Shaded: {of_runs}"
     return [replace(_in_space(methods, space, areas), note=note)]
 
 
