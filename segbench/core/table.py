@@ -120,16 +120,21 @@ class Table(ABC):
         return [str(number) for number in range(1, self.images + 1)]
 
     @property
-    def runs(self) -> tuple[Table, ...]:
+    def run_tables(self) -> tuple[Table, ...]:
         """The tables of the runs (trainings) that this one averages; by default itself."""
         return (self,)
 
+    @property
+    def runs(self) -> int:
+        """Number of runs that this table averages; 1 for one with folds, which pools them."""
+        return len(self.run_tables)
+
     @cached_property
     def run_variances(self) -> FloatArray:
-        """The variance of the mean over runs of each metric that trainings explain, shape (metrics,): s^2 / R."""
-        if len(self.runs) == 1:
+        """What trainings add to the variance of each metric, shape (metrics,): s^2 / R, 0 for a single run."""
+        if self.runs == 1:
             return np.zeros(len(self.metrics))
-        variances: FloatArray = np.var([run.estimates for run in self.runs], axis=0, ddof=1) / len(self.runs)
+        variances: FloatArray = np.var([run.estimates for run in self.run_tables], axis=0, ddof=1) / self.runs
         return variances
 
     def in_folds(self, folds: Sequence[str]) -> Self:

@@ -68,7 +68,10 @@ class Compared:
         for name, comparison in self.comparisons.items():
             own = [remark.text for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
             of_pairs = notes_about(comparison.notes, keys)
-            said += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
+            said += [
+                (note, name)
+                for note in (*comparison.disagreements(keys), *comparison.on_single_runs(keys), *own, *of_pairs)
+            ]
         found = [*self.left_out]
         for note, classes in grouped(dict.fromkeys(said)).items():
             found.append(note if len(classes) == len(self.comparisons) else f"{', '.join(classes)}: {note}")

@@ -16,6 +16,7 @@ from segbench.core.numbers import DIGITS, many, number, point_first, verb
 from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
 from segbench.statistics.measured import Found, Interval
 from segbench.statistics.pairs import Pairs
+from segbench.statistics.run_means import told_of_runs
 
 SHOWN = 20
 """Methods in a printed table; of more the best are shown."""
@@ -120,7 +121,7 @@ class Answer:
         if self.leader:
             ahead = number(self._ahead(first, second))
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
-            p = p_text(self.p_values[first.method, second.method])
+            p = self._p_text(first, second)
             return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
         if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
             better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better on what both have"
@@ -129,11 +130,17 @@ class Answer:
         if len(self._defined) == _NAMED:
             pair = self._pair(first, second)
             lacking = self.pairs.why_none(pair).get("p_value", "")
-            p = f" ({p_text(self.p_values[first.method, second.method])}{f': {lacking}' if lacking else ''})"
+            p = f" ({self._p_text(first, second)}{f': {lacking}' if lacking else ''})"
         rivals = [one for one in self._defined[1:] if one.method in self.not_worse]
         if any(self._pair(first, one) in self.pairs.common for one in rivals):
             images = f"the images that {'both' if len(rivals) == 1 else 'each two'} have"
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
+
+    def _p_text(self, one: Standing, other: Standing) -> str:
+        """Write the p-value of two methods, and of how many runs it is."""
+        names = one.method, other.method
+        told = told_of_runs({name: self.pairs.measured[self.methods.index(name)].table for name in names})
+        return "; ".join(filter(None, (p_text(self.p_values[names]), told)))
 
     def _pair(self, one: Standing, other: Standing) -> int:
         return self.pairs.pair(self.methods.index(one.method), self.methods.index(other.method))
@@ -150,11 +157,16 @@ class Answer:
         first, second = self.standings[:2]
         if second.method not in self.not_worse or first.letter in second.better_than:
             return ""
-        images = float(f"{self.pairs.images_needed(self._pair(first, second), self.level):.1g}")
+        pair, ahead = self._pair(first, second), number(abs(self._ahead(first, second)))
+        images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
+        of_images, of_trainings = self.pairs.errors_of_sources(pair)
+        sources = f"trainings vary it by {number(of_trainings)}, images by {number(of_images)}"
+        if images == math.inf and of_trainings > of_images:
+            return f"more images alone would not make a difference of {ahead} significant: {sources}"
         if not self.pairs.measured[0].images < images < math.inf:
             return ""
-        ahead = number(abs(self._ahead(first, second)))
-        return f"a difference of {ahead} would need about {int(images)} images to be significant"
+        rather = f"; {sources}, so more runs would help more" if of_trainings > of_images else ""
+        return f"a difference of {ahead} would need about {int(images)} images to be significant{rather}"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""

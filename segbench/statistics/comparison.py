@@ -17,6 +17,7 @@ import numpy as np
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.interface import setting
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
 from segbench.core.notes import behind
@@ -27,6 +28,7 @@ from segbench.statistics.answer import Answer
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import TIED, Pairs
+from segbench.statistics.run_means import told_of_runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -270,6 +272,17 @@ class Comparison:
             found.append(f"{a} is better than {b} by {better} but worse by {worse}")
         return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
 
+    def on_single_runs(self, keys: Sequence[str]) -> list[str]:
+        """Give one line where methods of one run differ significantly, which says nothing of other trainings."""
+        for key in keys:
+            pairs = self.pairs(key)
+            (one, other), single = pairs.pairs, pairs.has_one_run
+            if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
+                several = setting("ours@1=PRED1 ours@2=PRED2", "compare({'ours': [run1, run2], ...})")
+                told = "one run of each method: a significant difference is between these predictions"
+                return [f"{told}; several runs ({several}) show whether other trainings would differ, too"]
+        return []
+
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per pair and metric, with the fields of `Difference`.
 
@@ -280,13 +293,13 @@ class Comparison:
 
     def __str__(self) -> str:
         """Print the answer by the metric that ranks methods, and the notes."""
-        return "\n".join([str(self.answer()), *self.notes])
+        return "\n".join([str(self.answer()), *self.on_single_runs([self.metric().key]), *self.notes])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Give the answer as notebooks show it."""
-        return self.answer()._repr_html_() + remarks_html(*self.notes)
+        return self.answer()._repr_html_() + remarks_html(*self.on_single_runs([self.metric().key]), *self.notes)
 
 
 def _p_values(comparisons: Sequence[Comparison], key: str) -> list[FloatArray]:
@@ -331,6 +344,10 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
             "means over images: pairs leave out images of which one method has no value, as it misses what is there"
         )
     places = {metric.key: place for place, metric in metrics.items()}
+    if told := told_of_runs(tables):
+        of_folds = "where folds vary more than images, p-values and intervals are over folds"
+        of_runs = "p-values, and intervals of several runs, are over images and trainings"
+        notes.append(f"{told}: {of_folds if any(table.folds for table in tables.values()) else of_runs}")
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
     for note, on in said.items():
         notes.append(note if len(on) == len(tables) else behind(f"{few_names(on, len(tables))}: ", note))

@@ -222,7 +222,7 @@ def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
 
 def _on_runs(measured: Measured) -> Iterator[str]:
     """Say what intervals over few trainings are worth, and what folds share."""
-    if len(measured.runs) == _FEWEST_RUNS:
+    if measured.table.runs == _FEWEST_RUNS:
         t, of_three = t_value(np.array([1.0, 2.0]), measured.level).tolist()
         yield f"2 runs: intervals are wide, since t of two trainings is {t:.1f}; that of three is {of_three:.1f}"
     if folds := len(set(measured.table.folds)):

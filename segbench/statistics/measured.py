@@ -79,15 +79,15 @@ class Measured:
         return self.table.images
 
     @cached_property
-    def runs(self) -> tuple[Measured, ...]:
+    def _of_runs(self) -> tuple[Measured, ...]:
         """Each of several runs on the same images, measured by itself; none of a single one."""
-        return tuple(replace(self, table=run) for run in self.table.runs) if len(self.table.runs) > 1 else ()
+        return tuple(replace(self, table=run) for run in self.table.run_tables) if self.table.runs > 1 else ()
 
     @cached_property
     def jackknife(self) -> Jackknife:
         """The metrics without each image in turn."""
-        if self.runs:
-            return mean_of_runs([run.jackknife for run in self.runs])
+        if self._of_runs:
+            return mean_of_runs([run.jackknife for run in self._of_runs])
         if isinstance(self.table, GroupMeans):
             return self.table.jackknife([one.jackknife for one in self._groups(self.table)])
         return jackknife(self.table)
@@ -100,8 +100,8 @@ class Measured:
     def draws(self) -> FloatArray:
         """Every metric in every resample, shape (replicates, metrics); nan where undefined."""
         table = self.table
-        if self.runs:
-            mean: FloatArray = np.mean([run.draws for run in self.runs], axis=0)
+        if self._of_runs:
+            mean: FloatArray = np.mean([run.draws for run in self._of_runs], axis=0)
             return mean
         if isinstance(table, GroupMeans):
             return table.averaged(np.array([one.draws[:, table.places] for one in self._groups(table)]))
@@ -137,9 +137,9 @@ class Measured:
         if self.table.folds:
             pseudo = self.without_folds(self.table.folds)
             components["folds"] = Component(standard_error(pseudo), np.full(pseudo.shape[1], len(pseudo) - 1.0))
-        if self.runs:
+        if self._of_runs:
             error = np.sqrt(self.table.run_variances)
-            components["trainings"] = Component(error, np.full(error.shape, len(self.runs) - 1.0))
+            components["trainings"] = Component(error, np.full(error.shape, self.table.runs - 1.0))
         return components
 
     @cached_property

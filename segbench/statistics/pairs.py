@@ -181,6 +181,11 @@ class Pairs:
             freedom[pairs] = np.where(more > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
         return excess, freedom
 
+    @cached_property
+    def has_one_run(self) -> BoolArray:
+        """Which methods are a single training, so that nothing is known of others; folds are several."""
+        return np.array([method.table.runs == 1 and not method.table.folds for method in self.measured])
+
     @property
     def _of_trainings(self) -> tuple[tuple[Component, ...], BoolArray]:
         """What trainings of either method add to each difference, and where one method is taken to vary as the other.
@@ -188,8 +193,8 @@ class Pairs:
         That is one of a single run: its variance is that of a training of the other, R times that of the mean over R.
         """
         one, other = self.pairs
-        runs = np.array([len(method.table.runs) for method in self.measured])
-        single = np.array([len(method.table.runs) == 1 and not method.table.folds for method in self.measured])
+        runs = np.array([method.table.runs for method in self.measured])
+        single = self.has_one_run
         variances = np.array([method.table.run_variances[self.place] for method in self.measured])
         components = []
         for method, rival in ((one, other), (other, one)):
@@ -325,3 +330,8 @@ class Pairs:
         of_images = Component(these.error * np.sqrt(now / images), freedom)
         of_folds, (trainings, apart) = (values[pair] for values in self._of_folds), self._of_trainings
         return Variance(of_images.with_folds(*of_folds), tuple(part.at(pair) for part in trainings), apart[pair])
+
+    def errors_of_sources(self, pair: int) -> tuple[float, float]:
+        """Give the standard errors of a difference that images alone would give it, and trainings alone."""
+        alone, place = (self.common[pair], 0) if pair in self.common else (self, pair)
+        return float(alone.variance.images.error[place]), float(alone.variance.error_of_trainings[place])

@@ -15,13 +15,15 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of, setting
 from segbench.core.metric import Metric
-from segbench.core.names import first_names
+from segbench.core.names import few_names, first_names
 from segbench.core.notes import behind
+from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.core.series import Space
 from segbench.core.table import Sums, Table
 
 _LISTED = 8
+_SINGLE = (1, "run")
 
 
 class RunMeans(PartMeans):
@@ -37,25 +39,25 @@ class RunMeans(PartMeans):
         super().__init__(runs, metrics, range(len(metrics)), parts="runs")
 
     @property
-    def runs(self) -> tuple[Table, ...]:
+    def run_tables(self) -> tuple[Table, ...]:
         """The tables of the runs."""
         return tuple(self.tables.values())
 
     @property
     def images(self) -> int:
         """Number of images."""
-        return self.runs[0].images
+        return self.run_tables[0].images
 
     @property
     def totals(self) -> Mapping[str, int]:
         """The totals that all runs have, such as those of the ground truth."""
-        first, *others = (run.totals for run in self.runs)
+        first, *others = (run.totals for run in self.run_tables)
         return {key: total for key, total in first.items() if all(totals.get(key) == total for totals in others)}
 
     @property
     def images_of_classes(self) -> Mapping[str, Any]:
         """The images that hold each class, in the ground truth or in any run."""
-        return {name: images for run in self.runs for name, images in run.images_of_classes.items()}
+        return {name: images for run in self.run_tables for name, images in run.images_of_classes.items()}
 
     def _means(self, measure: Callable[[str, Table], FloatArray]) -> FloatArray:
         """Return means over runs of metrics, shape (rows, metrics); nan where a run does not define one."""
@@ -73,7 +75,7 @@ class RunMeans(PartMeans):
 
     def may_be_restricted(self, metric: Metric) -> bool:
         """Whether `restricted_to_common` may change a metric."""
-        return any(run.may_be_restricted(metric) for run in self.runs)
+        return any(run.may_be_restricted(metric) for run in self.run_tables)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan, and in which runs."""
@@ -98,14 +100,32 @@ class RunMeans(PartMeans):
 
 def on_common(table: Table, other: Table) -> Table:
     """Return a table without the values that any run of it or of another method lacks: itself, unless some do."""
-    runs = table.runs
+    runs = table.run_tables
     restricted = []
     for run in runs:
-        others = (beside for beside in (*runs, *other.runs) if beside is not run)
+        others = (beside for beside in (*runs, *other.run_tables) if beside is not run)
         restricted.append(reduce(lambda part, lacking: part.restricted_to_common(lacking), others, run))
     if all(part is run for part, run in zip(restricted, runs, strict=True)):
         return table
     return RunMeans(dict(zip(table.columns, restricted, strict=True))) if len(runs) > 1 else restricted[0]
+
+
+def told_of_runs(tables: Mapping[str, Table]) -> str:
+    """Say how many runs or folds of each method are compared: ``3 runs of ours, 1 of theirs``, or nothing."""
+    numbers = {
+        name: (len(set(table.folds)) or table.runs, "fold" if table.folds else "run") for name, table in tables.items()
+    }
+    if set(numbers.values()) == {_SINGLE}:
+        return ""
+    by_number = grouped((number, name) for name, number in numbers.items())
+    if len(by_number) == 1:
+        return f"{many(*next(iter(by_number)))} of each"
+    told, last = [], ""
+    for (number, noun), names in by_number.items():
+        told.append(f"{number if noun == last else many(number, noun)} of {few_names(names, len(tables))}")
+        last = noun
+    varies = any(table.runs > 1 for table in tables.values())
+    return ", ".join([*told, *(["taken to vary alike"] if varies and _SINGLE in by_number else [])])
 
 
 def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:

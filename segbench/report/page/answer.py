@@ -91,7 +91,8 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         else:
             details.append(f"{answer.verdict}.")
         details += _certainty(comparison)
-        notes = [*comparison.disagreements(compared(comparison), titles=True), *comparison.notes]
+        notes = [*comparison.disagreements(compared(comparison), titles=True)]
+        notes += [*comparison.on_single_runs([answer.metric.key]), *comparison.notes]
         details += [sentence(note, methods) for note in notes]
     details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
