@@ -782,15 +782,15 @@ def joined(runs: Mapping[str, Result]) -> Result:
         raise ArgumentError(f"{first.method}: runs are joined by images, and {WITHOUT_NAMES}")
     images = {name: run.counts.keys() for name, run in runs.items()}
     notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
-    said = tuple(note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items())
+    merged_notes = tuple(note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items())
     repeated = sum(run.repeated for run in runs.values())
-    alike = replace(first, run="", notes=said, repeated=repeated, kept=None, runs=dict(runs), reused=0)
+    alike = replace(first, run="", notes=merged_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
     if are_folds(first.method, images):
         return _pooled_folds(alike)
     if len({run.data for run in runs.values()}) > 1:
         listed = ", ".join(f"{run.data} in {run.label}" for run in runs.values())
-        what = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
-        raise DataError(first.method, what, "count all runs on one set")
+        problem = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
+        raise DataError(first.method, problem, "count all runs on one set")
     rules = MeanOverRuns(of=first.rules, parts=dict(runs))
     settings = _resettled(first, rules)
     signature = resigned(first.signature, first.protocol, settings)
@@ -823,7 +823,7 @@ def _pooled_folds(alike: Result) -> Result:
     chosen = _selection_of(folds, len(counts) + len(failed))
     settings = {**without_selection(alike.settings), "folds": str(len(folds)), **chosen}
     data = DataDigest(sorted((name, truths[name]) for name in counts))
-    places = [fold.inputs for fold in folds if fold.inputs is not None]
+    inputs = [fold.inputs for fold in folds if fold.inputs is not None]
     return replace(
         alike,
         counts=counts,
@@ -833,7 +833,7 @@ def _pooled_folds(alike: Result) -> Result:
         digests=Digests(sorted((name, digest) for fold in folds for name, digest in fold.digests.items())),
         image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
         ground_truth_digests=truths,
-        inputs=replace(places[0], merged=tuple(places[1:])) if places else None,
+        inputs=replace(inputs[0], merged=tuple(inputs[1:])) if inputs else None,
     )
 
 

@@ -320,7 +320,7 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
     second = underlined and "second" in text.marks.values()
     notes = [_legend(of, keys, second=second, intervals=intervals)]
     notes += [f"lower is better: {lower}"] if lower else []
-    means = (remarks([one for one in results if one.sd], keys=keys) for results in of.results.values())
+    means = (remarks([result for result in results if result.sd], keys=keys) for results in of.results.values())
     notes += dict.fromkeys(remark.text for several in means for remark in several if remark.kind == "table")
     return replace(text, raised=raised, notes=(*notes, *of.notes(keys), of.signature))
 

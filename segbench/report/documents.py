@@ -86,11 +86,11 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
 def _with_runs(results: Sequence[Result], how: Listing) -> tuple[list[Result], Listing]:
     """Put the results that were joined before each result of them, and behind pooled folds their mean."""
     listed: list[tuple[Result, int]] = []
-    for place, result in enumerate(results):
+    for number, result in enumerate(results):
         means = [mean_of_folds(result)] if result.pools_folds and how.rows == "method" else []
-        listed += [(one, place) for one in (*result.runs.values(), result, *means)]
-    drawn = [_drawn_as(result, how.intervals[place]) for result, place in listed] if how.intervals else []
-    sets = [how.sets[place] for _, place in listed] if how.sets else []
+        listed += [(of_method, number) for of_method in (*result.runs.values(), result, *means)]
+    drawn = [_drawn_as(result, how.intervals[number]) for result, number in listed] if how.intervals else []
+    sets = [how.sets[number] for _, number in listed] if how.sets else []
     return [result for result, _ in listed], replace(how, intervals=drawn, sets=sets)
 
 

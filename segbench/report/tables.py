@@ -296,8 +296,8 @@ def method_table(
     shown = _method_columns(results, keys, every=every)
     found = remarks(results, intervals, keys=keys, names=names)
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
-    row_of = {row.method: place for place, row in reversed([*enumerate(rows)])}  # the first of each result
-    competing = [[row_of[place] for place in places if results[place].competes] for places in sets]
+    row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
+    competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
     return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes))
 
 

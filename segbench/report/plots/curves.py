@@ -156,10 +156,10 @@ def _plot_in_space(
     banded = [k for k, method in enumerate(methods) if level is not None and _has_band(method)]
     only = "" if len(banded) <= _MOST_BANDS else ", of the best method"
     areas = {k: _band(methods[k], space, level or 0, replicates, seed) for k in banded[: 1 if only else None]}
-    said = f"{100 * level:g} % band{only}" if banded and level else ""
+    legend = f"{100 * level:g} % band{only}" if banded and level else ""
     if level is None:
-        areas, said = _ranges([method.curve for method in methods], lambda curve: curve.ends(space))
-    return draw_methods(ax, replace(_in_space(methods, space, areas), areas=said), methods)
+        areas, legend = _ranges([method.curve for method in methods], lambda curve: curve.ends(space))
+    return draw_methods(ax, replace(_in_space(methods, space, areas), areas=legend), methods)
 
 
 def _ranges(
@@ -252,8 +252,8 @@ def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Ax
             best[k] = at[values.argmax()], values.max()
         elif threshold is not None:
             best[k] = summary.get(threshold.key, math.nan), summary[key]
-    areas, said = _ranges(curves, lambda curve: curve.ends_at_thresholds(measure))
-    chart = replace(chart_of_thresholds(curves, drawn, title, best=best, areas=areas), areas=said)
+    areas, legend = _ranges(curves, lambda curve: curve.ends_at_thresholds(measure))
+    chart = replace(chart_of_thresholds(curves, drawn, title, best=best, areas=areas), areas=legend)
     return draw_methods(ax, chart, methods)
 
 
