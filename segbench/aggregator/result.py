@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -782,9 +783,10 @@ def joined(runs: Mapping[str, Result]) -> Result:
         raise ArgumentError(f"{first.method}: runs are joined by images, and {WITHOUT_NAMES}")
     images = {name: run.counts.keys() for name, run in runs.items()}
     notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
-    merged_notes = tuple(note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items())
     repeated = sum(run.repeated for run in runs.values())
-    alike = replace(first, run="", notes=merged_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
+    merged_notes = [note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items()]
+    all_notes = (*_notes_on_copies(runs), *merged_notes)
+    alike = replace(first, run="", notes=all_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
     if are_folds(first.method, images):
         return _pooled_folds(alike)
     if len({run.data for run in runs.values()}) > 1:
@@ -806,6 +808,14 @@ def joined(runs: Mapping[str, Result]) -> Result:
         image_notes=nothing,
         ground_truth_digests=nothing,
     )
+
+
+def _notes_on_copies(runs: Mapping[str, Result]) -> Iterator[str]:
+    """Say which runs have the predictions of another one, so that they are no trainings of their own."""
+    digests = {name: run.digests for name, run in runs.items() if isinstance(run.digests, Digests) and run.digests}
+    for (first, contents), (second, others) in combinations(digests.items(), 2):
+        if contents.are_those_of(others):
+            yield f"runs {first} and {second} have the same predictions, byte for byte"
 
 
 def _mean_curve(curves: Sequence[Series | None]) -> MeanCurve | None:

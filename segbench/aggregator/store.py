@@ -37,6 +37,7 @@ from segbench.aggregator.records import (
 )
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
 
 if TYPE_CHECKING:
@@ -431,7 +432,8 @@ class ResultsFile:
             )
         free = next(str(k) for k in count(1) if str(k) not in names)
         path = shown(run.inputs.prediction) if run.inputs and run.inputs.prediction else "PRED"
-        other = quote(f"{run.method}-2={path}"), f"method={run.method + '-2'!r}"
+        another = MethodRun(f"{run.method}-2", run.run)
+        other = quote(f"{another}={path}"), f"method={another.method!r}"
         if run.run:
             hint = f"count both as runs into a new file, or give this method another name: {setting(*other)}"
         else:

@@ -50,7 +50,7 @@ def method_places(arguments: Sequence[str]) -> dict[MethodRun, str]:
         elif run:
             of_text = {MethodRun(method, run): path}
         else:
-            of_text = {MethodRun(method, run): at for run, at in _matching(text, method, path).items()}
+            of_text = _matching(text, method, path)
         for method_run, of_run in of_text.items():
             require_new(named, method_run, of_run)
             named[method_run] = of_run
@@ -77,8 +77,8 @@ def _name_and_place(text: str) -> tuple[str, str]:
     return name, path
 
 
-def _matching(text: str, method: str, pattern: str) -> dict[str, str]:
-    """Return the folders and archives that a glob matches, or else the files, by what its * stands for."""
+def _matching(text: str, method: str, pattern: str) -> dict[MethodRun, str]:
+    """Return the folders and archives that a glob matches, or else files, as runs named by what its * stands for."""
     from segbench.loaders.decoded import shown
     from segbench.loaders.pairing import natural
     from segbench.loaders.source import is_archive, method_name
@@ -90,14 +90,15 @@ def _matching(text: str, method: str, pattern: str) -> dict[str, str]:
     before, after = pattern.rstrip("/").split("*")
     paths = glob(f"{escape(before)}*{escape(after)}")  # noqa: PTH207  a path from the root, too
     folders = [path for path in paths if os.path.isdir(path) or is_archive(path)]  # noqa: PTH112  a str is enough
-    runs = {}
+    runs: dict[MethodRun, str] = {}
     for path in folders or paths:
         matched = path[len(before) : len(path) - len(after)]
         name = matched if after else method_name(path)[len(os.path.basename(before)) :]  # noqa: PTH119  as above
-        runs[shown(name)] = path
+        require_new(runs, MethodRun(method, shown(name)), path)
+        runs[MethodRun(method, shown(name))] = path
     if not runs:
         raise ArgumentError(f"{text!r} matches no folder, archive or file; {_what_would_match(method, before)}")
-    return {run: runs[run] for run in sorted(runs, key=natural)}
+    return {run: runs[run] for run in sorted(runs, key=lambda run: natural(run.run))}
 
 
 def _what_would_match(method: str, before: str) -> str:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -102,6 +103,21 @@ def test_what_to_write_instead(segbench, given, said):
     answer = segbench("labels", "gt", *given)
     assert answer.code == 2
     assert said in answer.err
+
+
+def test_a_folder_and_an_archive_of_one_run(segbench, net):
+    shutil.make_archive(str(net / "seed7"), "zip", net / "seed7")
+    answer = segbench("labels", "gt", "net@=net/seed*")
+    assert answer.code == 2
+    assert "two runs are called 'net@7'" in answer.err
+    shutil.rmtree(net / "seed7")
+    assert segbench("labels", "gt", "net@=net/seed*").err.splitlines()[0] == "3 runs of net: 7, 64, 512"
+
+
+def test_copies_are_no_trainings(segbench, net):
+    shutil.copytree(net / "seed7", net / "seed8")
+    answer = segbench("labels", "gt", "net@=net/seed*")
+    assert "runs 7 and 8 have the same predictions, byte for byte" in answer.out
 
 
 @pytest.mark.usefixtures("net")
