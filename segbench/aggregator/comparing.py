@@ -7,9 +7,10 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
+from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
-from segbench.aggregator.result import Result, as_results, names_of
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named, setting
@@ -99,13 +100,14 @@ def compare(
     odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
     if odd:
         raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
-    results = [of_method for of_method in by_method if isinstance(of_method, Result)]
-    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
+    lists = [list(of_method) if isinstance(of_method, (list, tuple)) else [of_method] for of_method in by_method]
+    every = [of_run for several in lists for of_run in several]
+    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in every]
     settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
-    if by_method and len(results) == len(by_method):
+    if every and all(isinstance(of_run, Result) for of_run in every):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
-        named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
+        named_results = [of_run for name, several in zip(names, lists, strict=True) for of_run in _named(name, several)]
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
         return compare_results(named_results, **settings)
@@ -123,6 +125,13 @@ def compare(
     return compare_tables(tables, **settings)
 
 
+def _named(method: str, results: Sequence[Result]) -> list[Result]:
+    """Name results as those of a method; several as its runs, which have numbers where they have no names."""
+    if len(results) == 1:
+        return [replace(results[0], method=method)]
+    return [replace(result, method=method, run=result.run or str(k)) for k, result in enumerate(results, 1)]
+
+
 def compare_results(
     results: Sequence[Result],
     *,
@@ -136,7 +145,8 @@ def compare_results(
     Parameters
     ----------
     results : sequence of Result
-        At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
+        At least two, of one protocol, the same settings and the same ground truth; those of the runs of a method are
+        joined, see `join_runs`. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
     level, replicates, seed, test
@@ -162,7 +172,7 @@ def compare_results(
     >>> row.estimate_a, row.estimate_b, row.wins, row.losses
     (1.0, 0.8, 2, 0)
     """
-    results = as_results(results)
+    results = [replace(result, method=result.label, run="") for result in join_runs(results)]
     if not results:
         raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)

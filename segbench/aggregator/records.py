@@ -135,6 +135,10 @@ class Digests(ByName[str]):
         self._names.append(name)
         self._bytes += bytes.fromhex(digest)
 
+    def are_those_of(self, other: Digests) -> bool:
+        """Return whether images and contents are the same."""
+        return self._bytes == other._bytes and self._names == other._names
+
     def __getitem__(self, name: str) -> str:
         place = bisect_left(self._names, name)
         if self._names[place : place + 1] != [name]:

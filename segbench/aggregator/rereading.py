@@ -36,7 +36,8 @@ def why_no_pictures(result: Result) -> str:
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
     if isinstance(result.rules, MeanOverParts):
         plural = result.rules.plural
-        choice = format_setting(singular(plural), "NAME")
+        single = setting("--only with the name of one run", "result.parts('run')[NAME]")
+        choice = single if result.runs else format_setting(singular(plural), "NAME")
         return f"is a mean over {plural}, of which each has its own pictures: {choice}"
     if result.inputs is not None:
         if counted_by := result.settings.get("counted_by"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -36,7 +37,7 @@ from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import Series
+from segbench.core.series import MeanCurve, Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Kept, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
@@ -508,16 +509,20 @@ class Result:
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
         """The pooled precision-recall curve, of several classes that of all added up; of regions metrics by threshold.
 
-        None where the protocol has no curve.
+        Of a mean over runs it is the mean of their curves. None where the protocol has no curve.
         """
         if self.published:
             return self.published.curve
         self._refuse_without_images()
+        if isinstance(self.rules, MeanOverRuns):
+            return _mean_curve([run.curve for run in self.runs.values()])
         return self.table.curve
 
     @cached_property
     def drawn(self) -> Series | None:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
+        if isinstance(self.rules, MeanOverRuns):
+            return _mean_curve([run.drawn for run in self.runs.values()])
         if self.published or not self.counts:
             return self.curve
         table = self.rules.table({"": self._keeps.counts}) if self._keeps else self.table
@@ -856,15 +861,16 @@ def joined(runs: Mapping[str, Result]) -> Result:
         raise ArgumentError(f"{first.method}: runs are joined by images, and {WITHOUT_NAMES}")
     images = {name: run.counts.keys() for name, run in runs.items()}
     notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
-    said = tuple(note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items())
     repeated = sum(run.repeated for run in runs.values())
-    alike = replace(first, run="", notes=said, repeated=repeated, kept=None, runs=dict(runs), reused=0)
+    merged_notes = [note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items()]
+    all_notes = (*_notes_on_copies(runs), *merged_notes)
+    alike = replace(first, run="", notes=all_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
     if are_folds(first.method, images):
         return _pooled_folds(alike)
     if len({run.data for run in runs.values()}) > 1:
         listed = ", ".join(f"{run.data} in {run.label}" for run in runs.values())
-        what = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
-        raise DataError(first.method, what, "count all runs on one set")
+        problem = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
+        raise DataError(first.method, problem, "count all runs on one set")
     rules = MeanOverRuns(of=first.rules, parts=dict(runs))
     settings = _resettled(first, rules)
     signature = resigned(first.signature, first.protocol, settings)
@@ -882,6 +888,20 @@ def joined(runs: Mapping[str, Result]) -> Result:
     )
 
 
+def _notes_on_copies(runs: Mapping[str, Result]) -> Iterator[str]:
+    """Say which runs have the predictions of another one, so that they are no trainings of their own."""
+    digests = {name: run.digests for name, run in runs.items() if isinstance(run.digests, Digests) and run.digests}
+    for (first, contents), (second, others) in combinations(digests.items(), 2):
+        if contents.are_those_of(others):
+            yield f"runs {first} and {second} have the same predictions, byte for byte"
+
+
+def _mean_curve(curves: Sequence[Series | None]) -> MeanCurve | None:
+    """Return the mean of the curves of runs; None where there are none."""
+    known = [curve for curve in curves if curve is not None]
+    return MeanCurve(known) if known and len(known) == len(curves) else None
+
+
 def _pooled_folds(alike: Result) -> Result:
     """Return the result of the images of all folds, each counted in its own."""
     folds = list(alike.runs.values())
@@ -891,7 +911,7 @@ def _pooled_folds(alike: Result) -> Result:
     chosen = _selection_of(folds, len(counts) + len(failed))
     settings = {**without_selection(alike.settings), "folds": str(len(folds)), **chosen}
     data = DataDigest(sorted((name, truths[name]) for name in counts))
-    places = [fold.inputs for fold in folds if fold.inputs is not None]
+    inputs = [fold.inputs for fold in folds if fold.inputs is not None]
     return replace(
         alike,
         counts=counts,
@@ -902,7 +922,7 @@ def _pooled_folds(alike: Result) -> Result:
         image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
         ground_truth_digests=truths,
         assigned=together([fold.assigned for fold in folds]),
-        inputs=replace(places[0], merged=tuple(places[1:])) if places else None,
+        inputs=replace(inputs[0], merged=tuple(inputs[1:])) if inputs else None,
     )
 
 

@@ -37,6 +37,7 @@ from segbench.aggregator.records import (
 )
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
 
 if TYPE_CHECKING:
@@ -426,20 +427,21 @@ class ResultsFile:
         if not names:
             return
         if run.run:
-            what = f"holds {run.method!r} without runs, so {run.label!r} cannot be a run beside it"
+            problem = f"holds {run.method!r} without runs, so {run.label!r} cannot be a run beside it"
         else:
-            what = (
+            problem = (
                 f"holds runs of {run.method!r} ({', '.join(dict.fromkeys(names))}), so it cannot hold it without a run"
             )
         free = next(str(k) for k in count(1) if str(k) not in names)
-        place = shown(run.inputs.prediction) if run.inputs and run.inputs.prediction else "PRED"
-        other = quote(f"{run.method}-2={place}"), f"method={run.method + '-2'!r}"
+        path = shown(run.inputs.prediction) if run.inputs and run.inputs.prediction else "PRED"
+        another = MethodRun(f"{run.method}-2", run.run)
+        other = quote(f"{another}={path}"), f"method={another.method!r}"
         if run.run:
             hint = f"count both as runs into a new file, or give this method another name: {setting(*other)}"
         else:
-            typed = setting(quote(f"{run.method}@{free}={place}"), f"run={free!r}")
+            typed = setting(quote(f"{run.method}@{free}={path}"), f"run={free!r}")
             hint = f"name its run, {typed}, or give it another name: {setting(*other)}"
-        raise DataError(str(self.path), what, hint)
+        raise DataError(str(self.path), problem, hint)
 
     def _here(self, key: int, run: Run) -> list[int]:
         """Give the key of a run that was begun, and that of the complete one of the same, if they have images."""

@@ -423,7 +423,8 @@ class Plot(OneFile, ChosenParts, Leveled):
 
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
-        loaded = self.chosen(self.parts)
+        joins = self.kind is None or kind_of(self.kind).joins
+        loaded = self.chosen(self.parts, join=joins)
         if compares:
             loaded = means_over_groups(comparable(loaded))
         else:

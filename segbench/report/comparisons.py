@@ -91,7 +91,7 @@ class Compared:
         """Give what a reader must not miss beside answers by some metrics, each once."""
         said = []
         for name, comparison in self.comparisons.items():
-            own = [remark.text for remark in remarks(self.results[name], keys=keys)]
+            own = [remark.text for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
             of_pairs = [*comparison.notes_about(keys), *_untested(comparison, keys)]
             said += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
         found = [*self.left_out]
@@ -354,7 +354,7 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
     for name, comparison in of.comparisons.items():
         standings = comparison.answer(of.metrics[0] if of.metrics else None).standings
         letters = {one.method: one.letter for one in standings}
-        summaries = {result.method: result.summary for result in of.results[name]}
+        by_method = {result.method: result for result in of.results[name]}
         marks = [_superscripts(comparison, metric.key, letters, of.against) for metric in columns]
         sets.append(range(len(rows), len(rows) + len(letters)))
         places = {metric.key: comparison.place(metric.key) for metric in columns if intervals}
@@ -364,13 +364,15 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
             labels = (name, letter, method) if name else (letter, method)
             for place, found in enumerate(marks, len(labels)):
                 raised[len(rows), place] = found[method]
-            rows.append(Row(labels, summaries[method], ends))
+            rows.append(Row(labels, by_method[method].summary, ends, sd=by_method[method].sd))
     labels = ("", "method") if "" in of.comparisons else (of.axis, "", "method")
     text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
     notes = [_legend(of, keys, second=second, intervals=intervals)]
     notes += [f"lower is better: {lower}"] if lower else []
+    means = (remarks([result for result in results if result.sd], keys=keys) for results in of.results.values())
+    notes += dict.fromkeys(remark.text for several in means for remark in several if remark.kind == "table")
     return replace(text, raised=raised, notes=(*notes, *of.notes(keys), of.signature))
 
 

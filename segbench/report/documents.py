@@ -93,11 +93,11 @@ def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], h
 def _with_runs(results: Sequence[Result], how: Listing) -> tuple[list[Result], Listing]:
     """Put the results that were joined before each result of them, and behind pooled folds their mean."""
     listed: list[tuple[Result, int]] = []
-    for place, result in enumerate(results):
+    for number, result in enumerate(results):
         means = [mean_of_folds(result)] if result.pools_folds and how.rows == "method" else []
-        listed += [(one, place) for one in (*result.runs.values(), result, *means)]
-    drawn = [_drawn_as(result, how.intervals[place]) for result, place in listed] if how.intervals else []
-    sets = [how.sets[place] for _, place in listed] if how.sets else []
+        listed += [(of_method, number) for of_method in (*result.runs.values(), result, *means)]
+    drawn = [_drawn_as(result, how.intervals[number]) for result, number in listed] if how.intervals else []
+    sets = [how.sets[number] for _, number in listed] if how.sets else []
     return [result for result, _ in listed], replace(how, intervals=drawn, sets=sets)
 
 
@@ -123,7 +123,8 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
             run |= {how.rows: None, "mean": True}
         elif row.kind == "part":
             run[how.rows] = row.name
-        if how.rows == "run" and (errors := row.result.standard_errors):
+        errors = row.result.standard_errors if how.rows == "run" else {}
+        if errors:
             run["standard_errors"] = {source: how.chosen(finite_values(of)) for source, of in errors.items()}
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"

@@ -293,8 +293,8 @@ def method_table(
     shown = _method_columns(results, keys, every=every)
     found = remarks(results, intervals, keys=keys, names=names)
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
-    row_of = {row.method: place for place, row in reversed([*enumerate(rows)])}  # the first of each result
-    competing = [[row_of[place] for place in places if results[place].competes] for places in sets]
+    row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
+    competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
     return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes))
 
 
@@ -449,7 +449,8 @@ def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Inter
 
     Of groups and objects their mean and all of them follow; methods without parts have a row of all alone.
     """
-    if axis != "group" and not any(axis in result.axes for result in results):
+    single_runs = axis == "run" and any(result.run for result in results)
+    if axis != "group" and not single_runs and not any(axis in result.axes for result in results):
         what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
         raise ArgumentError(f"{what}; {how_to_divide(results, axis)}")
     rows = []

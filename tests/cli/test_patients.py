@@ -100,9 +100,9 @@ def test_a_stored_unit_decides_until_it_is_taken_away(segbench, counted):
     assert with_units["images"] == without["images"]
 
 
-def test_running_again_with_units_counts_nothing(segbench, counted):
+def test_running_again_with_units_adds_no_run(counted):
     counted()
-    answer, path = counted("--unit", UNITS)
+    _, path = counted("--unit", UNITS)
     assert len(load_results(path)) == 2
     assert load_results(path)[0].units.noun == "unit"
 
@@ -170,7 +170,7 @@ def test_units_that_cannot_be_are_refused(segbench, counted, tmp_path, unit, sai
     assert said in answer.err
 
 
-def test_units_that_differ_between_methods_are_refused(segbench, counted):
+def test_units_that_differ_between_methods_are_refused(counted):
     _, path = counted("--unit", UNITS)
     ours, theirs = load_results(path)
     with pytest.raises(Exception, match="unit"):

@@ -20,7 +20,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.metric import image_headline
 from segbench.core.names import shortened
 from segbench.core.numbers import number, point_first
-from segbench.core.series import RATES
+from segbench.core.series import RATES, MeanCurve
 from segbench.core.summary import finite
 from segbench.drawing.axes import fitted
 from segbench.drawing.charts import Area, Chart, Dot, Mark
@@ -65,7 +65,7 @@ def figures(methods: Sequence[Method]) -> list[Figure]:
 def points(method: Method) -> dict[str, list[float | None]] | None:
     """Give measured points to be read off: columns of the curve, evenly along it if there are many."""
     curve = method.curve
-    if curve is None:
+    if curve is None or isinstance(curve, MeanCurve):  # which no threshold of a network belongs to
         return None
     names = [name for space in sorted(curve.spaces) for name in RATES[space]]
     known = {name: curve.columns[name] for name in names if name in curve.columns}

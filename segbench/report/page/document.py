@@ -20,6 +20,7 @@ from urllib.parse import quote, urlencode
 from markupsafe import Markup
 
 from segbench._version import __version__
+from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
@@ -38,7 +39,7 @@ from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
+from segbench.report.page.panels import Panels, chosen_rows, first_run, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
@@ -155,7 +156,7 @@ def export_report(
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_foreign({target: None}, _HINT)
     results = as_results(results)
-    results = measured_with(results, {"group_by": group_by}) if group_by else results
+    results = join_runs(measured_with(results, {"group_by": group_by}) if group_by else results)
     if not results:
         raise ArgumentError("no results to report")
     if any(pooled_classes(result) is not None for result in results):
@@ -376,7 +377,9 @@ def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
     curves = [method.curve for method in methods if method.curve is not None]
     if any(curve.columns["threshold"].size > 1 for curve in curves):
         said += "; pictures, and the metrics below them, are at the best threshold for all images"
-    return said
+    pictured = [(method.result, first_run(method.result)) for method in methods]
+    firsts = [run.label for result, run in pictured if run is not result]
+    return f"{said}; of methods with several runs they are those of {', '.join(firsts)}" if firsts else said
 
 
 def _facts(results: Sequence[Result]) -> str:

@@ -216,5 +216,5 @@ def _of_results(results: Sequence[Result], *, ax: Axes) -> Axes:
     return plot_confusion(results[0], ax=ax)
 
 
-CLASSES = Kind(plot_classes, level="level")
+CLASSES = Kind(plot_classes, level="level", joins=True)
 CONFUSION = Kind(_of_results)

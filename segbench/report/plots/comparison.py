@@ -140,4 +140,4 @@ def _of_results(results: Sequence[Result], *, ax: Axes, level: float = 0.95) -> 
     return plot_comparison(compare_results(named_by_class(results), level=level), ax=ax)
 
 
-COMPARISON = Kind(_of_results, level="level", compares=True)
+COMPARISON = Kind(_of_results, level="level", compares=True, joins=True)

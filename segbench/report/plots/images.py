@@ -103,7 +103,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     return ax
 
 
-IMAGES = Kind(plot_images)
+IMAGES = Kind(plot_images, joins=True)
 
 
 def _rank(values: dict[str, float], direction: int) -> float:
