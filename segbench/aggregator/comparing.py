@@ -111,10 +111,7 @@ def compare(
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
         return compare_results(named_results, **settings)
-    runs = {
-        name: as_runs(name, of_method if isinstance(of_method, (list, tuple)) else [of_method])
-        for name, of_method in zip(names, by_method, strict=True)
-    }
+    runs = {name: as_runs(name, _listed(of_method)) for name, of_method in zip(names, by_method, strict=True)}
     measuring = protocol or protocol_measuring(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )
@@ -176,6 +173,24 @@ def compare_results(
     if not results:
         raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)
+    results = _measured_alike(results)
+    counts = {result.method: result.counts for result in results}
+    # The digest of imported counts is that of the files that held them.
+    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
+    if len(counts) > 1 and not same_truth:
+        refuse_different(counts)
+        _refuse_different_data(results)
+    tables = {result.method: result.measured for result in results}
+    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
+    undefined = {key: _why(key, results) for key in comparison.undefined}
+    later = grouped((result.outdated, result.method) for result in results if result.outdated)
+    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
+    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
+    return replace(comparison, undefined=undefined, general_notes=notes)
+
+
+def _measured_alike(results: list[Result]) -> list[Result]:
+    """Return results as they are compared; refuse those that were not measured the same way."""
     published = [result.method for result in results if result.published]
     if published:
         raise ArgumentError(f"{', '.join(published)}: published without images, so it cannot be compared")
@@ -196,19 +211,7 @@ def compare_results(
             f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
         )
     refuse_measured_apart(results)
-    counts = {result.method: result.counts for result in results}
-    # The digest of imported counts is that of the files that held them.
-    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
-    if len(counts) > 1 and not same_truth:
-        refuse_different(counts)
-        _refuse_different_data(results)
-    tables = {result.method: result.measured for result in results}
-    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
-    undefined = {key: _why(key, results) for key in comparison.undefined}
-    later = grouped((result.outdated, result.method) for result in results if result.outdated)
-    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
-    return replace(comparison, undefined=undefined, general_notes=notes)
+    return results
 
 
 def refuse_measured_apart(results: Sequence[Result]) -> None:

@@ -215,9 +215,9 @@ class Answer:
         pair, ahead = self._pair(first, second), number(abs(self._ahead(first, second)))
         images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
         of_images, of_trainings = self.pairs.errors_of_sources(pair)
-        sources = f"trainings vary it by {number(of_trainings)}, images by {number(of_images)}"
+        sources = f"trainings vary it by {number(of_trainings)}, {self.pairs.noun}s by {number(of_images)}"
         if images == math.inf and of_trainings > of_images:
-            return f"more images alone would not make a difference of {ahead} significant: {sources}"
+            return f"more {self.pairs.noun}s alone would not make a difference of {ahead} significant: {sources}"
         if not self.pairs.measured[0].images < images < math.inf:
             return ""
         rather = f"; {sources}, so more runs would help more" if of_trainings > of_images else ""

@@ -370,8 +370,8 @@ class Comparison:
 
     def on_single_runs(self, keys: Sequence[str]) -> list[str]:
         """Give one line where methods of one run differ significantly, which says nothing of other trainings."""
-        for key in keys:
-            pairs = self.pairs(key)
+        for comparison, key in itertools.product((self, *self.beside), keys):
+            pairs = comparison.pairs(key)
             (one, other), single = pairs.pairs, pairs.has_one_run
             if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
                 several = setting("ours@1=PRED1 ours@2=PRED2", "compare({'ours': [run1, run2], ...})")
@@ -458,8 +458,9 @@ def compare(
         _refuse_ranks([*tables.values()], metrics.values())
     places = {metric.key: place for place, metric in metrics.items()}
     if told := told_of_runs(tables):
-        of_folds = "where folds vary more than images, p-values and intervals are over folds"
-        of_runs = "p-values, and intervals of several runs, are over images and trainings"
+        rows = f"{next(iter(tables.values())).noun}s"
+        of_folds = f"where folds vary more than {rows}, p-values and intervals are over folds"
+        of_runs = f"p-values, and intervals of several runs, are over {rows} and trainings"
         notes.append(f"{told}: {of_folds if any(table.folds for table in tables.values()) else of_runs}")
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
     for note, on in said.items():

@@ -268,7 +268,10 @@ class TTests(Pairs):
 
     @cached_property
     def _of_folds(self) -> tuple[FloatArray, FloatArray]:
-        """By how much the variance over whole folds exceeds that over images, for either method, and its freedom."""
+        """By how much the variance over whole folds exceeds that over images, and its degrees of freedom.
+
+        Where two methods have other folds, what either exceeds it by adds up.
+        """
         one, other = self.pairs
         excess, freedom = np.zeros(one.size), np.full(one.size, np.inf)
         for folds in dict.fromkeys(method.table.folds for method in self.measured if method.table.folds):
