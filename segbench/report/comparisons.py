@@ -28,8 +28,14 @@ from segbench.statistics.signed_rank import fewest_differences
 from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
-_OF_RANKS = {"difference": "hodges_lehmann", "interval": "hodges_lehmann_interval", "p_value": "signed_rank_p"}
-"""What JSON calls what the signed-rank test has of a pair."""
+_OF_RANKS = {
+    "hodges_lehmann": "difference",
+    "hodges_lehmann_low": "low",
+    "hodges_lehmann_high": "high",
+    "signed_rank_p": "p_value",
+    "signed_rank_p_holm": "p_holm",
+}
+"""The fields of a difference that come from the signed-rank test, and what JSON calls them there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +112,7 @@ def comparison_json(of: Compared) -> str:
         "level": of.first.level,
         "replicates": of.first.replicates,
         "test": of.first.test,
+        "judged_by": of.first.metric().key,
         "against": of.against,
         "answers": [
             ({"class": name} if name else {}) | _answer(comparison, key, of.against)
@@ -159,15 +166,15 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
 
 
 def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
-    fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
+    """Write a pair: what the t-test has, wins, ties and losses, and by itself what the signed-rank test has."""
+    fields = {name: value for name, value in dataclasses.asdict(row).items() if name not in ("metric", *_OF_RANKS)}
     known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
-    return known | {"undefined": _why_undefined(comparison, row)}
-
-
-def _why_undefined(comparison: Comparison, row: Difference) -> dict[str, str]:
-    """Say of each test why a pair lacks a difference, an interval or a p-value."""
-    lacking, lacking_ranks = (comparison.why_none(row.metric, row.a, row.b, test) for test in get_args(Test))
-    return lacking | {_OF_RANKS[name]: why for name, why in lacking_ranks.items()}
+    ranked = None
+    if not comparison.signed_rank_tests(row.metric).reason:
+        values = {name: finite(getattr(row, field)) for field, name in _OF_RANKS.items()}
+        ranked = values | {"undefined": comparison.why_none(row.metric, row.a, row.b, "signed-rank")}
+    undefined = comparison.why_none(row.metric, row.a, row.b, "t-test")
+    return known | {"signed_rank": ranked, "undefined": undefined}
 
 
 def exact_comparison(of: Compared) -> TextTable:
@@ -183,7 +190,9 @@ def exact_comparison(of: Compared) -> TextTable:
                 low, high = one.interval(place).ends
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
-            reasons = dict.fromkeys(_why_undefined(comparison, row).values())
+            applied = [test for test in get_args(Test) if test == "t-test" or not comparison.pairs(key, test).reason]
+            lacking = [comparison.why_none(key, row.a, row.b, test).values() for test in applied]
+            reasons = dict.fromkeys(itertools.chain.from_iterable(lacking))
             rows.append(cells | {"undefined": "; ".join(reasons)})
     return TextTable.of(rows, names=3)
 

@@ -32,7 +32,6 @@ from segbench.statistics.signed_rank import (
     TIED,
     fewest_differences,
     hodges_lehmann,
-    not_zero,
     side_of_ranks,
     signed_rank_p,
     walsh_interval,
@@ -71,7 +70,7 @@ class Pairs(ABC):
     metric: Metric
     measured: Sequence[Measured]  # the methods, on the same images
     place: int  # the column of the metric in their tables
-    beside: Callable[[], Sequence[Self]] = tuple  # gives the pairs that p-values are corrected for together with these
+    beside: Callable[[], Sequence[Pairs]] = tuple  # gives the pairs that p-values are corrected for together with these
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:
@@ -355,7 +354,7 @@ class SignedRankTests(Pairs):
         of_metric = "" if self.metric.mean_over_images else f"the signed-rank test is for means over {table.noun}s"
         return table.why_no_ranks or of_metric
 
-    def differences_of_rows(self, pair: int) -> FloatArray:
+    def _of_rows(self, pair: int) -> FloatArray:
         """Return the difference of a pair in each row; nan where one of the two has no value."""
         first, second = (measured.of_images[:, self.place] for measured in self.measured_of(pair))
         differences: FloatArray = first - second
@@ -366,7 +365,7 @@ class SignedRankTests(Pairs):
         pairs = self.pairs[0].size
         if self.reason:
             return np.full(pairs, np.nan)
-        return np.array([statistic(self.differences_of_rows(pair)) for pair in range(pairs)])
+        return np.array([statistic(self._of_rows(pair)) for pair in range(pairs)])
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -383,7 +382,7 @@ class SignedRankTests(Pairs):
         """To which side each difference lies; where the estimate is 0, the side of the larger sum of ranks."""
         signs = np.sign(self.differences)
         for pair in np.flatnonzero(signs == 0).tolist():
-            signs[pair] = side_of_ranks(self.differences_of_rows(pair))
+            signs[pair] = side_of_ranks(self._of_rows(pair))
         return signs
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -401,7 +400,7 @@ class SignedRankTests(Pairs):
         if not lacking and undefined:
             lacking = undefined[0].why_undefined(self.metric)
         noun, level = self.measured[0].table.noun, self.measured[0].level
-        rows = int(np.count_nonzero(~np.isnan(self.differences_of_rows(pair))))
+        rows = int(np.count_nonzero(~np.isnan(self._of_rows(pair))))
         if not (lacking or rows):
             lacking = f"no {noun} in which both have a value"
         if lacking:
@@ -413,13 +412,12 @@ class SignedRankTests(Pairs):
 
     def why_never_significant(self, level: float) -> str:
         """Say how many differences are not 0, if no p-value of so few can be significant after Holm's correction."""
-        together: Sequence[Self] = [self, *self.beside()]
+        together = [self, *self.beside()]
         tests = sum(int(np.count_nonzero(~np.isnan(pairs.p_values))) for pairs in together)
         if not tests or np.nanmin(self.corrected) <= 1 - level:
             return ""
-        most = max(
-            not_zero(pairs.differences_of_rows(pair)) for pairs in together for pair in range(pairs.p_values.size)
-        )
+        tallies = (pairs.tally(pair) for pairs in together for pair in range(pairs.p_values.size))
+        most = max(tally.wins + tally.losses for tally in tallies)
         fewest = fewest_differences(level, tests)
         if not 0 < most < fewest:
             return ""

@@ -116,11 +116,6 @@ def side_of_ranks(differences: FloatArray) -> int:
     return int(np.sign(_signed_ranks(differences).sum()))
 
 
-def not_zero(differences: FloatArray) -> int:
-    """Count the differences that are not 0."""
-    return int(np.count_nonzero(np.abs(differences) > TIED))  # nan is not above it
-
-
 def fewest_differences(level: float, tests: int = 1) -> int:
     """Return how many differences must not be 0 so that one of several tests, corrected by Holm, can be significant."""
     return max(math.ceil(math.log2(2 * tests / (1 - level)) - _ROUNDING), 1)
