@@ -171,6 +171,12 @@ class Pairs(ABC):
         del pair, level
         return math.inf
 
+    @cached_property
+    def most_that_differ(self) -> int:
+        """In how many rows the values of two methods differ, of the pair with the most of them."""
+        tallies = map(self.tally, range(self.pairs[0].size))
+        return max(tally.wins + tally.losses for tally in tallies)
+
     def why_never_significant(self, level: float) -> str:
         """Say why no pair can be significant, however much they differ; empty where some can."""
         del level
@@ -354,18 +360,25 @@ class SignedRankTests(Pairs):
         of_metric = "" if self.metric.mean_over_images else f"the signed-rank test is for means over {table.noun}s"
         return table.why_no_ranks or of_metric
 
-    def _of_rows(self, pair: int) -> FloatArray:
+    def differences_of_rows(self, pair: int) -> FloatArray:
         """Return the difference of a pair in each row; nan where one of the two has no value."""
-        first, second = (measured.of_images[:, self.place] for measured in self.measured_of(pair))
-        differences: FloatArray = first - second
+        if pair in self.common:
+            return self.common[pair].differences_of_rows(0)
+        first, second = self.pairs
+        differences: FloatArray = self._of_methods[first[pair]] - self._of_methods[second[pair]]
         return differences
+
+    @cached_property
+    def _of_methods(self) -> list[FloatArray]:
+        """The values of each method in each row."""
+        return [np.ascontiguousarray(measured.of_images[:, self.place]) for measured in self.measured]
 
     def _of_pairs(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
         """Compute a statistic of the differences of each pair; nan where the test does not apply."""
         pairs = self.pairs[0].size
         if self.reason:
             return np.full(pairs, np.nan)
-        return np.array([statistic(self._of_rows(pair)) for pair in range(pairs)])
+        return np.array([statistic(self.differences_of_rows(pair)) for pair in range(pairs)])
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -382,7 +395,7 @@ class SignedRankTests(Pairs):
         """To which side each difference lies; where the estimate is 0, the side of the larger sum of ranks."""
         signs = np.sign(self.differences)
         for pair in np.flatnonzero(signs == 0).tolist():
-            signs[pair] = side_of_ranks(self._of_rows(pair))
+            signs[pair] = side_of_ranks(self.differences_of_rows(pair))
         return signs
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -400,7 +413,7 @@ class SignedRankTests(Pairs):
         if not lacking and undefined:
             lacking = undefined[0].why_undefined(self.metric)
         noun, level = self.measured[0].table.noun, self.measured[0].level
-        rows = int(np.count_nonzero(~np.isnan(self._of_rows(pair))))
+        rows = int(np.count_nonzero(~np.isnan(self.differences_of_rows(pair))))
         if not (lacking or rows):
             lacking = f"no {noun} in which both have a value"
         if lacking:
@@ -416,8 +429,7 @@ class SignedRankTests(Pairs):
         tests = sum(int(np.count_nonzero(~np.isnan(pairs.p_values))) for pairs in together)
         if not tests or np.nanmin(self.corrected) <= 1 - level:
             return ""
-        tallies = (pairs.tally(pair) for pairs in together for pair in range(pairs.p_values.size))
-        most = max(tally.wins + tally.losses for tally in tallies)
+        most = max(pairs.most_that_differ for pairs in together)
         fewest = fewest_differences(level, tests)
         if not 0 < most < fewest:
             return ""

@@ -11,6 +11,18 @@ _HALVINGS = 64  # leave an interval that no two distinct averages share, but for
 
 
 @kernel
+def known_differences(differences: FloatArray, tied: float) -> FloatArray:
+    """Return the differences that are not nan, with 0 for those that are close to it."""
+    known = np.empty(differences.size)
+    number = 0
+    for difference in differences:
+        if not np.isnan(difference):
+            known[number] = difference if abs(difference) > tied else 0.0
+            number += 1
+    return known[:number]
+
+
+@kernel
 def signed_ranks(differences: FloatArray, tied: float) -> IntArray:
     """Return twice the midrank of the size of each difference, with its sign; 0 for those that are 0."""
     number = differences.size

@@ -58,18 +58,18 @@ def signed_rank_p(differences: FloatArray) -> float:
     0.125
     """
     ranks = _signed_ranks(differences)
-    sizes = np.abs(ranks[ranks != 0])
-    if not ranks.size or not sizes.size:
+    sizes = np.abs(ranks[np.flatnonzero(ranks)])
+    if not sizes.size:
         return 1.0 if ranks.size else math.nan
-    positive = int(ranks[ranks > 0].sum())
-    smaller = min(positive, int(sizes.sum()) - positive)
+    total = int(sizes.sum())
+    smaller = (total - abs(int(ranks.sum()))) // 2
     if sizes.size <= EXACT_UP_TO:
         from segbench.statistics.rank_kernels import choices_of_signs
 
         return min(2 * float(choices_of_signs(sizes, smaller)) / 2.0**sizes.size, 1.0)
     from scipy.special import ndtr
 
-    off = smaller - sizes.sum() / 2
+    off = smaller - total / 2
     return 2 * float(ndtr(off / math.sqrt(np.square(sizes, dtype=np.float64).sum() / 4)))
 
 
@@ -123,8 +123,9 @@ def fewest_differences(level: float, tests: int = 1) -> int:
 
 def _known(differences: FloatArray) -> FloatArray:
     """Leave out nan, and write 0 for what is close to it."""
-    known = differences[~np.isnan(differences)]
-    return np.where(np.abs(known) <= TIED, 0.0, known)
+    from segbench.statistics.rank_kernels import known_differences
+
+    return known_differences(differences, TIED)
 
 
 def _signed_ranks(differences: FloatArray) -> IntArray:
