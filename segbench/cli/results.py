@@ -234,8 +234,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         by_class = {name: self.means(several) for name, several in of_runs.items()}
         whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
         settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
-        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_class.values())
-        comparisons = together([*each])
+        level = self.level or 0.95
+        comparisons = together([compare_results(results, level=level, **settings) for results in by_class.values()])
         by_name = dict(zip(by_class, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}

@@ -227,7 +227,7 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
 
 
 def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None, digits: int) -> list[TextTable]:
-    """Give the pairs of methods as each test has them, the one that decides first, and the shares of ranks."""
+    """Return the pairs of methods as each test has them, the one that decides first, and the shares of ranks."""
     rows = {key: comparison.rows(key, against=against) for key in keys}
     tests = sorted(get_args(Test), key=lambda test: test != comparison.test)
     tables = [*(_pairs_table(comparison, rows, test, digits) for test in tests), _rank_table(comparison, keys)]
@@ -263,8 +263,8 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     better, worse = sides.count(1), sides.count(-1)
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
-        said = f"Compared with {against} by {by}: {counts} that cannot be told apart"
-        return f"{said}{f' ({answer.never})' if answer.never else ''}{answer.why_judged_by}"
+        never = f" ({answer.never})" if answer.never else ""
+        return f"Compared with {against} by {by}: {counts} that cannot be told apart{never}{answer.why_judged_by}"
     (row,), standings = rows, {standing.method: standing for standing in answer.standings}
     pair = standings[row.a], standings[against]
     if not better + worse:
@@ -278,7 +278,7 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
 def _pairs_table(
     comparison: Comparison, rows: Mapping[str, Sequence[Difference]], test: Test, digits: int, *, tallied: bool = True
 ) -> TextTable:
-    """Give one row per metric and pair as a test has them; metrics that no pair has are left out."""
+    """Return one row per metric and pair as a test has them; metrics that no pair has are left out."""
     # Of a single pair, the correction changes nothing.
     one_pair = len(comparison.methods) < 3 and not comparison.beside
     cells = []

@@ -185,11 +185,11 @@ class Answer:
         counted = f"{self.pairs.differs_by} {number(abs(estimate))} in favour of {ahead.method}, {counted}"
         return "; ".join(filter(None, (tested, counted, self.never)))
 
-    def tally(self, one: Standing, other: Standing) -> Tally:
+    def tally(self, standing: Standing, other: Standing) -> Tally:
         """Count the images that a method wins, on which it is equal, and that it loses against another."""
-        pair = self._pair(one, other)
+        pair = self._pair(standing, other)
         tally = self.pairs.tally(pair)
-        return tally if self.methods[self.pairs.pairs[0][pair]] == one.method else Tally(*reversed(tally))
+        return tally if self.methods[self.pairs.pairs[0][pair]] == standing.method else Tally(*reversed(tally))
 
     def _pair(self, one: Standing, other: Standing) -> int:
         return self.pairs.pair(self.methods.index(one.method), self.methods.index(other.method))

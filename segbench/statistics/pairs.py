@@ -155,7 +155,7 @@ class Pairs(ABC):
         return holm(np.concatenate([self.p_values, *(pairs.p_values for pairs in self.beside())]))[: self.p_values.size]
 
     def won(self, level: float) -> FloatArray:
-        """Give 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
+        """Return 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
         won: FloatArray = np.where(self.corrected <= 1 - level, self.metric.direction * self.signs, 0)
         return won
 
@@ -435,7 +435,7 @@ class SignedRankTests(Pairs):
             return ""
         least = number(1 - level, digits=2)
         if tests == 1:
-            held = f"{many(most, 'difference')} {verb(most, 'are')} not 0"
-            return f"{held}, and with fewer than {fewest} p cannot be {least} or less"
-        held = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
-        return f"{held}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"
+            few = f"{many(most, 'difference')} {verb(most, 'are')} not 0"
+            return f"{few}, and with fewer than {fewest} p cannot be {least} or less"
+        few = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
+        return f"{few}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"

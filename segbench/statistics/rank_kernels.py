@@ -58,12 +58,12 @@ def choices_of_signs(ranks: IntArray, most: int) -> float:
 
 
 @kernel
-def walsh_average(rising: FloatArray, place: int) -> float:
-    """Return the average at this place, from 1, among the means of each two values and each value with itself."""
-    # Averages are counted, not listed: the place is between `low` and `high`, which close in on it.
+def walsh_average(rising: FloatArray, rank: int) -> float:
+    """Return the average of this rank, from 1, among the means of each two values and each value with itself."""
+    # Averages are counted, not listed: the one of this rank is between `low` and `high`, which close in on it.
     number = rising.size
     low, high = rising[0], rising[-1]
-    if place <= 1:
+    if rank <= 1:
         return low
     for _ in range(_HALVINGS):
         middle = low + (high - low) / 2
@@ -74,7 +74,7 @@ def walsh_average(rising: FloatArray, place: int) -> float:
             if partner < first:
                 break
             count += partner - first + 1
-        if count >= place:
+        if count >= rank:
             high = middle
         else:
             low = middle

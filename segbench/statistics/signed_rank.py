@@ -87,7 +87,7 @@ def hodges_lehmann(differences: FloatArray) -> float:
     from segbench.statistics.rank_kernels import walsh_average
 
     averages = rising.size * (rising.size + 1) // 2
-    low, high = (float(walsh_average(rising, place)) for place in ((averages + 1) // 2, averages // 2 + 1))
+    low, high = (float(walsh_average(rising, rank)) for rank in ((averages + 1) // 2, averages // 2 + 1))
     return (low + high) / 2
 
 
@@ -102,13 +102,13 @@ def walsh_interval(differences: FloatArray, level: float) -> tuple[float, float]
     (nan, nan)
     """
     rising = _rising(differences)
-    place = _place_of_end(rising.size, level)
-    if not place:
+    rank = _rank_of_end(rising.size, level)
+    if not rank:
         return math.nan, math.nan
     from segbench.statistics.rank_kernels import walsh_average
 
     averages = rising.size * (rising.size + 1) // 2
-    return float(walsh_average(rising, place)), float(walsh_average(rising, averages + 1 - place))
+    return float(walsh_average(rising, rank)), float(walsh_average(rising, averages + 1 - rank))
 
 
 def side_of_ranks(differences: FloatArray) -> int:
@@ -141,7 +141,7 @@ def _rising(differences: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=1024)
-def _place_of_end(differences: int, level: float) -> int:
+def _rank_of_end(differences: int, level: float) -> int:
     """Return at which of the Walsh averages, from 1, the interval begins; 0 of too few differences."""
     if differences > EXACT_UP_TO:
         from scipy.special import ndtri
