@@ -88,7 +88,7 @@ class Difference:
     signed_rank_p_holm: float = math.nan
 
     def by(self, test: Test) -> Difference:
-        """Return the row with difference, interval and p-values of a test: for "signed-rank" the Hodges-Lehmann estimate.
+        """Return the row with what a test has as difference (the Hodges-Lehmann estimate), interval and p-values.
 
         The t-test is what rows have as they are.
         """
