@@ -111,7 +111,7 @@ def compare(
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
         return compare_results(named_results, **settings)
-    runs = {name: as_runs(name, _listed(of_method)) for name, of_method in zip(names, by_method, strict=True)}
+    runs = {name: as_runs(name, of_method) for name, of_method in zip(names, lists, strict=True)}
     measuring = protocol or protocol_measuring(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from segbench.core.metric import Metric
     from segbench.report.comparisons import Compared
     from segbench.report.tables import RowKind
+    from segbench.statistics.pairs import Test
 
 _LISTED = 20
 
@@ -471,6 +472,13 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
     )
     paths: bool = option("Show the paths of files, which the page otherwise hides for blind review.", False, rare=True)
     intervals: float | None = option("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
+    test: str = option(
+        "Choose the test of the comparison: t-test, or signed-rank, of means over images.",
+        "t-test",
+        choices=("t-test", "signed-rank"),
+        metavar="TEST",
+        rare=True,
+    )
     no_intervals: bool = option("Leave out intervals, bands and the comparison.", False, rare=True)
 
     def __call__(self) -> None:
@@ -488,6 +496,7 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
                 self.output,
                 title=self.title,
                 intervals=None if self.no_intervals else self.level or 0.95,
+                test=cast("Test", self.test),
                 images=self.images,
                 most_panels=self.panels,
                 paths=self.paths,

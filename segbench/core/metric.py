@@ -132,8 +132,8 @@ class Metric:
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
-        changes = {"image_key": self.image_key and f"{prefix}_{self.image_key}", "mean_over_images": False, **changes}
-        return replace(self, key=f"{prefix}_{self.key}", **changes)  # type: ignore[arg-type]  # checked by replace
+        image_key = self.image_key and f"{prefix}_{self.image_key}"
+        return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
 
 
 def key_at(name: str, threshold: float) -> str:

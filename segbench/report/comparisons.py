@@ -27,8 +27,14 @@ from segbench.statistics.signed_rank import fewest_differences
 from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
-_OF_RANKS = {"difference": "hodges_lehmann", "interval": "hodges_lehmann_interval", "p_value": "signed_rank_p"}
-"""What JSON calls what the signed-rank test has of a pair."""
+_OF_RANKS = {
+    "hodges_lehmann": "difference",
+    "hodges_lehmann_low": "low",
+    "hodges_lehmann_high": "high",
+    "signed_rank_p": "p_value",
+    "signed_rank_p_holm": "p_holm",
+}
+"""The fields of a difference that come from the signed-rank test, and what JSON calls them there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +133,7 @@ def comparison_json(of: Compared) -> str:
         "level": of.first.level,
         "replicates": of.first.replicates,
         "test": of.first.test,
+        "judged_by": of.first.metric().key,
         "against": of.against,
         "answers": [
             ({of.axis: name} if name else {}) | _answer(comparison, key, of.against)
@@ -180,15 +187,15 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
 
 
 def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
-    fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
+    """Write a pair: what the t-test has, wins, ties and losses, and by itself what the signed-rank test has."""
+    fields = {name: value for name, value in dataclasses.asdict(row).items() if name not in ("metric", *_OF_RANKS)}
     known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
-    return known | {"undefined": _why_undefined(comparison, row)}
-
-
-def _why_undefined(comparison: Comparison, row: Difference) -> dict[str, str]:
-    """Say of each test why a pair lacks a difference, an interval or a p-value."""
-    lacking, lacking_ranks = (comparison.why_none(row.metric, row.a, row.b, test) for test in get_args(Test))
-    return lacking | {_OF_RANKS[name]: why for name, why in lacking_ranks.items()}
+    ranked = None
+    if not comparison.signed_rank_tests(row.metric).reason:
+        values = {name: finite(getattr(row, field)) for field, name in _OF_RANKS.items()}
+        ranked = values | {"undefined": comparison.why_none(row.metric, row.a, row.b, "signed-rank")}
+    undefined = comparison.why_none(row.metric, row.a, row.b, "t-test")
+    return known | {"signed_rank": ranked, "undefined": undefined}
 
 
 def exact_comparison(of: Compared) -> TextTable:
@@ -204,7 +211,9 @@ def exact_comparison(of: Compared) -> TextTable:
                 low, high = one.interval(place).ends
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
-            reasons = dict.fromkeys(_why_undefined(comparison, row).values())
+            applied = [test for test in get_args(Test) if test == "t-test" or not comparison.pairs(key, test).reason]
+            lacking = [comparison.why_none(key, row.a, row.b, test).values() for test in applied]
+            reasons = dict.fromkeys(itertools.chain.from_iterable(lacking))
             rows.append(cells | {"undefined": "; ".join(reasons)})
     return TextTable.of(rows, names=3)
 
@@ -239,7 +248,7 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
 
 
 def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None, digits: int) -> list[TextTable]:
-    """Give the pairs of methods as each test has them, the one that decides first, and the shares of ranks."""
+    """Return the pairs of methods as each test has them, the one that decides first, and the shares of ranks."""
     rows = {key: comparison.rows(key, against=against) for key in keys}
     tests = sorted(get_args(Test), key=lambda test: test != comparison.test)
     tables = [*(_pairs_table(comparison, rows, test, digits) for test in tests), _rank_table(comparison, keys)]
@@ -275,8 +284,8 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     better, worse = sides.count(1), sides.count(-1)
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
-        said = f"Compared with {against} by {by}: {counts} that cannot be told apart"
-        return f"{said}{f' ({answer.never})' if answer.never else ''}{answer.why_judged_by}"
+        never = f" ({answer.never})" if answer.never else ""
+        return f"Compared with {against} by {by}: {counts} that cannot be told apart{never}{answer.why_judged_by}"
     (row,), standings = rows, {standing.method: standing for standing in answer.standings}
     pair = standings[row.a], standings[against]
     if not better + worse:
@@ -290,7 +299,7 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
 def _pairs_table(
     comparison: Comparison, rows: Mapping[str, Sequence[Difference]], test: Test, digits: int, *, tallied: bool = True
 ) -> TextTable:
-    """Give one row per metric and pair as a test has them; metrics that no pair has are left out."""
+    """Return one row per metric and pair as a test has them; metrics that no pair has are left out."""
     # Of a single pair, the correction changes nothing.
     one_pair = len(comparison.methods) < 3 and not comparison.beside
     cells = []

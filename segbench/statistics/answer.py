@@ -132,14 +132,12 @@ class Answer:
             best = "best" if self.metric.better else "highest"
             return f"{who} the {best} {title}, {value}, without a test ({reason})"
         if self.leader:
-            ahead = number(self._ahead(first, second))
+            ahead = number(self.ahead(first, second))
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             evidence = self.evidence(first, second, leads=True)
-            if self._ranked and self.metric.direction * (first.estimate - second.estimate) < 0:
-                others += f"; the mean of {second.method} is better"
             return f"{first.method} leads {second.method} by {ahead} {title} ({evidence}){others}"
         if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
-            by = f"by the {self.pairs.test}" if self._ranked else "on what both have"
+            by = f"by the {self.pairs.test}" if self.ranked else "on what both have"
             better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better {by}"
             return f"No clear winner by {title}: {first.method} has the best value, but {better}"
         p = ""
@@ -147,7 +145,7 @@ class Answer:
             pair = self._pair(first, second)
             lacking = self.pairs.why_none(pair).get("p_value", "")
             p = f" ({self.evidence(first, second)}{f': {lacking}' if lacking else ''})"
-        elif self._ranked:
+        elif self.ranked:
             p = f" ({'; '.join(filter(None, (self.pairs.test, self.never)))})"
         rivals = [one for one in self._defined[1:] if one.method in self.not_worse]
         if any(self._pair(first, one) in self.pairs.common for one in rivals):
@@ -161,7 +159,7 @@ class Answer:
         return "; ".join(filter(None, (p_text(self.p_values[names]), told)))
 
     @property
-    def _ranked(self) -> bool:
+    def ranked(self) -> bool:
         """Whether the signed-rank test decides, which has its own estimate of a difference."""
         return bool(self.pairs.differs_by) and not self.pairs.reason
 
@@ -179,28 +177,31 @@ class Answer:
     def evidence(self, first: Standing, second: Standing, *, leads: bool = False) -> str:
         """Write p of a pair; of the signed-rank test also its estimate, unless said before, and wins, ties, losses."""
         p = self._p_text(first, second)
-        if not self._ranked:
+        if not self.ranked:
             return p
-        estimate = self._ahead(first, second)
+        estimate = self.ahead(first, second)
         if math.isnan(estimate):
             return f"{self.pairs.test}, {p}"
         ahead, behind = (first, second) if estimate >= 0 or leads else (second, first)
         tested, counted = f"{self.pairs.test}, {p}", tally_text(self.tally(ahead, behind))
         if leads:
-            return f"{self.pairs.differs_by}; {tested}; {counted}"
+            by_mean = self.metric.direction * (first.estimate - second.estimate)
+            better = first if by_mean > 0 else second
+            against = f"the mean of {better.method} is better" if by_mean * estimate < 0 else ""
+            return "; ".join(filter(None, (self.pairs.differs_by, tested, counted, against)))
         counted = f"{self.pairs.differs_by} {number(abs(estimate))} in favour of {ahead.method}, {counted}"
         return "; ".join(filter(None, (tested, counted, self.never)))
 
-    def tally(self, one: Standing, other: Standing) -> Tally:
+    def tally(self, standing: Standing, other: Standing) -> Tally:
         """Count the images that a method wins, on which it is equal, and that it loses against another."""
-        pair = self._pair(one, other)
+        pair = self._pair(standing, other)
         tally = self.pairs.tally(pair)
-        return tally if self.methods[self.pairs.pairs[0][pair]] == one.method else Tally(*reversed(tally))
+        return tally if self.methods[self.pairs.pairs[0][pair]] == standing.method else Tally(*reversed(tally))
 
     def _pair(self, one: Standing, other: Standing) -> int:
         return self.pairs.pair(self.methods.index(one.method), self.methods.index(other.method))
 
-    def _ahead(self, one: Standing, other: Standing) -> float:
+    def ahead(self, one: Standing, other: Standing) -> float:
         """By how much one method is better than another, on what both have."""
         pair = self._pair(one, other)
         side = 1 if self.methods[self.pairs.pairs[0][pair]] == one.method else -1
@@ -212,7 +213,7 @@ class Answer:
         first, second = self.standings[:2]
         if second.method not in self.not_worse or first.letter in second.better_than:
             return ""
-        pair, ahead = self._pair(first, second), number(abs(self._ahead(first, second)))
+        pair, ahead = self._pair(first, second), number(abs(self.ahead(first, second)))
         images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
         of_images, of_trainings = self.pairs.errors_of_sources(pair)
         sources = f"trainings vary it by {number(of_trainings)}, {self.pairs.noun}s by {number(of_images)}"
@@ -255,7 +256,7 @@ class Answer:
             for one in shown
         ]
         header = ["", "method", self.metric.name, f"{100 * self.level:g} % interval", "better than"]
-        header += ["a leads by", "W-T-L"] if self._ranked else []
+        header += ["a leads by", "W-T-L"] if self.ranked else []
         notes = [f"the best {SHOWN} of {total} methods"] if total > SHOWN else []
         least = number(1 - self.level, digits=2)
         said = ["lower is better"] if self.metric.better == "lower" else []
@@ -263,19 +264,19 @@ class Answer:
             test = f"p of the {self.pairs.test} at most {least}"
             said.append(f"better than: {test}{f', {self.correction}' if self.correction else ''}")
         notes += ["; ".join(said)] if said else []
-        if self._ranked:
+        if self.ranked:
             counted = f"W-T-L: {self.pairs.measured[0].table.noun}s that a wins, ties and loses"
             notes.append(f"a leads by: {self.pairs.differs_by} of the differences; {counted}")
         return TextTable(header, rows, names=2, notes=tuple(notes)).fitted(1)
 
     def _against_best(self, standing: Standing, digits: int) -> list[str]:
         """Write by how much the first method leads another, and its wins, ties and losses; of the signed-rank test."""
-        if not self._ranked:
+        if not self.ranked:
             return []
         first = self.standings[0]
         if standing is first or math.isnan(standing.estimate):
             return ["", ""]
-        ahead = self._ahead(first, standing)
+        ahead = self.ahead(first, standing)
         return [number(ahead, digits=digits), "-".join(map(str, self.tally(first, standing)))]
 
     def _better_than(self, one: Standing) -> str:
@@ -302,7 +303,7 @@ class Answer:
         ]
         of = f"the best {len(shown)} methods: " if len(self.standings) > len(shown) else ""
         note = f"{of}by how much the row leads the column"
-        note += f", {self.pairs.differs_by}" if self._ranked else ""
+        note += f", {self.pairs.differs_by}" if self.ranked else ""
         if not self.pairs.reason:
             note += f"; {star_key(least)} (Holm)"
         header = [self.metric.name, *(one.letter for one in shown[1:])]
@@ -314,7 +315,7 @@ class Answer:
         return TextTable(header, [[one.letter, *row] for one, row in zip(shown, cells, strict=False)], notes=(note,))
 
     def _lead(self, row: Standing, column: Standing, least: float, digits: int) -> str:
-        ahead = self._ahead(row, column)
+        ahead = self.ahead(row, column)
         text = "-" if math.isnan(ahead) else point_first(f"{round(ahead, digits) + 0:.{digits}f}")  # never -0
         return text + stars(self.p_values[row.method, column.method], least)
 

@@ -90,7 +90,7 @@ class Difference:
     signed_rank_p_holm: float = math.nan
 
     def by(self, test: Test) -> Difference:
-        """Give the row with difference, interval and p-values of a test: for "signed-rank" the Hodges-Lehmann estimate.
+        """Return the row with what a test has as difference (the Hodges-Lehmann estimate), interval and p-values.
 
         The t-test is what rows have as they are.
         """
@@ -241,18 +241,18 @@ class Comparison:
         return [metric.key for metric in self._first.table.metrics].index(self.metric(key).key)
 
     def pairs(self, key: str, test: Test | None = None) -> Pairs:
-        """Give all pairs of methods by one metric, as arrays, with a test; by default the one that decides."""
+        """Return all pairs of methods by one metric, as arrays, with a test; by default the one that decides."""
         return self.t_tests(key) if (test or self.test) == "t-test" else self.signed_rank_tests(key)
 
     def t_tests(self, key: str) -> TTests:
-        """Give all pairs of methods by one metric, as arrays, with the t-test."""
+        """Return all pairs of methods by one metric, as arrays, with the t-test."""
         if key not in self._t_tests:
             beside = partial(_t_tests_of, self.beside, key)
             self._t_tests[key] = TTests(self.metric(key), tuple(self.measured.values()), self.place(key), beside)
         return self._t_tests[key]
 
     def signed_rank_tests(self, key: str) -> SignedRankTests:
-        """Give all pairs of methods by one metric, as arrays, with the signed-rank test."""
+        """Return all pairs of methods by one metric, as arrays, with the signed-rank test."""
         if key not in self._signed_rank_tests:
             methods, beside = tuple(self.measured.values()), partial(_signed_rank_tests_of, self.beside, key)
             self._signed_rank_tests[key] = SignedRankTests(self.metric(key), methods, self.place(key), beside)
@@ -400,12 +400,12 @@ class Comparison:
 
 # No lambdas do this, so that comparisons can be pickled.
 def _t_tests_of(comparisons: Sequence[Comparison], key: str) -> list[TTests]:
-    """Give the t-tests of some comparisons."""
+    """Return the t-tests of some comparisons."""
     return [comparison.t_tests(key) for comparison in comparisons]
 
 
 def _signed_rank_tests_of(comparisons: Sequence[Comparison], key: str) -> list[SignedRankTests]:
-    """Give the signed-rank tests of some comparisons."""
+    """Return the signed-rank tests of some comparisons."""
     return [comparison.signed_rank_tests(key) for comparison in comparisons]
 
 

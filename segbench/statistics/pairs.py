@@ -32,7 +32,6 @@ from segbench.statistics.signed_rank import (
     TIED,
     fewest_differences,
     hodges_lehmann,
-    not_zero,
     side_of_ranks,
     signed_rank_p,
     walsh_interval,
@@ -71,7 +70,7 @@ class Pairs(ABC):
     metric: Metric
     measured: Sequence[Measured]  # the methods, on the same images
     place: int  # the column of the metric in their tables
-    beside: Callable[[], Sequence[Self]] = tuple  # gives the pairs that p-values are corrected for together with these
+    beside: Callable[[], Sequence[Pairs]] = tuple  # gives the pairs that p-values are corrected for together with these
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:
@@ -171,7 +170,7 @@ class Pairs(ABC):
         return holm(np.concatenate([self.p_values, *(pairs.p_values for pairs in self.beside())]))[: self.p_values.size]
 
     def won(self, level: float) -> FloatArray:
-        """Give 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
+        """Return 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
         won: FloatArray = np.where(self.corrected <= 1 - level, self.metric.direction * self.signs, 0)
         return won
 
@@ -191,6 +190,12 @@ class Pairs(ABC):
         """Return the standard errors that images alone would give a difference, and trainings; nan if not known."""
         del pair
         return math.nan, math.nan
+
+    @cached_property
+    def most_that_differ(self) -> int:
+        """In how many rows the values of two methods differ, of the pair with the most of them."""
+        tallies = map(self.tally, range(self.pairs[0].size))
+        return max(tally.wins + tally.losses for tally in tallies)
 
     def why_never_significant(self, level: float) -> str:
         """Say why no pair can be significant, however much they differ; empty where some can."""
@@ -438,9 +443,16 @@ class SignedRankTests(Pairs):
 
     def differences_of_rows(self, pair: int) -> FloatArray:
         """Return the difference of a pair in each row; nan where one of the two has no value."""
-        first, second = (measured.of_images[:, self.place] for measured in self.measured_of(pair))
-        differences: FloatArray = first - second
+        if pair in self.common:
+            return self.common[pair].differences_of_rows(0)
+        first, second = self.pairs
+        differences: FloatArray = self._of_methods[first[pair]] - self._of_methods[second[pair]]
         return differences
+
+    @cached_property
+    def _of_methods(self) -> list[FloatArray]:
+        """The values of each method in each row."""
+        return [np.ascontiguousarray(measured.of_images[:, self.place]) for measured in self.measured]
 
     def _of_pairs(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
         """Compute a statistic of the differences of each pair; nan where the test does not apply."""
@@ -498,15 +510,13 @@ class SignedRankTests(Pairs):
         tests = sum(int(np.count_nonzero(~np.isnan(pairs.p_values))) for pairs in together)
         if not tests or np.nanmin(self.corrected) <= 1 - level:
             return ""
-        most = max(
-            not_zero(pairs.differences_of_rows(pair)) for pairs in together for pair in range(pairs.p_values.size)
-        )
+        most = max(pairs.most_that_differ for pairs in together)
         fewest = fewest_differences(level, tests)
         if not 0 < most < fewest:
             return ""
         least = number(1 - level, digits=2)
         if tests == 1:
-            held = f"{many(most, 'difference')} {verb(most, 'are')} not 0"
-            return f"{held}, and with fewer than {fewest} p cannot be {least} or less"
-        held = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
-        return f"{held}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"
+            few = f"{many(most, 'difference')} {verb(most, 'are')} not 0"
+            return f"{few}, and with fewer than {fewest} p cannot be {least} or less"
+        few = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
+        return f"{few}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"

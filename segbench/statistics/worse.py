@@ -117,21 +117,19 @@ def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference,
     interval, reason = None, ""
     if math.isnan(row.low):
         reason = comparison.why_none(metric.key, row.a, row.b)["interval"]
-        said = f"whether {row.a} is {worse} is undefined: {reason}"
+        text = f"whether {row.a} is {worse} is undefined: {reason}"
     else:
         interval = row.low, row.high
         outcome = _decided(comparison, metric, row, margin)
-        said = {
+        decided = {
             "worse": f"{row.a} is {worse}",
             "not worse": f"{row.a} is not {worse}",
             "undecided": f"it is open whether {row.a} is {worse}",
         }[outcome]
+        pairs = comparison.pairs(metric.key)
+        difference = f"{pairs.differs_by or 'difference'} {signed(row.difference)}"
         ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
-        difference = comparison.pairs(metric.key).differs_by or "difference"
-        said += f" ({difference} {signed(row.difference)}, {ends}"
-        ranked = (
-            f"; {comparison.pairs(metric.key).test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
-        )
-        said += f"{ranked})"
+        tested = f"; {pairs.test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
+        text = f"{decided} ({difference}, {ends}{tested})"
     known = None if math.isnan(row.difference) else row.difference
-    return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{said}")
+    return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{text}")

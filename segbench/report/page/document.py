@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
@@ -24,11 +24,11 @@ from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
-from segbench.core.arguments import as_path, as_whole
+from segbench.core.arguments import as_path, as_whole, check_choice
 from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import named, setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
@@ -57,6 +57,7 @@ from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.measured import as_draws, as_level
+from segbench.statistics.pairs import Test
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -84,6 +85,7 @@ def export_report(
     intervals: float | None = 0.95,
     replicates: int = 2000,
     seed: int = 0,
+    test: Test = "t-test",
     images: str | PathLike[str] | None = None,
     most_panels: int | None = None,
     paths: bool = False,
@@ -107,6 +109,8 @@ def export_report(
         Level of intervals over images, for instance 0.95; None for none, and for no comparison.
     replicates, seed : int
         Of the resamples; see `Result.intervals`.
+    test : {"t-test", "signed-rank"}
+        Which test decides the comparison; see `segbench.compare`.
     images : path, optional
         Folder or archive of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
@@ -165,6 +169,7 @@ def export_report(
     if intervals is not None:
         intervals = as_level(intervals, "intervals")
     replicates, seed = as_draws(replicates, seed)
+    check_choice(test, named("test"), get_args(Test))
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
@@ -178,7 +183,7 @@ def export_report(
             of_groups = part_table(part_rows(given, "group"), given, "group", keys=None, every=False)
             parts.append(_laid_out(of_groups, 2, "Groups of images"))
             given = [_pooled_or_mean(result) for result in given]
-        methods, comparison, why = _compared(given, intervals, replicates, seed)
+        methods, comparison, why = _compared(given, intervals, replicates, seed, test)
         rows = chosen_rows(methods)
         pictures = panels(
             methods,
@@ -235,7 +240,7 @@ def _path_in_message(path: str, *, is_name: bool) -> str:
 
 
 def _compared(
-    given: Sequence[Result], level: float | None, replicates: int, seed: int
+    given: Sequence[Result], level: float | None, replicates: int, seed: int, test: Test
 ) -> tuple[list[Method], Comparison | None, str]:
     """Order and compare results of one protocol; without a comparison say why there is none."""
     # Human annotators do not compete: they come last, whatever their value.
@@ -246,7 +251,7 @@ def _compared(
     drawn: list[Intervals | None] = [None] * len(results)
     if level is not None:
         resampled: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
-        comparison, why = compared_results(results, **resampled)
+        comparison, why = compared_results(results, test=test, **resampled)
         known = comparison.intervals if comparison else {}
         drawn = [
             one.noted(known[name]) if name in known else one.intervals(**resampled)
