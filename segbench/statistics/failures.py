@@ -2,8 +2,12 @@
 
 Means of distances have heavy tails. Where a twentieth of the images has more than half of the sum of the squared
 deviations of the pseudo-values, and some of them lie more than five interquartile ranges outside the quartiles, a note
-names these and gives the metric of the benchmark without them. What the images do not hold no rule can see: a mean of a
-distance that has no upper end is tested with a caution where images are few.
+names these and gives the metric of the benchmark without them. A large image has a large share of a pooled metric, but
+need not be far from the others: quartiles are those of what images have by their weight. With weights w that sum to W,
+the pseudo-value of a weighted mean m of the values v is m + (n - 1) (v - m) w / (W - w).
+
+What the images do not hold no rule can see: a mean of a distance that has no upper end is tested with a caution where
+images are few.
 """
 
 from __future__ import annotations
@@ -29,19 +33,23 @@ _RANGES = 5.0
 _NAMED_IMAGES, _NAMED_METRICS, _NAMED_PAIRS, _NOTES = 5, 3, 2, 3
 
 
-def deciding(pseudo: FloatArray) -> BoolArray:
-    """Mark the images that decide each row of pseudo-values; nan where an image does not count."""
-    counted = np.count_nonzero(~np.isnan(pseudo), axis=1)
+def deciding(pseudo: FloatArray, weights: FloatArray, estimates: FloatArray) -> BoolArray:
+    """Mark the images that decide each estimate, shape (rows, images); those without weight do not count."""
+    counts = weights > 0
+    counted = np.count_nonzero(counts, axis=1)
     few, row = np.maximum(-(-counted // _OF_IMAGES), 1), np.arange(len(pseudo))
-    ordered = np.sort(pseudo, axis=1)  # nan last
-    low, high = (_quantile(ordered, counted, share)[:, np.newaxis] for share in (0.25, 0.75))
-    squares = np.nan_to_num((pseudo - (np.nansum(pseudo, axis=1) / np.maximum(counted, 1))[:, np.newaxis]) ** 2)
+    mean = np.where(counts, pseudo, 0).sum(axis=1) / np.maximum(counted, 1)
+    squares = np.where(counts, pseudo - mean[:, np.newaxis], 0.0) ** 2
     largest = -np.sort(-squares, axis=1)
     carried = np.cumsum(largest, axis=1)
     most = carried[row, few - 1] > carried[:, -1] / 2
     among = most[:, np.newaxis] & (squares >= largest[row, few - 1, np.newaxis])
+    by_weight = (weights.sum(axis=1, keepdims=True) - weights) / np.where(counts, weights, np.nan)
+    values = (pseudo - estimates[:, np.newaxis]) * by_weight
+    ordered = np.sort(values, axis=1)  # nan last
+    low, high = (_quantile(ordered, counted, share)[:, np.newaxis] for share in (0.25, 0.75))
     reach = _RANGES * (high - low)
-    return among & ((pseudo < low - reach) | (pseudo > high + reach))
+    return among & ((values < low - reach) | (values > high + reach))
 
 
 def _quantile(ordered: FloatArray, counted: IntArray, share: float) -> FloatArray:
@@ -70,8 +78,8 @@ def on_intervals(measured: Measured, places: Mapping[str, int]) -> Iterator[str]
         return
     columns = list(places.values())
     jackknife, metrics = measured.jackknife, measured.table.metrics
-    counted = (jackknife.weights[:, columns] > 0) | ~jackknife.weights[:, columns].any(axis=0)
-    marked = deciding(np.where(counted, jackknife.pseudo[:, columns], np.nan).T)
+    of_images = (jackknife.pseudo[:, columns].T, jackknife.known_weights[:, columns].T)
+    marked = deciding(*of_images, jackknife.estimates[columns])
     of_metrics = zip(places, marked, strict=True)
     for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in of_metrics).items():
         if images:
@@ -120,14 +128,14 @@ def _deciding_pairs(pairs: Pairs) -> dict[int, tuple[int, ...]]:
     tested[list(pairs.common)] = False
     number_of = np.flatnonzero(tested)
     pseudo = np.array([each.jackknife.pseudo[:, pairs.place] for each in pairs.measured])
-    weighs = np.array([each.jackknife.weights[:, pairs.place] > 0 for each in pairs.measured])
-    weighs[~weighs.any(axis=1)] = True
+    weights = np.array([each.jackknife.known_weights[:, pairs.place] for each in pairs.measured])
     one, other = pairs.pairs
     step = max(CELLS_AT_ONCE // pseudo.shape[1], 1)
     for start in range(0, number_of.size, step):
         some = number_of[start : start + step]
-        counted = weighs[one[some]] | weighs[other[some]]
-        marked = deciding(np.where(counted, pseudo[one[some]] - pseudo[other[some]], np.nan))
+        first, second = one[some], other[some]
+        differences = pseudo[first] - pseudo[second]
+        marked = deciding(differences, weights[first] + weights[second], pairs.differences[some])
         for row in np.flatnonzero(marked.any(axis=1)):
             found[int(some[row])] = tuple(np.flatnonzero(marked[row]).tolist())
     return dict(sorted(found.items()))
