@@ -72,22 +72,23 @@ def without(measured: Measured, images: tuple[int, ...]) -> FloatArray:
     return estimates
 
 
-def on_intervals(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
-    """Name the images that decide metrics, with the metrics without them."""
-    if not places:
+def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[str]:
+    """Name the images that decide metrics, with the metrics without them; `column_of` has their columns by key."""
+    if not column_of:
         return
-    columns = list(places.values())
+    columns = list(column_of.values())
     jackknife, metrics = measured.jackknife, measured.table.metrics
     of_images = (jackknife.pseudo[:, columns].T, jackknife.known_weights[:, columns].T)
     marked = deciding(*of_images, jackknife.estimates[columns])
-    of_metrics = zip(places, marked, strict=True)
+    of_metrics = zip(column_of, marked, strict=True)
     for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in of_metrics).items():
         if images:
             values = without(measured, images)
             texts = {}
             for key in keys:
-                metric, place = metrics[places[key]], places[key]
-                fewer, whole = (metric.written(float(of[place])) for of in (values, measured.table.estimates))
+                column = column_of[key]
+                estimates = (float(of[column]) for of in (values, measured.table.estimates))
+                fewer, whole = (metrics[column].written(estimate) for estimate in estimates)
                 texts[key] = f"{key} is {fewer} instead of {whole}"
             yield MetricNote(_without(measured, images), texts, "", _NAMED_METRICS)
 
@@ -102,8 +103,9 @@ def _without(measured: Measured, images: Sequence[int]) -> str:
 
 def on_differences(pairs: Mapping[str, Pairs], methods: Sequence[str]) -> Iterator[str]:
     """Name the images that decide differences, with the differences without them; `pairs` of methods by metric."""
-    found = ((images, (key, pair)) for key, of in pairs.items() for pair, images in _deciding_pairs(of).items())
-    notes = list(grouped(found).items())
+    deciding_of = {key: _deciding_pairs(of) for key, of in pairs.items()}
+    by_images = grouped((images, (key, pair)) for key, of in deciding_of.items() for pair, images in of.items())
+    notes = list(by_images.items())
     for images, decided in notes[:_NOTES]:
         texts = {}
         for key, of_key in grouped(decided).items():
@@ -118,34 +120,34 @@ def on_differences(pairs: Mapping[str, Pairs], methods: Sequence[str]) -> Iterat
 
 def _deciding_pairs(pairs: Pairs) -> dict[int, tuple[int, ...]]:
     """Return the images that decide tested differences, by the number of the pair."""
-    found: dict[int, tuple[int, ...]] = {}
+    images_of: dict[int, tuple[int, ...]] = {}
     if pairs.reason:
-        return found
+        return images_of
     for pair, alone in pairs.common.items():
         for images in _deciding_pairs(alone).values():
-            found[pair] = images
+            images_of[pair] = images
     tested = ~np.isnan(pairs.standard_errors) & (pairs.standard_errors > TIED)
     tested[list(pairs.common)] = False
-    number_of = np.flatnonzero(tested)
-    pseudo = np.array([each.jackknife.pseudo[:, pairs.place] for each in pairs.measured])
-    weights = np.array([each.jackknife.known_weights[:, pairs.place] for each in pairs.measured])
-    one, other = pairs.pairs
+    tested_pairs = np.flatnonzero(tested)
+    jackknives = [measured.jackknife for measured in pairs.measured]
+    pseudo = np.array([jackknife.pseudo[:, pairs.place] for jackknife in jackknives])
+    weights = np.array([jackknife.known_weights[:, pairs.place] for jackknife in jackknives])
     step = max(CELLS_AT_ONCE // pseudo.shape[1], 1)
-    for start in range(0, number_of.size, step):
-        some = number_of[start : start + step]
-        first, second = one[some], other[some]
+    for start in range(0, tested_pairs.size, step):
+        block = tested_pairs[start : start + step]
+        first, second = (methods[block] for methods in pairs.pairs)
         differences = pseudo[first] - pseudo[second]
-        marked = deciding(differences, weights[first] + weights[second], pairs.differences[some])
+        marked = deciding(differences, weights[first] + weights[second], pairs.differences[block])
         for row in np.flatnonzero(marked.any(axis=1)):
-            found[int(some[row])] = tuple(np.flatnonzero(marked[row]).tolist())
-    return dict(sorted(found.items()))
+            images_of[int(block[row])] = tuple(np.flatnonzero(marked[row]).tolist())
+    return dict(sorted(images_of.items()))
 
 
 def _difference_without(pairs: Pairs, methods: Sequence[str], pair: int, images: tuple[int, ...]) -> str:
     """Write the difference of a pair without some images, and that of all images."""
-    one, other = (methods[numbers[pair]] for numbers in pairs.pairs)
+    names = " - ".join(methods[numbers[pair]] for numbers in pairs.pairs)
     first, second = (without(measured, images)[pairs.place] for measured in pairs.measured_of(pair))
-    return f"{one} - {other} is {number(float(first - second))} instead of {number(float(pairs.differences[pair]))}"
+    return f"{names} is {number(float(first - second))} instead of {number(float(pairs.differences[pair]))}"
 
 
 def on_distances(pairs: Mapping[str, Pairs]) -> Iterator[str]:

@@ -65,9 +65,11 @@ class GroupMeans(PartMeans):
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Average the metrics of groups for every row of weights, shape (R, images)."""
-        ends = np.cumsum([table.images for table in self.tables.values()])[:-1]
-        parts = zip(self.tables.values(), np.split(weights, ends, axis=1), strict=True)
-        return self.averaged(np.array([table.measure(part)[:, self.places] for table, part in parts]))
+        of_groups, start = [], 0
+        for table in self.tables.values():
+            of_groups.append(table.measure(weights[:, start : start + table.images])[:, self.places])
+            start += table.images
+        return self.averaged(np.array(of_groups))
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
