@@ -21,7 +21,7 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
 from segbench.core.names import first_names
 from segbench.core.notes import MetricNote
-from segbench.core.numbers import number
+from segbench.core.numbers import many, number
 from segbench.core.table import CELLS_AT_ONCE
 from segbench.statistics.measured import Measured
 from segbench.statistics.pairs import TIED, Pairs
@@ -110,7 +110,7 @@ def on_differences(pairs: Mapping[str, Pairs], methods: Sequence[str]) -> Iterat
         texts = {}
         for key, of_key in grouped(decided).items():
             named = [_difference_without(pairs[key], methods, pair, images) for pair in of_key[:_NAMED_PAIRS]]
-            more = [f"{len(of_key) - _NAMED_PAIRS} more pairs"] if len(of_key) > _NAMED_PAIRS else []
+            more = [many(len(of_key) - _NAMED_PAIRS, "more pair")] if len(of_key) > _NAMED_PAIRS else []
             texts[key] = f"{key} of {' and of '.join([*named, *more])}"
         yield MetricNote(_without(pairs[decided[0][0]].measured[0], images), texts, "", _NAMED_METRICS)
     if keys := {key: key for _, decided in notes[_NOTES:] for key, _ in decided}:
