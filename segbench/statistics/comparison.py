@@ -135,7 +135,7 @@ class Comparison:
     metrics : tuple of Metric
         What is compared.
     general_notes : tuple of str
-        What to say beside the tables whatever metric they show; `notes` has those on the metrics, too.
+        What to say beside the tables but for few images that decide a difference, which `notes` has, too.
     undefined : mapping of str to str
         By metric, why it is undefined for some method, named with the reason.
     beside : tuple of Comparison
@@ -303,13 +303,17 @@ class Comparison:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What to say beside the tables of the metrics that these show."""
-        return self.notes_about(compared(self))
+        keys = compared(self)
+        return *self.on_single_runs(keys[:1]), *self.general_notes, *self._on_few_images(keys)
 
     def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
-        """Say what must be known beside the metrics of some keys: of methods, and of few images that decide."""
+        """Say what must be known beside the metrics of some keys."""
+        return *self.on_single_runs(keys), *notes_about(self.general_notes, keys), *self._on_few_images(keys)
+
+    def _on_few_images(self, keys: Sequence[str]) -> tuple[str, ...]:
+        """Say which images decide differences, and of which means the images may not show the failures."""
         tests = {key: self.t_tests(key) for key in keys}
-        of_metrics = (*on_differences(tests, self.methods), *on_distances(tests))
-        return (*self.on_single_runs(keys), *notes_about(self.general_notes, keys), *of_metrics)
+        return *on_differences(tests, self.methods), *on_distances(tests)
 
     def why_none(self, key: str, a: str, b: str, test: Test | None = None) -> dict[str, str]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""

@@ -54,9 +54,14 @@ class Jackknife:
         return standard_error(self.pseudo)
 
     @cached_property
+    def known_weights(self) -> FloatArray:
+        """The weights, shape (images, metrics); all alike in a metric in which none weighs anything."""
+        return np.where(self.weights.any(axis=0), self.weights, 1.0)
+
+    @cached_property
     def effective(self) -> FloatArray:
         """How many images of equal weight would be as many, shape (metrics,)."""
-        weights = np.where(self.weights.any(axis=0), self.weights, 1.0)
+        weights = self.known_weights
         effective: FloatArray = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
         return effective
 
