@@ -330,6 +330,7 @@ class Accumulator:
             settings,
             signed,
             counts,
+            truths=truths,
             notes=notes,
             unnamed=unnamed,
         )

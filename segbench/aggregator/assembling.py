@@ -47,7 +47,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     Nothing but columns stays of the images, of which there may be millions.
     """
     protocol, settings = run.rules, run.fields
-    truths, digests = DataDigest(), Digests()
+    digests, truths = Digests(), Digests()
     packed = PackedCounts(digests, {}, file, run)
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
@@ -85,12 +85,13 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
         run.method,
         protocol,
         settings,
-        signature(run.protocol, settings, truths, images=len(digests)),
+        signature(run.protocol, settings, DataDigest(truths.items()), images=len(digests)),
         EncodedCounts(packed, protocol.counts, str(file or "")),
         failed,
         (*notes, *_notes_on_images(repeated, added_up, len(digests)), *unneeded),
         run.inputs,
         digests,
+        truths,
         image_notes=image_notes,
     )
 

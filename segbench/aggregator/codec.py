@@ -15,7 +15,7 @@ import json
 import math
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
@@ -302,6 +302,10 @@ class EncodedCounts(ByName[Counts]):
                     raise DataError(image, f"holds no counts of the class {name}", count_afresh())
                 packed[image] = parts[name]
         return EncodedCounts(packed, ScoreCounts, self.file)
+
+    def of_images(self, names: Iterable[str]) -> EncodedCounts:
+        """Give the counts of some images."""
+        return EncodedCounts({name: self._packed[name] for name in names}, self._kind, self.file)
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""

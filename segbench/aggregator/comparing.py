@@ -7,6 +7,7 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
+from segbench.aggregator.common import common_images, on_common_images
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, names_of
@@ -30,6 +31,7 @@ def compare(
     methods: Mapping[str, Mapping[str, Any] | Result] | Sequence[Result],
     *,
     protocol: Protocol | None = None,
+    common: bool = False,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -44,6 +46,9 @@ def compare(
     protocol : Protocol, optional
         What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
         theirs.
+    common : bool
+        Compare on the images that all methods have, where some lack some, and note which these lack; otherwise that
+        is an error.
     level : float
         Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
@@ -88,16 +93,26 @@ def compare(
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
         named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
-        return compare_results(named_results, **settings)
+        return compare_results(named_results, common=common, **settings)
     counts = dict(zip(names, (one.counts if isinstance(one, Result) else one for one in given), strict=True))
     measuring = protocol or protocol_measuring(*counts.values())
+    notes: tuple[str, ...] = ()
+    if common and counts:
+        names, notes = common_images(counts, measuring)
+        counts = {method: {name: images[name] for name in names} for method, images in counts.items()}
     if len(counts) > 1:
         refuse_different(counts)
-    return compare_tables({name: measuring.table(images) for name, images in counts.items()}, **settings)
+    compared = compare_tables({name: measuring.table(images) for name, images in counts.items()}, **settings)
+    return replace(compared, notes=(*notes, *compared.notes))
 
 
 def compare_results(
-    results: Sequence[Result], *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+    results: Sequence[Result],
+    *,
+    common: bool = False,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
 ) -> Comparison:
     """Compare methods pair by pair on the same images.
 
@@ -107,7 +122,7 @@ def compare_results(
         At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
-    level, replicates, seed
+    common, level, replicates, seed
         As in `segbench.compare`.
 
     Returns
@@ -154,6 +169,9 @@ def compare_results(
             f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
         )
     refuse_measured_apart(results)
+    left_out: tuple[str, ...] = ()
+    if common:
+        results, left_out = on_common_images(results)
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -165,7 +183,8 @@ def compare_results(
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    return replace(comparison, undefined=undefined, notes=(*outdated, *differing_repairs(results), *comparison.notes))
+    notes = (*left_out, *outdated, *differing_repairs(results), *comparison.notes)
+    return replace(comparison, undefined=undefined, notes=notes)
 
 
 def refuse_measured_apart(results: Sequence[Result]) -> None:

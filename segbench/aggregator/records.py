@@ -62,9 +62,12 @@ def signature(protocol: str, fields: Mapping[str, str], data: DataDigest, *, ima
     return _written({name: str(value) for name, value in parts.items()})
 
 
-def resigned(whole: str, protocol: str, fields: Mapping[str, str], images: int | None = None) -> str:
+def resigned(
+    whole: str, protocol: str, fields: Mapping[str, str], images: int | None = None, data: DataDigest | None = None
+) -> str:
     """Write the signature of what was drawn from the same counts by another protocol's rules, or from some images."""
     known = parts_of(whole) | ({} if images is None else {"images": str(images)})
+    known |= {} if data is None else {"data": str(data)}
     kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
     return _written({"protocol": protocol, **fields, **kept})
 

@@ -83,6 +83,8 @@ class Result:
         Where the images lay when they were counted; None for results that others counted.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
+    truths : mapping of image name to str
+        Content of the ground truth of each image, of which the signature names the whole.
     published : Published, optional
         The curve or metrics of a method published without images; there are no counts then.
     image_notes : mapping of image name to tuple of str
@@ -127,6 +129,7 @@ class Result:
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    truths: Mapping[str, str] = field(default_factory=dict)
     published: Published | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
@@ -159,7 +162,7 @@ class Result:
         metrics = columns(self.rules.metrics())
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
-        table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
+        table = TextTable([metric.column_name for metric in metrics], [values], names=0, notes=notes)
         return table_html(table, f"{self.method} ({self._counted})")
 
     @property
@@ -511,6 +514,7 @@ class Result:
             of_part,
             failed={name: why for name, why in self.failed.items() if part.holds(name)},
             digests={name: digest for name, digest in self.digests.items() if part.holds(name)},
+            truths={name: digest for name, digest in self.truths.items() if part.holds(name)},
             image_notes={name: notes for name, notes in self.image_notes.items() if part.holds(name)},
         )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,7 @@ from segbench.cli.selection import (
     chosen_runs,
     comparable,
     named_as_in_tables,
+    on_common,
     outdated,
     parts_of,
     results_of_classes,
@@ -153,6 +154,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
     every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
     )
+    common: bool = option("Compare on the images that all methods have, where some lack some.", False)
     against: str | None = option(
         "Print only the differences to this method.",
         metavar="METHOD",
@@ -178,18 +180,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
-        class_name = None if self.class_name == _EVERY_CLASS else self.class_name
-        runs = chosen_runs(self.results, self.only, class_name, measuring=self.measuring)
-        runs.require([self.against or ""])
-        if self.methods:
-            runs = chosen_methods(runs, self.methods)
-        else:
-            alone = comparable(runs.results)
-            in_tables = named_as_in_tables(alone)
-            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
-            runs = replace(runs, results=in_tables if named else alone)
-        if len(runs.results) == 1 and runs.stopped:
-            raise runs.not_complete(runs.stopped[0])
+        runs = self._runs()
         every_class = self.class_name == _EVERY_CLASS
         by_class = results_of_classes(self.results, runs.results) if every_class else {"": runs.results}
         for several in by_class.values():
@@ -217,6 +208,22 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
             raise click.exceptions.Exit(code)
 
+    def _runs(self) -> Chosen:
+        """Read the runs to compare."""
+        class_name = None if self.class_name == _EVERY_CLASS else self.class_name
+        runs = chosen_runs(self.results, self.only, class_name, measuring=self.measuring)
+        runs.require([self.against or ""])
+        if self.methods:
+            runs = chosen_methods(runs, self.methods)
+        else:
+            alone = comparable(runs.results)
+            in_tables = named_as_in_tables(alone)
+            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
+            runs = replace(runs, results=in_tables if named else alone)
+        if len(runs.results) == 1 and runs.stopped:
+            raise runs.not_complete(runs.stopped[0])
+        return on_common(runs) if self.common else runs
+
     def _compared(self, of_runs: Mapping[str, Sequence[Result]], runs: Chosen) -> Compared:
         """Compare methods, class by class."""
         from segbench.aggregator.comparing import compare_results
@@ -226,8 +233,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
 
         by_class = {name: self.means(several) for name, several in of_runs.items()}
         whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
-        resampled = {"replicates": self.replicates, "seed": self.seed}
-        each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
+        drawn: dict[str, Any] = {"level": self.level or 0.95, "replicates": self.replicates, "seed": self.seed}
+        each = (compare_results(results, **drawn) for results in by_class.values())
         comparisons = together([*each])
         by_name = dict(zip(by_class, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}

@@ -129,6 +129,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
     return {
         "metric": key,
         "title": answer.metric.name,
+        "measured_in": answer.metric.measured_in,
         "better": answer.metric.better,
         "optimistic": answer.metric.optimistic,
         "verdict": answer.verdict,
@@ -238,10 +239,12 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
         return f"Compared with {against} by {by}: {counts} that cannot be told apart"
     row, p = rows[0], p_text(rows[0].p_holm)
+    pair = answer.pair_of(row.a, against)
+    on = f" on {answer.compared_on(pair)}"
     if not better + worse:
-        return f"{row.a} and {against} cannot be told apart by {by} ({p})"
-    side, ahead = "better" if better else "worse", number(abs(row.difference))
-    return f"{row.a} is {side} than {against} by {ahead} {by} ({p})"
+        return f"{row.a} and {against} cannot be told apart by {by}{on} ({p})"
+    side, ahead = "better" if better else "worse", answer.amount(pair, answer.metric.direction * row.difference)
+    return f"{row.a} is {side} than {against} by {ahead}{on if answer.is_restricted(pair) else ''} ({p})"
 
 
 def _pairs_table(

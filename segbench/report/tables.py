@@ -110,9 +110,9 @@ class Table:
             if metric.priority or (any(known) and not has_value):
                 spare.append((has_value, metric.priority, place))
         named, told = ([Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts))
-        groups = [(metric.group if metric.title else "", metric.title) for metric in self.columns]
+        groups = [(metric.group if metric.title else "", metric.heading) for metric in self.columns]
         table = TextTable(
-            [*self.labels, *(metric.name for metric in self.columns), *self.texts],
+            [*self.labels, *(metric.column_name for metric in self.columns), *self.texts],
             rows,
             names=first,
             marks=marks,
@@ -139,7 +139,7 @@ class Table:
 def _latex_heading(metric: Metric) -> Heading:
     """Give what LaTeX prints above a metric: a symbol needs no group."""
     group = latex_name(metric.group) if metric.title and not metric.symbol else ""
-    return Heading(group, metric.latex(metric.title), metric.latex(metric.name))
+    return Heading(group, metric.latex(metric.heading), metric.latex(metric.column_name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,6 +373,7 @@ def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
             key=key,
             title=key,
             group="",  # which says how images are pooled
+            measured_in="",  # columns are named by keys alone
             image_title=metric.name_for_images,
             priority=len(found) - place if place else 0,
         )

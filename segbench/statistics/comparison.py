@@ -56,6 +56,11 @@ class Difference:
     wins, ties, losses : int
         Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
         which the metric is undefined is none of these.
+    both, lacking_a, lacking_b : int
+        Images (of means over classes masks) in which both have a value, and in which only a, or only b lacks one though
+        something is there: with distances, it finds nothing.
+    p_lacking : float
+        Whether one of the two lacks more: exact and two-sided, of McNemar. 1 where neither does.
     """
 
     metric: str
@@ -73,6 +78,10 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    both: int
+    lacking_a: int
+    lacking_b: int
+    p_lacking: float
 
     def turned(self) -> Difference:
         """Give b minus a."""
@@ -87,6 +96,8 @@ class Difference:
             high=0 - self.low,
             wins=self.losses,
             losses=self.wins,
+            lacking_a=self.lacking_b,
+            lacking_b=self.lacking_a,
         )
 
 
@@ -197,7 +208,7 @@ class Comparison:
             if against not in (None, names[one], names[other]):
                 continue
             a, b = pairs.measured_of(pair)
-            error = float(pairs.standard_errors[pair])
+            error, lacking = float(pairs.standard_errors[pair]), pairs.lacking_of(pair)
             row = Difference(
                 key,
                 names[one],
@@ -212,6 +223,9 @@ class Comparison:
                 error,
                 math.nan if math.isnan(error) else float(pairs.freedom[pair]),
                 *(pairs.tally(pair) if tallied else (0, 0, 0)),
+                lacking.both,
+                *lacking.lacking,
+                lacking.p_value,
             )
             found.append(row.turned() if against == row.a else row)
         return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from segbench.core.metric import Metric
-from segbench.core.numbers import point_first, signed
+from segbench.core.numbers import digits_within, point_first, signed
 from segbench.statistics.comparison import Comparison, Difference
 
 EXIT_CODES = {"worse": 3, "undecided": 4, "not worse": 0}
@@ -89,7 +89,7 @@ def _of_class(name: str) -> str:
 
 
 def _worse(baseline: str, metric: Metric, margin: float) -> str:
-    by = f"by more than {point_first(f'{margin:g}')} {metric.name}" if margin else f"by {metric.name}"
+    by = f"by more than {metric.with_unit(point_first(f'{margin:g}'))} {metric.name}" if margin else f"by {metric.name}"
     return f"worse than {baseline} {by}"
 
 
@@ -109,7 +109,8 @@ def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Diffe
             outcome, said = "not worse", f"{row.a} is not {worse}"
         else:
             said = f"it is open whether {row.a} is {worse}"
-        ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
-        said += f" (difference {signed(row.difference)}, {ends})"
+        digits = digits_within(row.low, row.high)
+        difference, low, high = (signed(value, digits=digits) for value in (row.difference, *interval))
+        said += f" (difference {metric.with_unit(difference)}, {100 * comparison.level:g} % interval [{low}, {high}])"
     known = None if math.isnan(row.difference) else row.difference
     return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{_of_class(class_name)}{said}")
