@@ -47,6 +47,7 @@ from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
+from segbench.statistics.spread import Spread, spreads_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,13 +282,32 @@ class Result:
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
         return replace(found, undefined=reasons)
 
-    def to_dict(self, *, intervals: Intervals | None = None) -> dict[str, Any]:
+    @cached_property
+    def spread(self) -> Mapping[str, Spread]:
+        """How the values of images lie around each metric that is their mean, by key: standard deviation, quartiles.
+
+        Metrics of pooled counts have none, such as mIoU; ``miou_images``, the mean of the mIoU of images, has one.
+
+        Examples
+        --------
+        >>> from segbench import Saliency, evaluate
+        >>> pairs = [([[0, 1]], [[0.0, 0.8]]), ([[0, 1]], [[0.4, 1.0]]), ([[0, 1]], [[0.0, 1.0]])]
+        >>> mae = evaluate(pairs, protocol=Saliency(stretch=False)).spread["mae"]
+        >>> mae.images, round(mae.mean, 3), round(mae.sd, 3), round(mae.median, 3)
+        (3, 0.1, 0.1, 0.1)
+        """
+        known = self.published is None and self.unnamed is None and self.counts
+        return spreads_of(self.measured) if known else {}
+
+    def to_dict(self, *, intervals: Intervals | None = None, spread: bool = False) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
         ----------
         intervals : Intervals, optional
             What `intervals` gave; they are added with the settings they were drawn with.
+        spread : bool
+            Add ``spread``, the values of images by metric, see `spread`.
 
         Returns
         -------
@@ -319,6 +339,8 @@ class Result:
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
             "failures": dict(self.failed),
         }
+        if spread:
+            run["spread"] = {key: finite_values(of_images._asdict()) for key, of_images in self.spread.items()}
         if intervals is None:
             return run
         return run | {

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -70,6 +70,10 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         shown="all that have a column",
         complete=KEYS,
     )
+    spread: Literal["sd", "quartiles"] | None = option(
+        "Print mean ± SD or median [quartiles] over images, of metrics that are means over images: sd, quartiles.",
+        metavar="FORM",
+    )
     sort: str | None = option(
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
     )
@@ -96,6 +100,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
+        self._refuse_spread(typed, lines)
         files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
             raise ArgumentError(f"{typed} is a table of one data set; give one results file")
@@ -114,9 +119,19 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
         more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
+        more["spread"] = self.spread or ""
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group", "object"):  # which have no notes on runs
             tell(*outdated(loaded))
+
+    def _refuse_spread(self, typed: str, lines: RowKind) -> None:
+        """Refuse a spread over images in rows of single images or thresholds, and beside intervals."""
+        if self.spread is None:
+            return
+        if lines in ("image", "class image", "threshold"):
+            raise ArgumentError(f"--spread is over images, and {typed} has rows of its own; choose one of the two")
+        if self.intervals is not None and self.form not in ("json", "csv"):
+            raise ArgumentError("--spread and --intervals both stand beside the value; choose one, or --format json")
 
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowKind) -> list[str] | None:

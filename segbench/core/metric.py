@@ -53,6 +53,9 @@ class Metric:
         Whether it ranks methods. Each protocol has one headline, which images have, too.
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
+    over_images : bool
+        Whether it is the mean over images of the value that an image has by itself, over those that have one. Only of
+        such a metric do standard deviation and quartiles of images make sense (`segbench.statistics.spread`).
     spread : {"smooth", "biased", "jumps", "erratic"}
         How it moves with the images, which decides its intervals (`segbench.statistics.measured`): smoothly; too high
         in small sets; or in jumps, as what is read at a threshold that was itself chosen. Quantiles of resamples hold
@@ -83,6 +86,7 @@ class Metric:
     kind: Literal["score", "total", "threshold"] = "score"
     headline: bool = False
     compared: bool = False
+    over_images: bool = False
     spread: Spread = "smooth"
     optimistic: bool = False
     priority: int = 0

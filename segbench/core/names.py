@@ -32,7 +32,7 @@ _COMMANDS = {
 _LATEX |= {letter: rf"$\{command}$" for letter, command in _COMMANDS.items()}
 _LATEX |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 _LATEX |= {letter: f"$_{digit}$" for digit, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")}
-_LATEX["\u2212"] = "$-$"
+_LATEX |= {"\u2212": "$-$", "±": r"$\pm$"}
 _PDFLATEX = re.compile(r"(?![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ])[\x00-\u017e\u2010-\u2015\u2018\u2019\u201c\u201d†‡•…‰€™←-↓]")
 """Letters that pdfLaTeX prints in the fonts that it has by itself."""
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|#~$!])")

@@ -37,6 +37,7 @@ from segbench.protocols.registry import protocols_of, verb_of
 from segbench.report.ranking import competing_sets, headline_order, ranked
 from segbench.report.remarks import not_ranked_together, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
+from segbench.statistics.spread import Spread, SpreadForm
 
 SHOWN_THRESHOLDS = 21
 RowKind = Literal["method", "image", "class", "class image", "object", "threshold", "group"]
@@ -44,6 +45,12 @@ ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
 _UNKNOWN = (math.nan, math.nan)
+_IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
+    "": (),
+    "sd": ("images", "sd"),
+    "quartiles": ("images", "median", "lower", "upper"),
+}
+"""Fields of `Spread` that have a column."""
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
 
@@ -55,6 +62,7 @@ class Row(NamedTuple):
     intervals: Mapping[str, tuple[float, float]] = {}
     texts: tuple[str, ...] = ()
     method: int = 0
+    spread: Mapping[str, Spread] = {}
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,8 @@ class Table:
     """Rows of metrics; `labels` are titles of leading columns, which hold names, `texts` those of trailing ones.
 
     Rows of each of the `sets` compete for the best value of a column; `best` has rows and keys that are best in any
-    case. The `notes` belong below the table wherever it goes.
+    case. The `notes` belong below the table wherever it goes. With a `spread`, metrics that are means over rows, called
+    `noun`, stand with the standard deviation of these, or their median and quartiles in place of the mean.
     """
 
     labels: tuple[str, ...]
@@ -72,14 +81,45 @@ class Table:
     sets: Sequence[Sequence[int]] = ()
     best: frozenset[tuple[int, str]] = frozenset()
     notes: tuple[str, ...] = ()
+    spread: SpreadForm = ""
+    noun: str = "image"
+
+    def _value(self, row: Row, metric: Metric) -> float:
+        """Return what is printed of a metric: its value, or the median of the images."""
+        if self.spread != "quartiles" or metric.kind != "score":
+            return row.summary.get(metric.key, math.nan)
+        return row.spread[metric.key].median if metric.key in row.spread else math.nan
+
+    def _beside(self, row: Row, metric: Metric) -> tuple[float, ...]:
+        """Return what is printed beside it: ends of its interval, the standard deviation or the quartiles."""
+        if not self.spread:
+            return row.intervals.get(metric.key, _UNKNOWN)
+        if metric.key not in row.spread:
+            return (math.nan,)
+        of_images = row.spread[metric.key]
+        return (of_images.sd,) if self.spread == "sd" else (of_images.lower, of_images.upper)
+
+    @property
+    def _notes_on_spread(self) -> tuple[str, ...]:
+        """Say what stands beside metrics, and which metrics have none."""
+        if not self.spread:
+            return ()
+        what = {"sd": "±: standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
+        scores = [metric for metric in self.columns if metric.kind == "score"]
+        pooled = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
+        said = f"{what} over {self.noun}s, of metrics that are means over {self.noun}s"
+        if not pooled:
+            return (said,)
+        names = ", ".join(metric.name for metric in pooled)
+        return (f"{said}; none of those that pool {self.noun}s: {names}",)
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
         marks: dict[int, Mark] = {row: "best" for row, best in sorted(self.best) if best == key}
-        better = next(column.better for column in self.columns if column.key == key)
+        column = next(column for column in self.columns if column.key == key)
         for places in self.sets:
-            values = [self.rows[place].summary.get(key, math.nan) for place in places]
-            marks |= zip(places, ranked(values, better, digits=digits), strict=True)
+            values = [self._value(self.rows[place], column) for place in places]
+            marks |= zip(places, ranked(values, column.better, digits=digits), strict=True)
         return marks
 
     def text(self, *, digits: int = DIGITS, zeros: bool = False, stacked: str = "") -> TextTable:
@@ -87,10 +127,12 @@ class Table:
         first = len(self.labels)
 
         def cell(row: Row, metric: Metric) -> str:
-            numbers = row.summary.get(metric.key, math.nan), *row.intervals.get(metric.key, _UNKNOWN)
+            numbers = self._value(row, metric), *self._beside(row, metric)
             value, *ends = (metric.written(one, digits=digits) for one in numbers)
             if stacked and row.intervals:
                 return BELOW.join([value, *ends])
+            if self.spread == "sd":
+                return value if "-" in ends else f"{value} ± {ends[0]}"
             return value if "-" in ends else f"{value} [{', '.join(ends)}]"
 
         rows = []
@@ -99,7 +141,7 @@ class Table:
             if stacked and row.intervals:
                 name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
             rows.append([name, *others, *values, *row.texts])
-        known = [not all(math.isnan(row.summary.get(one.key, math.nan)) for row in self.rows) for one in self.columns]
+        known = [not all(math.isnan(self._value(row, one)) for row in self.rows) for one in self.columns]
         marks: dict[tuple[int, int], Mark] = {}
         spare = []
         for place, metric in enumerate(self.columns, first):
@@ -116,7 +158,7 @@ class Table:
             rows,
             names=first,
             marks=marks,
-            notes=self.notes,
+            notes=(*self._notes_on_spread, *self.notes),
             spare=grouped((self.columns[place - first].name, place) for *_, place in sorted(spare)),
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
             latex=[*named, *map(_latex_heading, self.columns), *told],
@@ -127,12 +169,17 @@ class Table:
         """Give the values with all digits; ends of intervals have columns where some row has them."""
         keys = [metric.key for metric in self.columns]
         drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
+        spread = [key for key in keys if any(key in row.spread for row in self.rows)]
+        fields = _IN_CSV[self.spread]
         rows = []
-        for labels, summary, intervals, texts, _ in self.rows:
-            values = [summary.get(key, math.nan) for key in keys]
-            values += [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
-            rows.append([*labels, *map(exact, values), *texts])
+        for row in self.rows:
+            values = [row.summary.get(key, math.nan) for key in keys]
+            values += [end for key in drawn for end in row.intervals.get(key, _UNKNOWN)]
+            of_images = [row.spread[key]._asdict() if key in row.spread else {} for key in spread]
+            values += [known.get(field, math.nan) for known in of_images for field in fields]
+            rows.append([*row.labels, *map(exact, values), *row.texts])
         titles = [f"{key}_{end}" for key in drawn for end in ENDS]
+        titles += [f"{key}_{field}" for key in spread for field in fields]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
@@ -147,8 +194,9 @@ class Listing:
     """How results are listed.
 
     There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
-    have a column. The `sets` name the data set of each result, a group of columns; without them there is a single one.
-    The worst images come first by the metric `sort`. For readers are `digits`, and `zeros` before the point.
+    have a column, with the `spread` of images. The `sets` name the data set of each result, a group of columns; without
+    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, and `zeros`
+    before the point.
     """
 
     rows: RowKind = "method"
@@ -157,6 +205,7 @@ class Listing:
     sets: Sequence[str] = ()
     group_by: str = ""
     sort: str | None = None
+    spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
 
@@ -228,9 +277,9 @@ def _part(
         table = threshold_table(some, digits=how.digits, keys=keys, every=every)
     elif how.rows in AXES:
         rows = part_rows(some, how.rows, how.group_by, intervals=drawn)
-        table = part_table(rows, some, how.rows, keys=keys, every=every)
+        table = part_table(rows, some, how.rows, keys=keys, every=every, spread=how.spread)
     else:
-        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
+        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
     return Part(some, named, drawn, table)
 
 
@@ -254,6 +303,7 @@ def method_table(
     keys: Sequence[str] | None = None,
     every: bool = False,
     names: Sequence[str] = (),
+    spread: SpreadForm = "",
 ) -> Table:
     """Give one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need."""
     names, sets = names or names_of(results), competing_sets(results)
@@ -272,14 +322,16 @@ def method_table(
         }
 
     rows = []
+    described = [result.spread if spread else {} for result in results]
     for k, result in enumerate(results):
         drawn, said = intervals[k] if intervals else {}, texts(result)
-        rows.append(Row((names[k],), result.summary, drawn, tuple(said[one] for one in titles), k))
+        rows.append(Row((names[k],), result.summary, drawn, tuple(said[one] for one in titles), k, described[k]))
     shown = _method_columns(results, keys, every=every)
     found = remarks(results, intervals, keys=keys, names=names)
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
     competing = [[place for place in places if results[place].competes] for places in sets]
-    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes))
+    noun = next((result.measured.noun for result in results if result.spread), "image") if spread else "image"
+    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes), spread=spread, noun=noun)
 
 
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
@@ -448,7 +500,13 @@ def groups_named(result: Result) -> str:
 
 
 def part_table(
-    parts: Sequence[PartRow], results: Sequence[Result], axis: str, *, keys: Sequence[str] | None, every: bool
+    parts: Sequence[PartRow],
+    results: Sequence[Result],
+    axis: str,
+    *,
+    keys: Sequence[str] | None,
+    every: bool,
+    spread: SpreadForm = "",
 ) -> Table:
     """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
@@ -460,7 +518,8 @@ def part_table(
     sets: list[list[int]] = []
     for block in blocks:
         drawn = [part.intervals for part in block if part.intervals is not None]
-        table = method_table([part.result for part in block], intervals=drawn, keys=keys, every=every)
+        block_results = [part.result for part in block]
+        table = method_table(block_results, intervals=drawn, keys=keys, every=every, spread=spread)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]
     notes = _notes_on_parts(parts, table.columns, axis, keys, [] if every else blocks)

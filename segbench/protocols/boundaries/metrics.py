@@ -44,7 +44,7 @@ METRICS = shares(
     Metric(key="ois_recall", title="R", image_key="recall", priority=2, group="OIS"),
     Metric(key="", image_key="threshold", kind="threshold", spread="jumps"),
     Metric(
-        key="mean_image_f", title="mean F", better="higher", compared=True, priority=4,
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=4, over_images=True,
         note="average of per-image best F",
     ),
     Metric(
@@ -60,6 +60,7 @@ METRICS = shares(
 
 CRISPNESS = Metric(
     key="crispness", title="crisp", better="higher", range=(0, 1), image_key="crispness", compared=True,
+    over_images=True,
     note="what of the map suppression leaves, mean over images",
 )  # fmt: skip
 

@@ -37,13 +37,13 @@ def _error(name: str, patches: str) -> Metric:
     return Metric(
         key=key, title=title, better="lower", range=_NO_END, image_key=key, image_title=f"{title} {patches}".strip(),
         compared=True, priority=2 if patches else 0, group="error in patches" if patches else "error",
-        note=note if name == "betti0" else "",
+        note=note if name == "betti0" else "", over_images=True,
     )  # fmt: skip
 
 
 METRICS = shares(
     _share("", "pooled", "clDice", "of the pixels of all images together", headline=True, group="clDice"),
-    _share("_images", "mean", "", "over images, as papers report it", group="clDice"),
+    _share("_images", "mean", "", "over images, as papers report it", over_images=True, group="clDice"),
     _share("_precision", "P", "P", "share of the predicted skeleton inside the ground truth", priority=1),
     _share("_sensitivity", "R", "R", "share of the true skeleton inside the prediction", priority=1),
     *(_error(name, patches) for patches in ("", "patches") for name in ERRORS),
@@ -52,7 +52,7 @@ THRESHOLD = Metric(
     key="cldice_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="clDice",
     note="best pooled clDice with one threshold for all images",
 )  # fmt: skip
-AT_BEST = (METRICS[0], THRESHOLD, *(replace(each, spread="jumps") for each in METRICS[1:]))
+AT_BEST = (METRICS[0], THRESHOLD, *(replace(each, spread="jumps", over_images=False) for each in METRICS[1:]))
 """The metrics of soft maps over thresholds, at the best one."""
 
 

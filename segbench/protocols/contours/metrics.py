@@ -66,15 +66,17 @@ SEQUENCES = shares(
     Metric(key="f_recall", title="recall", better="higher", compared=True, group="F"),
     Metric(key="f_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="F"),
 )  # fmt: skip
+SEQUENCES = tuple(replace(metric, over_images=True) for metric in SEQUENCES)  # of which each row is an object
 
 
 def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]:
     """Give the metrics of masks, or of classes: then those that average over classes of an image first, too."""
     of_masks = shares(*(_metric(key, conventions) for key in keys_of(conventions, classes=classes)))
+    means = [replace(one, over_images=True) for one in of_masks]
     if not classes:
-        return of_masks
-    means = (replace(one, key=key_of_images(one.key), title="", image_key="", headline=False) for one in of_masks)
-    return (*of_masks, *means)
+        return tuple(means)
+    of_images = (replace(one, key=key_of_images(one.key), title="", image_key="", headline=False) for one in means)
+    return (*of_masks, *of_images)
 
 
 def keys_of(conventions: Conventions, *, classes: bool) -> tuple[str, ...]:
@@ -251,6 +253,7 @@ class SequenceTable(CountsTable[ContourCounts]):
     """
 
     metrics = SEQUENCES
+    noun = "object"
     counts = ContourCounts
     means = ("j", "f")
 

@@ -61,6 +61,7 @@ CLASSES = shares(
     ),
     Metric(
         key="miou_images", title="mIoU I", better="higher", image_key="miou_of_truth", image_title="mIoU of GT classes",
+        over_images=True,
         compared=True, note="mean over images of the image's mean IoU",
     ),
     Metric(
@@ -97,11 +98,11 @@ POSITIVE = shares(
     ),
     Metric(key="dice", title="Dice", better="higher", image_key="dice", compared=True),
     Metric(
-        key="iou_images", title="IoU", better="higher", compared=True, group="I",
+        key="iou_images", title="IoU", better="higher", compared=True, group="I", over_images=True,
         note="mean over the images that hold the class",
     ),
     Metric(
-        key="dice_images", title="Dice", better="higher", compared=True, group="I",
+        key="dice_images", title="Dice", better="higher", compared=True, group="I", over_images=True,
         note="mean over the images that hold the class",
     ),
     Metric(key="precision", title="P", better="higher", image_key="precision", priority=7),

@@ -56,7 +56,7 @@ _COMPONENTS = (
     _score("component_siou", "sIoU", "mean over true components", compared=True),
     _score("component_ppv", "PPV", "mean over predicted components", compared=True),
     _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
-    Metric(key="lesion_f1_images", better="higher"),
+    Metric(key="lesion_f1_images", over_images=True, better="higher"),
 )
 
 
@@ -68,11 +68,11 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     untitled = [replace(one, title="", headline=False, note="") for one in pooled]
     if kind == PANOPTIC:
         return (*shares(*_PANOPTIC, *(replace(one, compared=False) for one in untitled)), *TOTALS)
-    means = [replace(one, key=key_of_images(one.key), image_key="") for one in untitled]
+    means = [replace(one, key=key_of_images(one.key), image_key="", over_images=True) for one in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
-        _score("aji", "AJI", "mean over images", compared=True),
-        _score("aji_plus", "AJI+", "mean over images", priority=3),
+        _score("aji", "AJI", "mean over images", compared=True, over_images=True),
+        _score("aji_plus", "AJI+", "mean over images", priority=3, over_images=True),
     )
     return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 

@@ -66,7 +66,7 @@ METRICS = shares(
     Metric(key="ois_precision"),
     Metric(key="ois_recall"),
     Metric(
-        key="mean_image_f", title="mean F", better="higher", compared=True, priority=3,
+        key="mean_image_f", title="mean F", better="higher", compared=True, priority=3, over_images=True,
         note="average of per-image best F",
     ),
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),

@@ -60,13 +60,15 @@ METRICS = shares(
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="erratic"),
     Metric(key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, group="PRI"),
     Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
-    Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
+    Metric(key="pri_ois", title="OIS", better="higher", over_images=True, priority=5, group="PRI"),
     Metric(
         key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
         group="VOI", note=_VOI,
     ),
     Metric(key="voi_ods_threshold", kind="threshold", spread="jumps"),
-    Metric(key="voi_ois", title="OIS", better="lower", range=_BITS, priority=4, group="VOI", note=_VOI),
+    Metric(
+        key="voi_ois", title="OIS", better="lower", range=_BITS, over_images=True, priority=4, group="VOI", note=_VOI,
+    ),
     Metric(
         key="voi_split", title="split", better="lower", range=_BITS, spread="jumps", priority=2, group="VOI",
         note="part at its ODS, too many regions",
@@ -80,7 +82,7 @@ METRICS = shares(
         note=_ARE,
     ),
     Metric(key="are_ods_threshold", kind="threshold", spread="jumps"),
-    Metric(key="are_ois", title="OIS", better="lower", priority=3, group="ARE", note=_ARE),
+    Metric(key="are_ois", title="OIS", better="lower", over_images=True, priority=3, group="ARE", note=_ARE),
     Metric(key="are_precision", spread="jumps"),
     Metric(key="are_recall", spread="jumps"),
 )  # fmt: skip

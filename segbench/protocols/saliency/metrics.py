@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
@@ -67,6 +67,9 @@ METRICS = shares(
     Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
     Metric(key="ber", better="lower", image_key="ber", image_title="BER"),
 )  # fmt: skip
+
+
+METRICS = tuple(replace(metric, over_images=metric.key in (*SCALARS, "e_mean", "f_mean")) for metric in METRICS)
 
 
 class SaliencyTable(CountsTable[SaliencyCounts]):
