@@ -35,12 +35,11 @@ def digits_within(low: float, high: float) -> int:
 
 
 def number_within(value: float, low: float, high: float) -> str:
-    """Write a number for a sentence in the digits that its interval lets readers trust; without one as it is."""
+    """Write a number for a sentence in the digits that its interval lets readers trust; without one in three."""
     if high - low > 0:
         return number(value, digits=digits_within(low, high))
-    text = number(value)
-    whole, point, decimals = text.partition(".")
-    return f"{whole}{point}{decimals.rstrip('0') or '0'}" if len(decimals) == DIGITS else text
+    whole, point, decimals = number(value, digits=digits_within(0, abs(value) / 10)).partition(".")
+    return f"{whole}{point}{decimals.rstrip('0') or '0'}" if point else whole
 
 
 def number_below(value: float, *, digits: int = DIGITS) -> str:

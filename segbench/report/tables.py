@@ -44,6 +44,7 @@ RowKind = Literal["method", "image", "class", "class image", "object", "threshol
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
+_LISTED = 4
 _UNKNOWN = (math.nan, math.nan)
 _IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
     "": (),
@@ -106,12 +107,16 @@ class Table:
             return ()
         what = {"sd": "±: standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
         scores = [metric for metric in self.columns if metric.kind == "score"]
-        pooled = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
+        others = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
         said = f"{what} over {self.noun}s, of metrics that are means over {self.noun}s"
-        if not pooled:
+        if not others:
             return (said,)
-        names = ", ".join(metric.name for metric in pooled)
-        return (f"{said}; none of those that pool {self.noun}s: {names}",)
+        names = ", ".join(metric.name for metric in others)
+        shown = {metric.key for metric in self.columns}
+        means = dict.fromkeys(key for row in self.rows for key in row.spread if key not in shown)
+        keys = ",".join([*means][:_LISTED])
+        choose = f"; further means: {setting(f'--metrics {keys}', keys)}" if keys else ""
+        return (f"{said}; the others have none: {names}{choose}",)
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""

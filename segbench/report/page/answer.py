@@ -123,7 +123,8 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
         return f"{methods[0].name}: {metric.name} {first}"
     if len(level) > 1:
         return f"{', '.join(level[:-1])} and {level[-1]} are tied: {metric.name} {first}"
-    ahead = metric.with_unit(number(abs(_value(methods[0], metric) - _value(methods[1], metric))))
+    difference = abs(_value(methods[0], metric) - _value(methods[1], metric))
+    ahead = metric.with_unit(number_within(difference, *methods[0].interval(metric.key)))
     return f"{methods[0].name} has the best {metric.name}, {first}, {ahead} ahead of {methods[1].name}, without a test"
 
 
