@@ -304,7 +304,7 @@ class EncodedCounts(ByName[Counts]):
         return EncodedCounts(packed, ScoreCounts, self.file)
 
     def of_images(self, names: Iterable[str]) -> EncodedCounts:
-        """Give the counts of some images."""
+        """Return the counts of some images, still packed."""
         return EncodedCounts({name: self._packed[name] for name in names}, self._kind, self.file)
 
     def __getitem__(self, name: str) -> Counts:

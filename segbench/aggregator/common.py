@@ -44,8 +44,8 @@ def common_images(
     without = grouped((first_names(names, _LISTED), method) for method, names in lacking.items() if names)
     listed = "; ".join(f"{', '.join(methods)}: {names}" for names, methods in without.items())
     left_out = len(every) - len(common)
-    what = f"compared on the {len(common)} of {many(len(every), 'image')} that all methods have"
-    return common, (f"{what}; {left_out} left out, which are missing in {listed}",)
+    compared = f"compared on the {len(common)} of {many(len(every), 'image')} that all methods have"
+    return common, (f"{compared}; {left_out} left out, which are missing in {listed}",)
 
 
 def _wholes(names: Iterable[str], protocol: Protocol | None) -> list[str]:

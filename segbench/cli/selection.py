@@ -338,14 +338,14 @@ def chosen_methods(found: Chosen, methods: str) -> Chosen:
     return replace(found, results=[known[name] for name in wanted], stopped=stopped)
 
 
-def on_common(found: Chosen) -> Chosen:
-    """Give the runs on the images that all of them have."""
+def on_common(runs: Chosen) -> Chosen:
+    """Return the runs on the images that all of them have."""
     from segbench.aggregator.common import on_common_images
 
-    if len({result.protocol for result in found.results}) != 1:
-        return found  # which comparing refuses
-    results, left_out = on_common_images(found.results)
-    return replace(found, results=results, images_left_out=left_out)
+    if len({result.protocol for result in runs.results}) != 1:
+        return runs  # which comparing refuses
+    results, left_out = on_common_images(runs.results)
+    return replace(runs, results=results, images_left_out=left_out)
 
 
 def named_as_in_tables(results: Sequence[Result]) -> list[Result]:

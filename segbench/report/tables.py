@@ -105,18 +105,18 @@ class Table:
         """Say what stands beside metrics, and which metrics have none."""
         if not self.spread:
             return ()
-        what = {"sd": "±: standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
+        printed = {"sd": "±: standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
         scores = [metric for metric in self.columns if metric.kind == "score"]
         others = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
-        said = f"{what} over {self.noun}s, of metrics that are means over {self.noun}s"
+        note = f"{printed} over {self.noun}s, of metrics that are means over {self.noun}s"
         if not others:
-            return (said,)
+            return (note,)
         names = ", ".join(metric.name for metric in others)
         shown = {metric.key for metric in self.columns}
         means = dict.fromkeys(key for row in self.rows for key in row.spread if key not in shown)
         keys = ",".join([*means][:_LISTED])
         choose = f"; further means: {setting(f'--metrics {keys}', keys)}" if keys else ""
-        return (f"{said}; the others have none: {names}{choose}",)
+        return (f"{note}; the others have none: {names}{choose}",)
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""

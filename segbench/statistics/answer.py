@@ -13,7 +13,7 @@ import numpy as np
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, many, number, number_within, of_all, point_first, verb
+from segbench.core.numbers import DIGITS, digits_within, many, number, number_within, of_all, point_first, verb
 from segbench.core.table import Table
 from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
 from segbench.statistics.measured import Found, Interval
@@ -208,16 +208,18 @@ class Answer:
     def _lacking(self) -> str:
         """Say in how many images other methods lack a value that some method has."""
         counts = dict(zip(self.methods, self.pairs.lacking_of_methods.tolist(), strict=True))
-        some = [name for name, count in counts.items() if count and name not in self._most_unlike]
-        some.sort(key=lambda name: (-counts[name], name))
-        if not some:
+        lacking = [name for name, count in counts.items() if count and name not in self._most_unlike]
+        lacking.sort(key=lambda name: (-counts[name], name))
+        if not lacking:
             return ""
-        listed = [f"{name} in {counts[name]}" for name in some[: _NAMED + 1]]
+        listed = [f"{name} in {counts[name]}" for name in lacking[: _NAMED + 1]]
         if len(counts) == _NAMED == len(self._defined) and not self.pairs.reason:
-            listed[0] = f"{some[0]} {self._table.lacks(self.metric)} in {counts[some[0]]}"  # of those named before
+            listed[0] = (
+                f"{lacking[0]} {self._table.lacks(self.metric)} in {counts[lacking[0]]}"  # of those named before
+            )
         else:
-            listed[0] = self._lacks(some[0], counts[some[0]])
-        more = [f"{len(some) - len(listed)} more methods in fewer"] if len(some) > len(listed) else []
+            listed[0] = self._lacks(lacking[0], counts[lacking[0]])
+        more = [f"{len(lacking) - len(listed)} more methods in fewer"] if len(lacking) > len(listed) else []
         return ", ".join([*listed, *more])
 
     def _lacks(self, method: str, count: int) -> str:
@@ -249,8 +251,8 @@ class Answer:
         images = float(f"{self.pairs.images_needed(self._pair(first, second), self.level):.1g}")
         if not self.pairs.measured[0].images < images < math.inf:
             return ""
-        pair = self._pair(first, second)
-        ahead = self.metric.with_unit(number_within(abs(self._ahead(first, second)), *self._ends[:, pair]))
+        difference = abs(self._ahead(first, second))
+        ahead = self.metric.with_unit(number(difference, digits=digits_within(0, difference)))
         return f"a difference of {ahead} would need about {int(images)} {self._noun}s to be significant"
 
     def sentences(self) -> list[str]:

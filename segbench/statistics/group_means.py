@@ -66,10 +66,10 @@ class GroupMeans(PartMeans):
 
     def values_in(self, metric: Metric) -> IntArray:
         """Count the values of each image that are in the mean of its group, where that is in the mean."""
-        held = self.held[:, self.metrics.index(metric)]
-        groups = zip(self.tables.values(), held.tolist(), strict=True)
-        place = self.places[self.metrics.index(metric)]
-        return np.concatenate([table.values_in(table.metrics[place]) * is_held for table, is_held in groups])
+        number = self.metrics.index(metric)
+        groups = zip(self.tables.values(), self.held[:, number].tolist(), strict=True)
+        column = self.places[number]
+        return np.concatenate([table.values_in(table.metrics[column]) * is_held for table, is_held in groups])
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""

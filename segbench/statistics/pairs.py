@@ -101,7 +101,8 @@ class Pairs:
             return self.lacking[pair]
         both = self.measured[0].images
         if self.measured[0].table.may_be_restricted(self.metric):
-            both = int(np.minimum(*(one.table.values_in(self.metric) for one in self.measured_of(pair))).sum())
+            a, b = (measured.table.values_in(self.metric) for measured in self.measured_of(pair))
+            both = int(np.minimum(a, b).sum())
         return Lacking(both, (0, 0), 1.0)
 
     @cached_property
@@ -115,20 +116,20 @@ class Pairs:
         pairs, of_methods = dict[int, Lacking](), np.zeros((len(self.measured), self.measured[0].images), np.int64)
         if not self.measured[0].table.may_be_restricted(self.metric):
             return pairs, of_methods
-        whole = [one.table.values_in(self.metric) for one in self.measured]
-        for pair, (one, other) in enumerate(zip(*map(np.ndarray.tolist, self.pairs), strict=True)):
-            a, b = self.measured[one], self.measured[other]
+        whole = [measured.table.values_in(self.metric) for measured in self.measured]
+        for pair, (first, second) in enumerate(zip(*map(np.ndarray.tolist, self.pairs), strict=True)):
+            a, b = self.measured[first], self.measured[second]
             fewer = a.over_common(b), b.over_common(a)
             if fewer == (a, b):
                 continue
             common = [measured.table.values_in(self.metric) for measured in fewer]
-            lost_by_b, lost_by_a = whole[one] - common[0], whole[other] - common[1]
+            lost_by_b, lost_by_a = whole[first] - common[0], whole[second] - common[1]
             if lost_by_a.any() or lost_by_b.any():
                 counts = int(lost_by_a.sum()), int(lost_by_b.sum())
                 p = sign_test(lost_by_a - lost_by_b)
                 pairs[pair] = Lacking(int(np.minimum(*common).sum()), counts, p)
-                of_methods[one] = np.maximum(of_methods[one], lost_by_a)
-                of_methods[other] = np.maximum(of_methods[other], lost_by_b)
+                of_methods[first] = np.maximum(of_methods[first], lost_by_a)
+                of_methods[second] = np.maximum(of_methods[second], lost_by_b)
         return pairs, of_methods
 
     @cached_property

@@ -41,9 +41,9 @@ class Spread(NamedTuple):
 
 def spreads_of(table: Table) -> Mapping[str, Spread]:
     """Describe the values of images by metric, by key; means over groups or classes are no means over images."""
-    means = {place: metric for place, metric in enumerate(table.metrics) if metric.key and metric.over_images}
+    means = {column: metric for column, metric in enumerate(table.metrics) if metric.key and metric.over_images}
     if not means or not table.images or isinstance(table, PartMeans):
         return {}
     values = table.measure_images()
-    known = {metric.key: values[~np.isnan(values[:, place]), place] for place, metric in means.items()}
+    known = {metric.key: values[~np.isnan(values[:, column]), column] for column, metric in means.items()}
     return {key: Spread.of(of_images) for key, of_images in known.items() if of_images.size}

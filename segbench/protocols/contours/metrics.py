@@ -72,11 +72,11 @@ SEQUENCES = tuple(replace(metric, over_images=True) for metric in SEQUENCES)  # 
 def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]:
     """Give the metrics of masks, or of classes: then those that average over classes of an image first, too."""
     of_masks = shares(*(_metric(key, conventions) for key in keys_of(conventions, classes=classes)))
-    means = [replace(one, over_images=True) for one in of_masks]
+    means = [replace(metric, over_images=True) for metric in of_masks]
     if not classes:
         return tuple(means)
-    of_images = (replace(one, key=key_of_images(one.key), title="", image_key="", headline=False) for one in means)
-    return (*of_masks, *of_images)
+    untitled = [replace(metric, key=key_of_images(metric.key), title="", image_key="") for metric in means]
+    return (*of_masks, *(replace(metric, headline=False) for metric in untitled))
 
 
 def keys_of(conventions: Conventions, *, classes: bool) -> tuple[str, ...]:
@@ -157,8 +157,8 @@ class ContourTable(CountsTable[ContourCounts]):
     @property
     def values_in_means(self) -> Mapping[str, IntArray]:
         """How many masks of each image have a value."""
-        defined = dict(zip(self._keys, np.count_nonzero(~np.isnan(self._values), axis=1).T, strict=True))
-        return {**defined, **{key_of_images(key): held for key, held in defined.items()}}
+        numbers = dict(zip(self._keys, np.count_nonzero(~np.isnan(self._values), axis=1).T, strict=True))
+        return {**numbers, **{key_of_images(key): number for key, number in numbers.items()}}
 
     @property
     def value_noun(self) -> str:  # type: ignore[override]  # of classes, an image has several

@@ -164,8 +164,8 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     caption = f"{metric.quantity_of_images} of each image"
     ends = fitted(np.concatenate([*values.values()]), metric.range)
     medians = {}
-    for k, some in values.items():
-        lower, median, upper = np.quantile(some, [0.25, 0.5, 0.75]).tolist()
+    for k, of_images in values.items():
+        lower, median, upper = np.quantile(of_images, [0.25, 0.5, 0.75]).tolist()
         medians[k] = f"median {number_within(median, lower, upper)}"
 
     def draw(k: int, x: Scale, top: float) -> list[Markup]:
