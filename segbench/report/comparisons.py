@@ -228,6 +228,11 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
 
 
 def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
+    """Say how the other methods compare to one, and which methods lack values."""
+    return "; ".join(filter(None, (answer.lack_more, _compared_with(answer, rows, against), answer.lacking)))
+
+
+def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     """Say how the other methods compare to one."""
     by, reason, least = answer.metric.name, answer.pairs.reason, 1 - answer.level
     if reason:

@@ -107,7 +107,7 @@ class Answer:
     @property
     def verdict(self) -> str:
         """One sentence: who leads, by how much and how surely, or who cannot be told apart; and who lacks values."""
-        first, last = self._lack_more, self._lacking
+        first, last = self.lack_more, self.lacking
         return "; ".join(filter(None, (first, self._verdict, last)))
 
     @property
@@ -194,7 +194,7 @@ class Answer:
         return () if by_chance else tuple(self.methods[numbers[pair]] for numbers in self.pairs.pairs)
 
     @property
-    def _lack_more(self) -> str:
+    def lack_more(self) -> str:
         """Say which method lacks values in significantly more images than which other; empty where none does."""
         if not self._most_unlike:
             return ""
@@ -205,7 +205,7 @@ class Answer:
         return f"{self._lacks(worse, more)}, {better} in {fewer or 'none'} ({p_text(p)})"
 
     @property
-    def _lacking(self) -> str:
+    def lacking(self) -> str:
         """Say in how many images other methods lack a value that some method has."""
         counts = dict(zip(self.methods, self.pairs.lacking_of_methods.tolist(), strict=True))
         lacking = [name for name, count in counts.items() if count and name not in self._most_unlike]

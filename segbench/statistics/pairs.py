@@ -101,8 +101,8 @@ class Pairs:
             return self.lacking[pair]
         both = self.measured[0].images
         if self.measured[0].table.may_be_restricted(self.metric):
-            a, b = (measured.table.values_in(self.metric) for measured in self.measured_of(pair))
-            both = int(np.minimum(a, b).sum())
+            first, second = (self._values[numbers[pair]] for numbers in self.pairs)
+            both = int(np.minimum(first, second).sum())
         return Lacking(both, (0, 0), 1.0)
 
     @cached_property
@@ -111,19 +111,23 @@ class Pairs:
         return self._lacking_in_pairs[1].sum(axis=1)
 
     @cached_property
+    def _values(self) -> list[IntArray]:
+        """How many values each row of each method has in a mean over images."""
+        return [measured.table.values_in(self.metric) for measured in self.measured]
+
+    @cached_property
     def _lacking_in_pairs(self) -> tuple[dict[int, Lacking], IntArray]:
         """What pairs lack; and the most values of each row that a method lacks beside another, (methods, rows)."""
         pairs, of_methods = dict[int, Lacking](), np.zeros((len(self.measured), self.measured[0].images), np.int64)
         if not self.measured[0].table.may_be_restricted(self.metric):
             return pairs, of_methods
-        whole = [measured.table.values_in(self.metric) for measured in self.measured]
         for pair, (first, second) in enumerate(zip(*map(np.ndarray.tolist, self.pairs), strict=True)):
             a, b = self.measured[first], self.measured[second]
             fewer = a.over_common(b), b.over_common(a)
             if fewer == (a, b):
                 continue
             common = [measured.table.values_in(self.metric) for measured in fewer]
-            lost_by_b, lost_by_a = whole[first] - common[0], whole[second] - common[1]
+            lost_by_b, lost_by_a = self._values[first] - common[0], self._values[second] - common[1]
             if lost_by_a.any() or lost_by_b.any():
                 counts = int(lost_by_a.sum()), int(lost_by_b.sum())
                 p = sign_test(lost_by_a - lost_by_b)
