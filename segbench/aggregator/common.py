@@ -29,13 +29,14 @@ def common_images(
     images: Mapping[str, Collection[str]], protocol: Protocol | None = None
 ) -> tuple[list[str], tuple[str, ...]]:
     """Return the images that all methods have, sorted, and what to say of others; `protocol` says what stays whole."""
-    every = sorted({name for of_method in images.values() for name in of_method})
-    lacking = {method: [name for name in every if name not in of_method] for method, of_method in images.items()}
+    of_methods = {method: set(names) for method, names in images.items()}
+    every = sorted(set().union(*of_methods.values()))
+    lacking = {method: [name for name in every if name not in names] for method, names in of_methods.items()}
     incomplete = set(_wholes({name for names in lacking.values() for name in names}, protocol))
     common = [name for name, whole in zip(every, _wholes(every, protocol), strict=True) if whole not in incomplete]
     if not common:
         had = "; ".join(
-            f"{method} has {first_names(sorted(names), _LISTED) or 'none'}" for method, names in images.items()
+            f"{method} has {first_names(sorted(names), _LISTED) or 'none'}" for method, names in of_methods.items()
         )
         hint = "name predictions as the ground truth is named, or leave out a method"
         raise DataError(first_names(list(images), _LISTED), f"there is no image that all methods have: {had}", hint)

@@ -290,11 +290,11 @@ class Result:
 
         Examples
         --------
-        >>> from segbench import Saliency, evaluate
-        >>> pairs = [([[0, 1]], [[0.0, 0.8]]), ([[0, 1]], [[0.4, 1.0]]), ([[0, 1]], [[0.0, 1.0]])]
-        >>> mae = evaluate(pairs, protocol=Saliency(stretch=False)).spread["mae"]
-        >>> mae.images, round(mae.mean, 3), round(mae.sd, 3), round(mae.median, 3)
-        (3, 0.1, 0.1, 0.1)
+        >>> from segbench import evaluate
+        >>> result = evaluate([([0, 1, 1], [0.1, 0.9, 0.8]), ([0, 1, 1], [0.1, 0.9, 0.0])])  # F 1 and .8
+        >>> f = result.spread["mean_image_f"]
+        >>> f.images, round(f.mean, 3), round(f.sd, 3), round(f.median, 3), round(f.lower, 3), round(f.upper, 3)
+        (2, 0.9, 0.141, 0.9, 0.85, 0.95)
         """
         known = self.published is None and self.unnamed is None and self.counts
         return spreads_of(self.measured) if known else {}

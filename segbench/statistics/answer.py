@@ -214,9 +214,8 @@ class Answer:
             return ""
         listed = [f"{name} in {counts[name]}" for name in lacking[: _NAMED + 1]]
         if len(counts) == _NAMED == len(self._defined) and not self.pairs.reason:
-            listed[0] = (
-                f"{lacking[0]} {self._table.lacks(self.metric)} in {counts[lacking[0]]}"  # of those named before
-            )
+            lacks = self._table.lacks(self.metric)  # the sentence has said of how many images
+            listed[0] = f"{lacking[0]} {lacks} in {counts[lacking[0]]}"
         else:
             listed[0] = self._lacks(lacking[0], counts[lacking[0]])
         more = [f"{len(lacking) - len(listed)} more methods in fewer"] if len(lacking) > len(listed) else []

@@ -50,7 +50,7 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
         ):
             if images:
                 problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
-                on_common = setting("--common", "common=True")
+                on_common = setting("segbench compare --common", "common=True")
                 remedies[f"predict the missing images, or compare on those that all methods have: {on_common}"] = None
         for image in sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]

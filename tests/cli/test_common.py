@@ -49,7 +49,7 @@ def test_without_it_the_error_names_the_option_and_the_option_works(segbench, cr
     refused = segbench("compare", crashed)
     assert refused.code == 1
     assert "far has 00, 01, 02, near has not" in refused.err
-    assert refused.err.strip().endswith("or compare on those that all methods have: --common")
+    assert refused.err.strip().endswith("or compare on those that all methods have: segbench compare --common")
     told = segbench("compare", crashed, "--common")
     assert told.code == 0
     assert "near leads far by " in told.out
