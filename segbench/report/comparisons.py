@@ -242,7 +242,7 @@ def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> 
     better, worse = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
-        return f"Compared with {against} by {by}: {counts} that cannot be told apart"
+        return f"{answer.begin('Compared')} with {against} by {by}: {counts} that cannot be told apart"
     row, p = rows[0], p_text(rows[0].p_holm)
     pair = answer.pair_of(row.a, against)
     on = f" on {answer.compared_on(pair)}"

@@ -135,7 +135,7 @@ class Answer:
             return f"{first.method} leads {second.method} by {ahead}{on} ({p}){others}"
         if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
             better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better on what both have"
-            return f"No clear winner by {title}: {first.method} has the best value, but {better}"
+            return f"{self.begin('No')} clear winner by {title}: {first.method} has the best value, but {better}"
         p = ""
         if len(self._defined) == _NAMED:
             pair = self._pair(first, second)
@@ -145,7 +145,9 @@ class Answer:
         images = self.compared_on(rivals[0])
         if len(rivals) > 1 and any(map(self.is_restricted, rivals)):
             images = f"the {self._value_noun}s that each two have"
-        return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
+        return (
+            f"{self.begin('No')} clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
+        )
 
     @property
     def _table(self) -> Table:
@@ -203,6 +205,10 @@ class Answer:
         (more, worse), (fewer, better) = sorted(counts, reverse=True)
         p = float(self.pairs.lacking_corrected[pair])
         return f"{self._lacks(worse, more)}, {better} in {fewer or 'none'} ({p_text(p)})"
+
+    def begin(self, word: str) -> str:
+        """Write the first word of a sentence, which goes on after `lack_more`."""
+        return word.lower() if self.lack_more else word
 
     @property
     def lacking(self) -> str:

@@ -537,6 +537,16 @@ def test_significantly_more_images_without_a_value_are_said_first():
     assert three.endswith("; it is significantly better than every other method; c finds nothing in 2 of 20 images")
 
 
+def test_the_sentence_goes_on_after_what_is_said_first():
+    sizes = [18, 17] * 10
+    same, lacking = ([square(2, size) for size in sizes] for _ in range(2))
+    lacking[:8] = [square(0, 0)] * 8
+    results = [measured(maps, name, Contours(), [square(2, 20)] * 20) for name, maps in (("a", same), ("b", lacking))]
+    told = compare_results(results).answer().verdict
+    assert told.startswith("b finds nothing in 8 of 20 images, a in none (p = .008); no clear winner by HD95: b and a")
+    assert told.endswith(" cannot be told apart on the 12 of 20 images that both have (p = 1.000)")
+
+
 def test_methods_that_lack_different_images_are_both_named():
     first, last = predicting([0, 0] + [10, 9] * 5, "first"), predicting([9, 10] * 5 + [0] + [9], "last")
     verdict = compare_results([first, last]).answer().verdict
