@@ -14,7 +14,7 @@ from segbench.core.errors import SegbenchError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, digits_within, many, number, number_within
+from segbench.core.numbers import DIGITS, digits_within, many, number
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import Scale, dot, drawing, line, rows
 from segbench.report.plots.methods import Method
@@ -110,8 +110,9 @@ def _value(method: Method, metric: Metric) -> float:
 
 
 def _written(method: Method, metric: Metric) -> str:
-    """Write the metric of a method with its unit, in the digits that its interval allows."""
-    return metric.with_unit(number_within(_value(method, metric), *method.interval(metric.key)))
+    """Write the metric of a method with its unit, in the digits that its interval allows; all where none is known."""
+    digits = digits_within(*method.interval(metric.key))
+    return metric.with_unit(number(_value(method, metric), digits=digits))
 
 
 def _best(methods: Sequence[Method], metric: Metric) -> str:
@@ -124,7 +125,7 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
     if len(level) > 1:
         return f"{', '.join(level[:-1])} and {level[-1]} are tied: {metric.name} {first}"
     difference = abs(_value(methods[0], metric) - _value(methods[1], metric))
-    ahead = metric.with_unit(number_within(difference, *methods[0].interval(metric.key)))
+    ahead = metric.with_unit(number(difference, digits=digits_within(*methods[0].interval(metric.key))))
     return f"{methods[0].name} has the best {metric.name}, {first}, {ahead} ahead of {methods[1].name}, without a test"
 
 
