@@ -47,8 +47,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     Nothing but columns stays of the images, of which there may be millions.
     """
     protocol, settings = run.rules, run.fields
-    truths, digests = DataDigest(), Digests()
-    truth_of: dict[str, str] = {}  # of runs alone: folds join to one set
+    digests, truths = Digests(), Digests()
     packed = PackedCounts(digests, {}, file, run)
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
@@ -60,8 +59,6 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             failed[one.name] = one.failure
             continue
         truths.add(one.name, one.ground_truth_digest)
-        if run.run:
-            truth_of[one.name] = one.ground_truth_digest
         digests.add(one.name, one.digest)
         if one.counts:
             packed.held[one.name] = one.counts
@@ -88,16 +85,16 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
         run.method,
         protocol,
         settings,
-        signature(run.protocol, settings, truths, images=len(digests)),
+        signature(run.protocol, settings, DataDigest(truths.items()), images=len(digests)),
         EncodedCounts(packed, protocol.counts, str(file or "")),
         failed,
         (*notes, *_notes_on_images(repeated, added_up, len(digests)), *unneeded),
         run.inputs,
         digests,
+        truths,
         image_notes=image_notes,
         assigned={kind: part.among([*digests, *failed]) for kind, part in run.assigned.items()},
         run=run.run,
-        ground_truth_digests=truth_of,
     )
 
 

@@ -14,7 +14,7 @@ import functools
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
@@ -290,6 +290,10 @@ class EncodedCounts(ByName[Counts]):
                     raise DataError(image, f"holds no counts of the class {name}", count_afresh())
                 packed[image] = parts[name]
         return EncodedCounts(packed, ScoreCounts, self.file)
+
+    def of_images(self, names: Iterable[str]) -> EncodedCounts:
+        """Return the counts of some images, still packed."""
+        return EncodedCounts({name: self._packed[name] for name in names}, self._kind, self.file)
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""

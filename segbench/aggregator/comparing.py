@@ -7,6 +7,7 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
+from segbench.aggregator.common import common_images, on_common_images
 from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
@@ -38,6 +39,7 @@ def compare(
     *,
     protocol: Protocol | None = None,
     unit: By = None,
+    common: bool = False,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -58,6 +60,9 @@ def compare(
     unit : str, mapping of str to str, or function of the name, optional
         Which images belong together, such as those of a patient, see `intervals`: units are then compared. Results
         have units of their own; here they are measured with these.
+    common : bool
+        Compare on the images that all methods have, where some lack some, and note which these lack; otherwise that
+        is an error.
     level : float
         Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
@@ -110,16 +115,33 @@ def compare(
         named_results = [of_run for name, several in zip(names, lists, strict=True) for of_run in _named(name, several)]
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
-        return compare_results(named_results, **settings)
+        return compare_results(named_results, common=common, **settings)
     runs = {name: as_runs(name, of_method) for name, of_method in zip(names, lists, strict=True)}
     measuring = protocol or protocol_measuring(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )
-    named_counts = [item for name, of_method in runs.items() for item in named_runs(name, of_method).items()]
+    named_counts = _of_methods(runs)
+    notes: tuple[str, ...] = ()
+    if common and named_counts:
+        images, notes = common_images(named_counts, measuring)
+        runs = {name: _restricted(of_method, frozenset(images)) for name, of_method in runs.items()}
+        named_counts = _of_methods(runs)
     if len(named_counts) > 1:
-        refuse_different(dict(named_counts))
+        refuse_different(named_counts)
     tables = {name: table_of_counts(name, of_method, measuring, unit) for name, of_method in runs.items()}
-    return compare_tables(tables, **settings)
+    comparison = compare_tables(tables, **settings)
+    return replace(comparison, general_notes=(*notes, *comparison.general_notes))
+
+
+def _of_methods(runs: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Mapping[str, Any]]:
+    """Return the counts of each run of each method; those of folds together."""
+    return dict(item for name, of_method in runs.items() for item in named_runs(name, of_method).items())
+
+
+def _restricted(runs: Mapping[str, Mapping[str, Any]], images: frozenset[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the counts of some images; of folds without any nothing stays."""
+    kept = {run: {name: of_run[name] for name in of_run if name in images} for run, of_run in runs.items()}
+    return {run: of_run for run, of_run in kept.items() if of_run}
 
 
 def _named(method: str, results: Sequence[Result]) -> list[Result]:
@@ -132,6 +154,7 @@ def _named(method: str, results: Sequence[Result]) -> list[Result]:
 def compare_results(
     results: Sequence[Result],
     *,
+    common: bool = False,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -146,7 +169,7 @@ def compare_results(
         joined, see `join_runs`. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
-    level, replicates, seed, test
+    common, level, replicates, seed, test
         As in `segbench.compare`.
 
     Returns
@@ -173,7 +196,9 @@ def compare_results(
     if not results:
         raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)
-    results = _measured_alike(results)
+    results, left_out = _measured_alike(results), tuple[str, ...]()
+    if common:
+        results, left_out = on_common_images(results)
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -185,7 +210,7 @@ def compare_results(
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
+    notes = (*left_out, *outdated, *differing_repairs(results), *comparison.general_notes)
     return replace(comparison, undefined=undefined, general_notes=notes)
 
 

@@ -49,6 +49,7 @@ from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.run_means import are_folds
+from segbench.statistics.spread import Spread, spreads_of
 from segbench.statistics.units import by_unit, summed_counts
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ class Result:
         What each image belongs to: its ``"group"`` and its ``"unit"``, where these are named.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
+    truths : mapping of image name to str
+        Content of the ground truth of each image, of which the signature names the whole.
     published : Published, optional
         The curve or metrics of a method published without images; there are no counts then.
     image_notes : mapping of image name to tuple of str
@@ -109,8 +112,6 @@ class Result:
         result; 0 where there is none.
     run : str
         Which of the method's trainings or folds this is; empty where it has none. `segbench.join_runs` joins them.
-    ground_truth_digests : mapping of image name to str
-        Content of the ground truth of each image of a run, which folds of one set put together; empty without runs.
     runs : mapping of str to Result
         The results that were joined to this one by `segbench.join_runs`, by the names of the runs; empty for others.
     place : int, optional
@@ -139,6 +140,7 @@ class Result:
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    truths: Mapping[str, str] = field(default_factory=dict)
     published: Published | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
@@ -149,7 +151,6 @@ class Result:
     place: int | None = None
     assigned: Mapping[str, Assignment] = field(default_factory=dict)
     run: str = ""
-    ground_truth_digests: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, Result] = field(default_factory=dict)
 
     @property
@@ -181,7 +182,7 @@ class Result:
         metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
-        table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
+        table = TextTable([metric.column_name for metric in metrics], [values], names=0, notes=notes)
         return table_html(table, f"{self.label} ({self._counted})")
 
     @property
@@ -364,13 +365,32 @@ class Result:
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
         return replace(found, undefined=reasons)
 
-    def to_dict(self, *, intervals: Intervals | None = None) -> dict[str, Any]:
+    @cached_property
+    def spread(self) -> Mapping[str, Spread]:
+        """How the values of images lie around each metric that is their mean, by key: standard deviation, quartiles.
+
+        Metrics of pooled counts have none, such as mIoU; ``miou_images``, the mean of the mIoU of images, has one.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> result = evaluate([([0, 1, 1], [0.1, 0.9, 0.8]), ([0, 1, 1], [0.1, 0.9, 0.0])])  # F 1 and .8
+        >>> f = result.spread["mean_image_f"]
+        >>> f.images, round(f.mean, 3), round(f.sd, 3), round(f.median, 3), round(f.lower, 3), round(f.upper, 3)
+        (2, 0.9, 0.141, 0.9, 0.85, 0.95)
+        """
+        known = self.published is None and self.unnamed is None and self.counts
+        return spreads_of(self.measured) if known else {}
+
+    def to_dict(self, *, intervals: Intervals | None = None, spread: bool = False) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
         ----------
         intervals : Intervals, optional
             What `intervals` gave; they are added with the settings they were drawn with.
+        spread : bool
+            Add ``spread``, the values of images by metric, see `spread`.
 
         Returns
         -------
@@ -408,6 +428,8 @@ class Result:
             run["units"] = {"by": self.units.label, "called": noun, "number": number}
         if self.sd:
             run |= {"mean": True, "sd": finite_values(self.sd)}
+        if spread:
+            run["spread"] = {key: finite_values(of_images._asdict()) for key, of_images in self.spread.items()}
         if intervals is None:
             return run
         return run | {
@@ -620,6 +642,7 @@ class Result:
             of_part,
             failed={name: why for name, why in self.failed.items() if part.holds(name)},
             digests={name: digest for name, digest in self.digests.items() if part.holds(name)},
+            truths={name: digest for name, digest in self.truths.items() if part.holds(name)},
             image_notes={name: notes for name, notes in self.image_notes.items() if part.holds(name)},
         )
 
@@ -884,7 +907,7 @@ def joined(runs: Mapping[str, Result]) -> Result:
         counts=counts,
         digests=nothing,
         image_notes=nothing,
-        ground_truth_digests=nothing,
+        truths=nothing,
     )
 
 
@@ -906,7 +929,7 @@ def _pooled_folds(alike: Result) -> Result:
     """Return the result of the images of all folds, each counted in its own."""
     folds = list(alike.runs.values())
     failed = {name: why for fold in folds for name, why in fold.failed.items()}
-    truths = {name: truth for fold in folds for name, truth in fold.ground_truth_digests.items()}
+    truths = {name: truth for fold in folds for name, truth in fold.truths.items()}
     counts = _CountsOfFolds(alike.runs)
     chosen = _selection_of(folds, len(counts) + len(failed))
     settings = {**without_selection(alike.settings), "folds": str(len(folds)), **chosen}
@@ -920,7 +943,7 @@ def _pooled_folds(alike: Result) -> Result:
         failed=failed,
         digests=Digests(sorted((name, digest) for fold in folds for name, digest in fold.digests.items())),
         image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
-        ground_truth_digests=truths,
+        truths=truths,
         assigned=together([fold.assigned for fold in folds]),
         inputs=replace(inputs[0], merged=tuple(inputs[1:])) if inputs else None,
     )

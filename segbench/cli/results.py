@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
@@ -30,6 +30,7 @@ from segbench.cli.selection import (
     joined_if_alike,
     means_over_groups,
     named_as_in_tables,
+    on_common,
     outdated,
     parts_of,
     refuse_unpooled,
@@ -82,6 +83,10 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         shown="all that have a column",
         complete=KEYS,
     )
+    spread: Literal["sd", "quartiles"] | None = option(
+        "Print mean ± SD or median [quartiles] over images, of metrics that are means over images: sd, quartiles.",
+        metavar="FORM",
+    )
     sort: str | None = option(
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
     )
@@ -114,6 +119,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
             )
         if self.sort is not None and not (self.per_image or self.per_unit):
             raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
+        self._refuse_spread(typed, lines)
         return lines
 
     def __call__(self) -> None:
@@ -133,10 +139,19 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
-        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort}
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "spread": self.spread or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group", "object", "run"):  # which have no notes on runs
             tell(*outdated(loaded))
+
+    def _refuse_spread(self, typed: str, lines: RowKind) -> None:
+        """Refuse a spread over images in rows of single images or thresholds, and beside intervals."""
+        if self.spread is None:
+            return
+        if lines in ("image", "class image", "threshold"):
+            raise ArgumentError(f"--spread is over images, and {typed} has rows of its own; choose one of the two")
+        if self.intervals is not None and self.form not in ("json", "csv"):
+            raise ArgumentError("--spread and --intervals both stand beside the value; choose one, or --format json")
 
 
 def _flag_of(lines: RowKind) -> str:
@@ -185,6 +200,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
     every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
     )
+    common: bool = option("Compare on the images that all methods have, where some lack some.", False)
     against: str | None = option(
         "Print only the differences to this method.",
         metavar="METHOD",
@@ -211,18 +227,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
         axis = self._axis()
-        parts = {of: name for of, name in self.parts.items() if of != axis}
-        runs = chosen_runs(self.results, self.only, parts, measuring=self.measuring)
-        runs.require([self.against or ""])
-        if self.methods:
-            runs = chosen_methods(runs, self.methods)
-        else:
-            alone = comparable(runs.results)
-            in_tables = named_as_in_tables(alone)
-            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
-            runs = replace(runs, results=in_tables if named else alone)
-        if len(runs.results) == 1 and runs.stopped:
-            raise runs.not_complete(runs.stopped[0])
+        runs = self._runs(axis)
         by_part = results_of_parts(self.results, runs.results, axis) if axis else {"": runs.results}
         for several in by_part.values():
             self._refuse_baseline([result.method for result in several])
@@ -255,6 +260,22 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         if len(every) > 1:
             raise ArgumentError(f"--{every[0]} all and --{every[1]} all are two comparisons; choose one")
         return every[0] if every else ""
+
+    def _runs(self, axis: str) -> Chosen:
+        """Read the runs to compare, by the parts that are named along other axes."""
+        parts = {of: name for of, name in self.parts.items() if of != axis}
+        runs = chosen_runs(self.results, self.only, parts, measuring=self.measuring)
+        runs.require([self.against or ""])
+        if self.methods:
+            runs = chosen_methods(runs, self.methods)
+        else:
+            alone = comparable(runs.results)
+            in_tables = named_as_in_tables(alone)
+            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
+            runs = replace(runs, results=in_tables if named else alone)
+        if len(runs.results) == 1 and runs.stopped:
+            raise runs.not_complete(runs.stopped[0])
+        return on_common(runs) if self.common else runs
 
     def _compared(self, of_runs: Mapping[str, Sequence[Result]], axis: str, runs: Chosen) -> Compared:
         """Compare methods, class by class, or by the parts along another axis."""

@@ -183,12 +183,14 @@ class Chosen:
     path: Path
     results: list[Result]
     stopped: list[Run]
+    images_left_out: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> list[str]:
-        """Which runs are left out, in words."""
+        """Which images and runs are left out, in words."""
         listed = ", ".join(f"{run.label} ({_so_far(run)})" for run in self.stopped)
-        return [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
+        runs = [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
+        return [*self.images_left_out, *runs]
 
     def require(self, methods: Collection[str]) -> None:
         """Refuse methods of which no run is complete."""
@@ -359,6 +361,16 @@ def chosen_methods(found: Chosen, methods: str) -> Chosen:
         raise ArgumentError(f"--methods {', '.join(unknown)}: not in {found.path}, which has {', '.join(known)}")
     stopped = [run for run in found.stopped if run.method in wanted]
     return replace(found, results=[known[name] for name in wanted], stopped=stopped)
+
+
+def on_common(runs: Chosen) -> Chosen:
+    """Return the runs on the images that all of them have."""
+    from segbench.aggregator.common import on_common_images
+
+    if len({result.protocol for result in runs.results}) != 1:
+        return runs  # which comparing refuses
+    results, left_out = on_common_images(runs.results)
+    return replace(runs, results=results, images_left_out=left_out)
 
 
 def named_as_in_tables(results: Sequence[Result]) -> list[Result]:

@@ -121,6 +121,15 @@ class PartMeans(Table):
         parts = [table.weights_by_metric[:, self.places] for table in self.tables.values()]
         return self.by_label(np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0))
 
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # that of the tables
+        """What has a value."""
+        return next(iter(self.tables.values())).value_noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does, as the tables do."""
+        return next(iter(self.tables.values())).lacks(metric)
+
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""
         del metric

@@ -108,6 +108,10 @@ class Protocol(ABC):
     def table(self, per_image: Mapping[str, Any]) -> Table:
         """Lay out the counts of one method by image name, so that metrics can be measured."""
 
+    def measured_with(self, image: str) -> str:
+        """Name the images that are left out with this one if it is missing, such as its sequence: none but itself."""
+        return image
+
     def capability(self, kind: type[Capability]) -> Capability | None:
         """Give what the protocol can do beyond that, a class of `segbench.core.capabilities`; None if it cannot."""
         return self if isinstance(self, kind) else None

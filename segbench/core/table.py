@@ -218,6 +218,28 @@ class Table(ABC):
         del metric
         return bool(self.left_out_if_lacking)
 
+    @property
+    def values_in_means(self) -> Mapping[str, Any]:
+        """How many values of each image are in a mean over images, by `Metric.label`, shape (images,).
+
+        Of metrics that are not named, an image has one if it weighs something.
+        """
+        return {}
+
+    def values_in(self, metric: Metric) -> IntArray:
+        """Count the values of each image that are in the mean of a metric, shape (images,)."""
+        if metric.label in self.values_in_means:
+            return np.asarray(self.values_in_means[metric.label], np.int64)
+        return (self.weights_by_metric[:, self.metrics.index(metric)] > 0).astype(np.int64)
+
+    value_noun: str = ""
+    """What `values_in` counts, in the singular, where that is not what a row is called."""
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does where something is there: it has no value, or finds nothing."""
+        del metric
+        return "has no value"
+
     def _with(self, **computed: Any) -> Self:  # noqa: ANN401  of several types
         """Return a copy with other values in place of those computed; what follows from them is computed again."""
         other = copy(self)

@@ -162,6 +162,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
     return {
         "metric": key,
         "title": answer.metric.name,
+        "measured_in": answer.metric.measured_in,
         "better": answer.metric.better,
         "optimistic": answer.metric.optimistic,
         "verdict": answer.verdict,
@@ -276,6 +277,11 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
 
 
 def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
+    """Say how the other methods compare to one, and which methods lack values."""
+    return "; ".join(filter(None, (answer.lack_more, _compared_with(answer, rows, against), answer.lacking)))
+
+
+def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     """Say how the other methods compare to one."""
     by, reason = answer.metric.name, answer.pairs.reason
     if reason:
@@ -285,15 +291,18 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
         never = f" ({answer.never})" if answer.never else ""
-        return f"Compared with {against} by {by}: {counts} that cannot be told apart{never}{answer.why_judged_by}"
+        said = f"{answer.begin('Compared')} with {against} by {by}: {counts} that cannot be told apart"
+        return f"{said}{never}{answer.why_judged_by}"
     (row,), standings = rows, {standing.method: standing for standing in answer.standings}
-    pair = standings[row.a], standings[against]
+    methods, pair = (standings[row.a], standings[against]), answer.pair_of(row.a, against)
+    on = f" on {answer.compared_on(pair)}"
     if not better + worse:
-        evidence = answer.evidence(*pair)
-        return f"{row.a} and {against} cannot be told apart by {by} ({evidence}){answer.why_judged_by}"
-    side, ahead = "better" if better else "worse", number(abs(row.difference))
-    evidence = answer.evidence(*pair, leads=True)
-    return f"{row.a} is {side} than {against} by {ahead} {by} ({evidence}){answer.why_judged_by}"
+        evidence = answer.evidence(*methods)
+        return f"{row.a} and {against} cannot be told apart by {by}{on} ({evidence}){answer.why_judged_by}"
+    side, ahead = "better" if better else "worse", answer.amount(pair, answer.metric.direction * row.difference)
+    evidence = answer.evidence(*methods, leads=True)
+    on = on if answer.is_restricted(pair) else ""
+    return f"{row.a} is {side} than {against} by {ahead}{on} ({evidence}){answer.why_judged_by}"
 
 
 def _pairs_table(

@@ -61,6 +61,11 @@ class Difference:
     wins, ties, losses : int
         Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
         which the metric is undefined is none of these.
+    both, lacking_a, lacking_b : int
+        Images (of means over classes masks) in which both have a value, and in which only a, or only b lacks one though
+        something is there: with distances, it finds nothing.
+    p_lacking : float
+        Whether one of the two lacks more: exact and two-sided, of McNemar. 1 where neither does.
     hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high : float
         Hodges-Lehmann estimate of the differences of images, with its interval, not corrected for the number of pairs;
         nan for metrics that are no means over images, and where images are too few.
@@ -83,6 +88,10 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    both: int
+    lacking_a: int
+    lacking_b: int
+    p_lacking: float
     hodges_lehmann: float = math.nan
     hodges_lehmann_low: float = math.nan
     hodges_lehmann_high: float = math.nan
@@ -121,6 +130,8 @@ class Difference:
             hodges_lehmann=0 - self.hodges_lehmann,
             hodges_lehmann_low=0 - self.hodges_lehmann_high,
             hodges_lehmann_high=0 - self.hodges_lehmann_low,
+            lacking_a=self.lacking_b,
+            lacking_b=self.lacking_a,
         )
 
 
@@ -274,7 +285,7 @@ class Comparison:
             if against not in (None, names[one], names[other]):
                 continue
             a, b = pairs.measured_of(pair)
-            error = float(pairs.standard_errors[pair])
+            error, lacking = float(pairs.standard_errors[pair]), pairs.lacking_of(pair)
             row = Difference(
                 key,
                 names[one],
@@ -289,6 +300,9 @@ class Comparison:
                 error,
                 math.nan if math.isnan(error) else float(pairs.freedom[pair]),
                 *(pairs.tally(pair) if tallied else (0, 0, 0)),
+                lacking.both,
+                *lacking.lacking,
+                lacking.p_value,
                 *ranked[pair].tolist(),
             )
             found.append(row.turned() if against == row.a else row)

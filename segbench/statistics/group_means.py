@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.statistics.jackknife import Jackknife
@@ -74,6 +75,13 @@ class GroupMeans(PartMeans):
     def image_weights(self) -> Mapping[str, Any]:
         """None: `jackknife` has those of each group."""
         return {}
+
+    def values_in(self, metric: Metric) -> IntArray:
+        """Count the values of each image that are in the mean of its group, where that is in the mean."""
+        number = self.metrics.index(metric)
+        groups = zip(self.tables.values(), self.held[:, number].tolist(), strict=True)
+        column = self.places[number]
+        return np.concatenate([table.values_in(table.metrics[column]) * is_held for table, is_held in groups])
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""

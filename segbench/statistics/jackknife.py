@@ -140,6 +140,14 @@ def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
     return values
 
 
+def sign_test(differences: FloatArray | IntArray) -> float:
+    """Return the exact two-sided p-value of as many differences above as below 0: of yes and no, McNemar's."""
+    from scipy.special import bdtr
+
+    above, below = np.count_nonzero(differences > 0), np.count_nonzero(differences < 0)
+    return min(2 * float(bdtr(min(above, below), above + below, 0.5)), 1.0) if above + below else 1.0
+
+
 def logit_ends(estimate: float, reach: float) -> tuple[float, float]:
     """Give estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
     from scipy.special import expit, logit

@@ -26,7 +26,7 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import many, number, verb
 from segbench.core.table import CELLS_AT_ONCE
-from segbench.statistics.jackknife import holm, standard_error
+from segbench.statistics.jackknife import holm, sign_test, standard_error
 from segbench.statistics.measured import Measured, widened
 from segbench.statistics.signed_rank import (
     TIED,
@@ -53,6 +53,14 @@ class Tally(NamedTuple):
     wins: int
     ties: int
     losses: int
+
+
+class Lacking(NamedTuple):
+    """Values of a pair of methods that both have, and that one of the two lacks where something is there."""
+
+    both: int
+    lacking: tuple[int, int]  # values that the first, and that the second method alone lacks
+    p_value: float  # exact and two-sided, of McNemar: whether one of the two lacks more
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +123,60 @@ class Pairs(ABC):
             if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
                 found[pair] = replace(self, measured=fewer, beside=tuple)
         return found
+
+    @cached_property
+    def lacking(self) -> Mapping[int, Lacking]:
+        """By number, the pairs of methods of which one lacks values that the other has, though something is there."""
+        return self._lacking_in_pairs[0]
+
+    def lacking_of(self, pair: int) -> Lacking:
+        """Return the same of any pair."""
+        if pair in self.lacking:
+            return self.lacking[pair]
+        both = self.measured[0].images
+        if self.measured[0].table.may_be_restricted(self.metric):
+            first, second = (self._values[numbers[pair]] for numbers in self.pairs)
+            both = int(np.minimum(first, second).sum())
+        return Lacking(both, (0, 0), 1.0)
+
+    @cached_property
+    def lacking_of_methods(self) -> IntArray:
+        """How many values each method lacks that some other has, though something is there, shape (methods,)."""
+        return self._lacking_in_pairs[1].sum(axis=1)
+
+    @cached_property
+    def _values(self) -> list[IntArray]:
+        """How many values each row of each method has in a mean over images."""
+        return [measured.table.values_in(self.metric) for measured in self.measured]
+
+    @cached_property
+    def _lacking_in_pairs(self) -> tuple[dict[int, Lacking], IntArray]:
+        """What pairs lack; and the most values of each row that a method lacks beside another, (methods, rows)."""
+        pairs, of_methods = dict[int, Lacking](), np.zeros((len(self.measured), self.measured[0].images), np.int64)
+        if not self.measured[0].table.may_be_restricted(self.metric):
+            return pairs, of_methods
+        for pair, (first, second) in enumerate(zip(*map(np.ndarray.tolist, self.pairs), strict=True)):
+            a, b = self.measured[first], self.measured[second]
+            fewer = a.over_common(b), b.over_common(a)
+            if fewer == (a, b):
+                continue
+            common = [measured.table.values_in(self.metric) for measured in fewer]
+            lost_by_b, lost_by_a = self._values[first] - common[0], self._values[second] - common[1]
+            if lost_by_a.any() or lost_by_b.any():
+                counts = int(lost_by_a.sum()), int(lost_by_b.sum())
+                p = sign_test(lost_by_a - lost_by_b)
+                pairs[pair] = Lacking(int(np.minimum(*common).sum()), counts, p)
+                of_methods[first] = np.maximum(of_methods[first], lost_by_a)
+                of_methods[second] = np.maximum(of_methods[second], lost_by_b)
+        return pairs, of_methods
+
+    @cached_property
+    def lacking_corrected(self) -> FloatArray:
+        """Holm's p-values of McNemar's tests, one per pair; 1 where neither method lacks what the other has."""
+        p_values = np.ones(self.pairs[0].size)
+        for pair, lacking in self.lacking.items():
+            p_values[pair] = lacking.p_value
+        return holm(p_values)
 
     def _moved(self, whole: Measured, fewer: Measured) -> bool:
         """Whether a method is measured otherwise on fewer values."""

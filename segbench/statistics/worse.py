@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from segbench.core.metric import Metric
-from segbench.core.numbers import point_first, signed
+from segbench.core.numbers import digits_within, point_first, signed
 from segbench.statistics.answer import p_text
 from segbench.statistics.comparison import Comparison, Difference
 
@@ -93,7 +93,7 @@ def _of_part(name: str) -> str:
 
 
 def _worse(baseline: str, metric: Metric, margin: float) -> str:
-    by = f"by more than {point_first(f'{margin:g}')} {metric.name}" if margin else f"by {metric.name}"
+    by = f"by more than {metric.with_unit(point_first(f'{margin:g}'))} {metric.name}" if margin else f"by {metric.name}"
     return f"worse than {baseline} {by}"
 
 
@@ -126,10 +126,10 @@ def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference,
             "not worse": f"{row.a} is not {worse}",
             "undecided": f"it is open whether {row.a} is {worse}",
         }[outcome]
-        pairs = comparison.pairs(metric.key)
-        difference = f"{pairs.differs_by or 'difference'} {signed(row.difference)}"
-        ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
+        pairs, digits = comparison.pairs(metric.key), digits_within(row.low, row.high)
+        value, low, high = (signed(number, digits=digits) for number in (row.difference, *interval))
+        difference = f"{pairs.differs_by or 'difference'} {metric.with_unit(value)}"
         tested = f"; {pairs.test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
-        text = f"{decided} ({difference}, {ends}{tested})"
+        text = f"{decided} ({difference}, {100 * comparison.level:g} % interval [{low}, {high}]{tested})"
     known = None if math.isnan(row.difference) else row.difference
     return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{text}")

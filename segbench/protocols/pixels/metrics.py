@@ -436,6 +436,9 @@ class _Restricted(Table):
         """The pixel table and the changed blocks."""
         return {"whole": self._whole, **self._changed}
 
+    def lacks(self, metric: Metric) -> str:
+        return self._whole.lacks(metric)
+
     def restricted_to_common(self, other: Table) -> Table:
         """Return itself, which has been restricted."""
         del other

@@ -131,7 +131,7 @@ def plot_classes(
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
     better = ", lower is better" if shown.better == "lower" else ""
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=f"{shown.name}{better}")
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=f"{shown.quantity}{better}")
     low, high = (end if math.isfinite(end) else None for end in shown.range or (-math.inf, math.inf))
     ax.set_xlim(0 if np.nanmin(values, initial=0) >= 0 else low, high)  # distances have no highest value
     ax.tick_params(axis="y", length=0)

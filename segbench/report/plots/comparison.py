@@ -122,7 +122,7 @@ def _pair(a: str, b: str) -> str:
 
 
 def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequence[Difference]) -> str:
-    what = f"{metric.name} minus that of {reference}" if reference else f"Difference in {metric.name}"
+    what = f"{metric.quantity} minus that of {reference}" if reference else f"Difference in {metric.quantity}"
     better = ", lower is better" if metric.better == "lower" else ""
     reason, differs_by = comparison.pairs(metric.key).reason, comparison.pairs(metric.key).differs_by
     what = f"{differs_by}: {what[0].lower()}{what[1:]}" if differs_by and not reference else what
