@@ -633,9 +633,15 @@ class Result:
         images = None if len(part.counts) == len(self.counts) else len(part.counts)
         signature = resigned(self.signature, part.protocol.name, settings, images)
         of_part = replace(
-            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None, runs={}
+            self,
+            rules=part.protocol,
+            counts=part.counts,
+            settings=settings,
+            signature=signature,
+            kept=None,
+            runs={},
+            assigned={kind: belonging for kind, belonging in self.assigned.items() if kind not in part.named},
         )
-        of_part = replace(of_part, assigned={kind: of for kind, of in self.assigned.items() if kind not in part.named})
         if part.holds is None:
             return of_part
         return replace(

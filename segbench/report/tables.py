@@ -254,7 +254,7 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
     if every or how.rows == "class":
         groups = [[*range(len(results))]]
     else:
-        groups = [places for _, places in sorted(by_protocol(results).items())]
+        groups = [places for _, places in sorted(by_protocol(results, by_group=how.rows == "group").items())]
     if how.rows == "class image":
         groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []
@@ -293,11 +293,16 @@ def _part(
     return Part(some, named, drawn, table)
 
 
-def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
-    """Return the places of the results of each protocol, apart where they are in another unit or measured otherwise."""
+def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[str, list[int]]:
+    """Return the places of the results of each protocol, apart where they are in another unit or measured otherwise.
+
+    Groups of images are other measurements where rows are `by_group` alone.
+    """
     tables: dict[str, list[int]] = {}
     for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
         apart = measured_apart([results[place] for place in places])
+        if not by_group:
+            apart.pop("group_by", None)
         for k, place in enumerate(places):
             unit = results[place].rules.distance_unit
             differing = ", ".join(f"{name}:{texts[k]}" for name, texts in apart.items())

@@ -174,7 +174,7 @@ def export_report(
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
     hide = str if paths else _hiding(results, None if images is None else os.fspath(images))
-    protocols = by_protocol(results).values()
+    protocols = by_protocol(results, by_group=True).values()
     sections, missing, reported = [], [], []
     for members in protocols:
         given = [results[place] for place in members]
