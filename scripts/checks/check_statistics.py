@@ -1,395 +1,407 @@
-"""Do intervals and tests hold what they promise: coverage, size and power by simulation.
+"""Do intervals and tests hold what they promise: coverage and size by simulation, cell by cell.
 
-    python scripts/checks/check_statistics.py [POPULATION ...] [--repeats 500] [--images 10 30 100 300]
+    python scripts/checks/check_statistics.py CELL... [--repeats 2000] [--seed 0] [-j 2]
+    python scripts/checks/check_statistics.py --tables
 
-Each population has thousands of images of three methods, counted once: two that are equally good, and one that is
-better. Every repeat draws images of it, with replacement, so that the metrics of all its images are what intervals
-should hold. Intervals and p-values are those of `segbench.compare`. For each metric are printed
+A cell is a population and a number of images, units or runs; CELL is the name of one or the beginning of names: `a`,
+`d/30`. Every repeat draws a set of two equally good methods and compares them by `segbench.compare`. For each metric
+`statistics.csv` has
 
-- the metric of the population, the share of the first method's 95 % intervals that hold it, their median width, and the
-  share of repeats without an interval;
-- for metrics that jump, whether or not segbench gives their interval, the same shares of bootstrap quantiles: of the
-  method and of the difference between two equal methods;
-- of the difference of equal methods the share of intervals that hold it, and of p-values below .05 (size);
-- of the difference to the better method, the difference in the population, the share of intervals that hold it and of
-  p-values below .05 (power), and that power with n - 1 degrees of freedom;
-- how often an interval and its p-value contradict each other.
+- the metric of the population, and the share of the first method's 95 % intervals that hold it (coverage);
+- the share of p-values below .05 (size; in the cells named power, where the second method is better, power);
+- the shares of repeats without an interval and without a p-value.
 
-Last, how much p-values and intervals change where the second method's scores are on another scale. 500 repeats have a
-standard error of .01 at a share of .95.
+A cell is skipped where the file has it with as many repeats. 2000 repeats have a standard error of .005 at .95; a cell
+that misses its bound is run again with `--repeats 10000 --seed 1`, which decides. `--tables` writes the tables of the
+documentation from the file.
+
+(a) units of images that resemble each other; (b) one unit with half of the images; (c) other protocols over units;
+(d) methods trained several times; (e) folds of a cross-validation; (f) populations for which intervals are known to be
+too narrow; (g) images that are independent, protocol by protocol; (n) how often a note on few images that decide a mean
+is given.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
+import itertools
+import json
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit, ndtr, stdtr
+import populations
+from populations import Floats, Integers, Pair, Random
 
 import segbench
-from segbench.core.protocol import Protocol
-from segbench.statistics.measured import ENOUGH_IMAGES
+from segbench.core.notes import MetricNote
 
-Floats = NDArray[np.float64]
-Random = np.random.Generator
-Images = list[tuple[Any, ...]]
-"""The images of each method, in the same order."""
+RECORDED = Path(__file__).parents[2] / "tests" / "statistics" / "p_values.json"
+RESULTS = Path(__file__).with_name("statistics.csv")
+DOCS = Path(__file__).parents[2] / "docs"
+COLUMNS = ("cell", "metric", "repeats", "seed", "truth", "coverage", "no_interval", "size", "no_test", "noted")
+LARGE, LARGE_SETS = 1000, 20
+"""The metrics of a population are the means of those of so many sets of so many images or units."""
 
-METHODS = ("first", "second", "better")
-LEVEL = 0.95
-QUANTILES = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-CLASSES = 8
-SCALES: dict[str, Callable[[Floats], Floats]] = {
-    "x .1": lambda scores: scores * 0.1,
-    "cubed": lambda scores: scores**3,
-    "ranks": lambda scores: np.argsort(np.argsort(scores)).astype(np.float64),
-}
-REPEATS_OF_SCALES = 20
-
-
-def score_counts(random: Random, cuts: Floats, centres: Sequence[float], pixels: Sequence[int]) -> segbench.ScoreCounts:
-    """Draw positives and negatives with normal scores around their centres, cut into levels."""
-    of_levels = [np.diff(ndtr(cuts - centre), prepend=0, append=1)[::-1] for centre in centres]
-    positives, negatives = (
-        random.multinomial(number, shares) for number, shares in zip(pixels, of_levels, strict=True)
-    )
-    return segbench.ScoreCounts(np.arange(cuts.size, -1, -1.0), positives, negatives)
-
-
-def cuts_into(levels: int) -> Floats:
-    """Cut the scores into levels."""
-    return np.linspace(-4, 5, levels - 1)
-
-
-def unequal_sizes(
-    random: Random, gap: float, *, levels: int = 32, size: float = 1.0, hard: float = 0.4, own: float = 0.3
-) -> list[segbench.ScoreCounts]:
-    """Draw an image with a log-normal number of positives; hard for all methods, and for each by itself."""
-    positives, shared = int(np.exp(random.normal(5, size))) + 1, random.normal(1.2, hard)
-    return [
-        score_counts(random, cuts_into(levels), (shared + random.normal(0, own) + more, 0), (positives, 4 * positives))
-        for more in (0, 0, gap)
-    ]
-
-
-def one_in_ten(random: Random, gap: float, *, levels: int = 32) -> list[segbench.ScoreCounts]:
-    """Draw an image that in one case of ten is ten times as large; scores of each image have their own offset."""
-    positives = int(random.integers(1000, 3000) if random.random() < 0.1 else random.integers(20, 400))
-    pixels, shared = (positives, int(random.integers(400, 4000))), random.gamma(6, 0.2)
-    found = []
-    for more in (0, 0, gap):
-        offset, skill = random.normal(0, 0.3), shared + random.gamma(2, 0.2) + more
-        found.append(score_counts(random, cuts_into(levels), (skill + offset, offset), pixels))
-    return found
-
-
-def flat(random: Random, gap: float, *, levels: int = 17) -> list[segbench.ScoreCounts]:
-    """Draw an image whose expected F is the same at every level but the lowest, so that the best F has no peak."""
-    positives = int(np.exp(random.normal(5, 0.8))) + 1
-    recall = np.linspace(0.5, 0.8, levels - 1)
-    false = 2 * recall / 0.61 - 1 - recall  # per positive
-    found = []
-    for more in (0, 0, gap):
-        shares = np.diff(recall, prepend=0, append=1) * np.exp(-more * np.linspace(0, 1, levels))
-        of_positives = random.multinomial(positives, random.dirichlet(3 * shares))
-        of_negatives = random.multinomial(4 * positives, random.dirichlet(3 * np.diff(false, prepend=0, append=4)))
-        found.append(segbench.ScoreCounts(np.arange(float(levels))[::-1], of_positives, of_negatives))
-    return found
-
-
-def rare_classes(random: Random, gap: float) -> list[segbench.LabelCounts]:
-    """Draw a confusion matrix of 225 pixels; three of the eight classes lie in 5 to 10 % of the images."""
-    present = np.flatnonzero(random.random(CLASSES) < [1, 0.9, 0.6, 0.4, 0.2, 0.1, 0.08, 0.05])
-    present = present if present.size else np.array([0])
-    truth = random.choice(present, 225, p=random.dirichlet(np.ones(present.size)))
-    skill = np.array([0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4, 0.4])
-    shared = np.log(skill / (1 - skill)) + random.normal(0, 0.4)
-    found = []
-    for more in (0, 0, gap):
-        right = random.random(truth.size) < expit(shared + random.normal(0, 0.3) + more)[truth]
-        predicted = np.where(right, truth, random.integers(0, CLASSES, truth.size))
-        matrix = np.zeros((CLASSES, CLASSES + 1), np.int64)
-        np.add.at(matrix, (truth, predicted), 1)
-        found.append(segbench.LabelCounts(f"0-{CLASSES - 1}", matrix))
-    return found
-
-
-def boundaries(random: Random, gap: float, *, levels: int) -> list[segbench.BoundaryCounts]:
-    """Draw boundary pixels as `unequal_sizes` does, each true one matched by one predicted pixel."""
-    found = []
-    for counts in unequal_sizes(random, gap, levels=levels + 1):
-        # Without the lowest level, which predicts every pixel: no detector of thin lines does.
-        matched, predicted = (
-            np.cumsum(part)[-2::-1] for part in (counts.positives, counts.positives + counts.negatives)
-        )
-        total = np.full(levels, counts.total_positives)
-        thresholds = np.arange(1, levels + 1) / (levels + 1)
-        found.append(segbench.BoundaryCounts(thresholds, matched, total, matched, predicted))
-    return found
-
-
-def saliency(random: Random, gap: float, *, levels: int) -> list[segbench.SaliencyCounts]:
-    """Draw a disc in an image of 24 x 24 pixels, and maps that are noisy in every pixel and off in some part."""
-    y, x = np.mgrid[:24, :24]
-    disc = np.hypot(y - random.uniform(7, 17), x - random.uniform(7, 17)) < random.uniform(2.5, 8)
-    shared = random.normal(1.0, 0.5)
-    found = []
-    for more in (0, 0, gap):
-        false = np.hypot(y - random.uniform(0, 24), x - random.uniform(0, 24)) < random.uniform(0, 6)
-        heights = (shared + random.normal(0, 0.3) + more) * (2 * (disc ^ (false & (random.random() < 0.5))) - 1)
-        scores = expit(1.5 * heights + random.normal(0, 1, disc.shape))
-        found.append(segbench.count_saliency(disc.astype(np.uint8), np.rint(scores * (levels - 1)) / (levels - 1)))
-    return found
-
-
-def regions(random: Random, gap: float, *, levels: int) -> list[segbench.RegionCounts]:
-    """Draw regions of blocks of 2 x 2 pixels, 4 to 8 blocks a side, and strengths of the edges between blocks."""
-    side = int(random.integers(4, 9))
-    centres = random.uniform(0, side, (2, int(random.integers(2, 7))))
-    distances = np.mgrid[:side, :side][..., np.newaxis] + 0.5 - centres[:, np.newaxis, np.newaxis]
-    truth = (distances**2).sum(axis=0).argmin(axis=-1)
-    shared = random.normal(2.0, 0.5)
-    found = []
-    for more in (0, 0, gap):
-        skill = shared + random.normal(0, 0.3) + more
-        contours = np.zeros((4 * side + 1, 4 * side + 1))
-        contours[::4], contours[:, ::4] = 1, 1  # the frame, and corners of blocks
-        down, right = (
-            expit(skill * (2.0 * differs - 1) + random.normal(0, 1.2, differs.shape))
-            for differs in (truth[1:] != truth[:-1], truth[:, 1:] != truth[:, :-1])
-        )
-        for place in range(1, 4):  # an edge is three points long, between two corners
-            contours[4:-1:4, place::4] = down
-            contours[place::4, 4:-1:4] = right
-        found.append(segbench.count_regions(np.kron(truth, np.ones((2, 2), np.int64)), contours, thresholds=levels))
-    return found
-
-
-def probabilities(
-    random: Random, gap: float, *, slope: float, offset: float = 1.0, levels: int = 256
-) -> list[segbench.ScoreCounts]:
-    """Draw probabilities whose log odds are too large by a factor, with an offset of each image."""
-    odds = random.normal(-0.5, 1.5, int(np.exp(random.normal(6, 0.7))) + 10)
-    truth = random.random(odds.size) < expit(odds + offset * random.normal(0, 0.3))
-    found = []
-    for more in (0, 0, gap):
-        scores = expit((slope + more) * (odds + offset * random.normal(0, 0.2)))
-        levelled = np.minimum((scores * levels).astype(np.int64), levels - 1)
-        positives, negatives = (np.bincount(levelled[part], minlength=levels)[::-1] for part in (truth, ~truth))
-        found.append(segbench.ScoreCounts((np.arange(levels)[::-1] + 0.5) / levels, positives, negatives))
-    return found
+Population = Callable[..., Pair]
+Drawn = tuple[dict[str, Any], dict[str, str] | None]
+"""The counts of both methods by image, or those of each run in a list; and the unit of each image, if any."""
 
 
 @dataclass(frozen=True)
-class Population:
-    """How an image of three methods is drawn, by how much one method is better, and how many images there are."""
+class Cell:
+    """A population, how many images are drawn, and what must hold."""
 
-    draw: Callable[..., list[Any]]
-    gap: float
-    protocol: Protocol
-    size: int = 20_000
-    options: Mapping[str, float] = field(default_factory=dict)
+    draw: Callable[[Random], Drawn]
+    truth: Callable[[tuple[str, ...]], Floats]  # the metrics of the population, by their keys
+    metrics: tuple[str, ...]
+    size: tuple[float, float] = (0.0, 1.0)
+    coverage: float = 0.0
 
-    def images(self) -> Images:
-        """Draw the images of each method."""
-        random = np.random.default_rng(0)
-        return list(zip(*(self.draw(random, self.gap, **self.options) for _ in range(self.size)), strict=True))
-
-
-PIXELS = segbench.Pixels()
-WITH_LEVELS = {
-    "lognormal": Population(unequal_sizes, 0.15, PIXELS),
-    "one_in_ten": Population(one_in_ten, 0.15, PIXELS),
-    "boundaries": Population(boundaries, 0.15, segbench.Boundaries()),
-    "saliency": Population(saliency, 0.1, segbench.Saliency(), 4000),
-    "regions": Population(regions, 0.2, segbench.Regions(), 4000),
-}
-POPULATIONS = {
-    "lognormal": WITH_LEVELS["lognormal"],
-    "one_in_ten": WITH_LEVELS["one_in_ten"],
-    "rare_classes": Population(rare_classes, 0.15, segbench.Labels(classes=f"0-{CLASSES - 1}")),
-    "flat": Population(flat, 0.5, PIXELS),
-    "paired": Population(unequal_sizes, 0.15, PIXELS, options={"size": 0.8, "own": 0.25}),
-    **{
-        f"{name}_{levels}": replace(population, options={"levels": levels})
-        for levels in (24, 256)
-        for name, population in WITH_LEVELS.items()
-    },
-    **{
-        f"probabilities_{slope:g}": Population(
-            probabilities, 0.1, segbench.Pixels(calibration=True), options={"slope": slope}
-        )
-        for slope in (1, 1.1, 1.4)
-    },
-    "calibrated": Population(probabilities, 0.1, segbench.Pixels(calibration=True), options={"slope": 1, "offset": 0}),
-}
+    def misses(self, row: Mapping[str, str]) -> bool:
+        """Return whether what was measured breaks a bound."""
+        size, coverage = (float(row[name] or "nan") for name in ("size", "coverage"))
+        return not self.size[0] <= size <= self.size[1] or coverage < self.coverage
 
 
-class Counted:
-    """Sums over repeats, by metric and by what is counted."""
+@dataclass(frozen=True)
+class NoteCell:
+    """A population of distances, and in which share of the sets a note on few images is to be given."""
 
-    def __init__(self) -> None:
-        self._sums: dict[str, dict[str, list[float]]] = {}
+    distances: Callable[[Random], Floats]
+    least: float = 0.0
+    most: float = 1.0
 
-    def add(self, metric: str, **values: float) -> None:
-        """Note what a repeat has for a metric; nan where it has none."""
-        for name, value in values.items():
-            self._sums.setdefault(metric, {}).setdefault(name, []).append(float(value))
+    def noted(self, random: Random) -> bool:
+        """Return whether a drawn set has the note."""
+        images = named(populations.at_distances(self.distances(random)))
+        notes = segbench.intervals(images, replicates=1).notes
+        return any(isinstance(note, MetricNote) and "hd95" in note.names for note in notes)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sums)
-
-    def values(self, metric: str, name: str) -> Floats:
-        """Give what the repeats have, without nan."""
-        values: Floats = np.array(self._sums[metric].get(name, []))
-        return values[~np.isnan(values)]
-
-    def share(self, metric: str, name: str) -> float:
-        """Give the mean over the repeats that have a value."""
-        values = self.values(metric, name)
-        return float(values.mean()) if values.size else np.nan
+    def misses(self, row: Mapping[str, str]) -> bool:
+        """Return whether what was measured breaks a bound."""
+        return not self.least <= float(row["noted"]) <= self.most
 
 
-def holds(ends: Sequence[float] | Floats, truth: float) -> float:
-    """Whether an interval holds a value; nan where there is none."""
-    low, high = ends
-    return np.nan if np.isnan(low) or np.isnan(high) else float(low - 1e-12 <= truth <= high + 1e-12)
+@dataclass
+class Measured:
+    """What repeats have for each metric, shape (metrics,)."""
+
+    estimates: Floats
+    low: Floats
+    high: Floats
+    p_values: Floats
 
 
-def simulate(
-    population: Population, truth: Floats, images: Images, number: int, *, repeats: int, replicates: int, own: bool
-) -> Counted:
-    """Draw images again and again, and count what intervals and p-values do; or only the first method's intervals."""
-    counted = Counted()
-    metrics = population.protocol.table({"": images[0][0]}).metrics
-    places = {metric.key: place for place, metric in enumerate(metrics)}
-    for repeat in range(repeats):
-        chosen = np.random.default_rng([repeat, number]).integers(0, len(images[0]), number)
-        samples = {
-            method: {str(place): each[k] for place, k in enumerate(chosen)}
-            for method, each in zip(METHODS, images, strict=False)  # images may be of the first method only
-        }
-        draws = {"replicates": replicates, "seed": repeat}
-        if own:
-            found = segbench.intervals(population.protocol.table(samples[METHODS[0]]), **draws)
-        else:
-            comparison = segbench.compare(samples, protocol=population.protocol, **draws)
-            found = comparison.intervals[METHODS[0]]
-            count_differences(counted, comparison, {key: truth[:, place] for key, place in places.items()})
-        for key, ends in found.items():
-            value = truth[0, places[key]]
-            counted.add(key, held=holds(ends, value), width=ends[1] - ends[0], none=np.isnan(ends[0]))
-    return counted
+def measure(drawn: Drawn, metrics: Sequence[str]) -> Measured:
+    """Compare two methods by the library: the first one's metrics with their intervals, and p of the difference."""
+    methods, unit = drawn
+    comparison = segbench.compare(methods, replicates=1, **({} if unit is None else {"unit": unit}))
+    rows = []
+    for key in metrics:
+        standing = next(row for row in comparison.answer(key).standings if row.method == "first")
+        (difference,) = comparison.rows(key, tallied=False)
+        rows.append((standing.estimate, *standing.found.ends, difference.p_value))
+    return Measured(*np.array(rows).T)
 
 
-def count_differences(counted: Counted, comparison: segbench.Comparison, truth: Mapping[str, Floats]) -> None:
-    """Count what intervals and p-values of differences do: of the two equal methods, and to the better one."""
-    for metric in comparison.metrics:
-        pairs = comparison.pairs(metric.key)
-        low, high = pairs.intervals(LEVEL)
-        with np.errstate(invalid="ignore", divide="ignore"):  # no difference in any image
-            naive = 2 * stdtr(comparison.images - 1, -np.abs(pairs.differences / pairs.standard_errors))
-        for place, (name, other) in enumerate({"equal": 1, "gap": 2}.items()):
-            p, ends = pairs.p_values[place], (low[place], high[place])
-            significant = np.array([p, naive[place]]) < 1 - LEVEL
-            rejected, by_naive = np.where(np.isnan(p), np.nan, significant)
-            held = holds(ends, truth[metric.key][0] - truth[metric.key][other])
-            counted.add(metric.key, **{f"{name}_held": held, f"{name}_rejected": rejected, f"{name}_naive": by_naive})
-            if not np.isnan([p, *ends]).any():
-                counted.add(metric.key, contradictions=(ends[0] > 0 or ends[1] < 0) != significant[0])
-    first, second = (comparison.measured[name] for name in METHODS[:2])
-    for place, metric in enumerate(first.table.metrics):
-        if metric.key and metric.spread in ("jumps", "erratic") and comparison.images >= ENOUGH_IMAGES:
-            drawn = [each.draws[:, place] for each in (first, second)]
-            of_first, of_difference = (np.nanquantile(each, QUANTILES) for each in (drawn[0], drawn[0] - drawn[1]))
-            values = truth[metric.key]
-            counted.add(
-                metric.key,
-                quantiles=holds(of_first, values[0]),
-                quantiles_of_difference=holds(of_difference, values[0] - values[1]),
-            )
+def named(counts: Sequence[Any], start: int = 0) -> dict[str, Any]:
+    """Name images by their numbers."""
+    return {f"{number:06}": image for number, image in enumerate(counts, start)}
 
 
-COLUMNS = {
-    "held": "held", "quant": "quantiles", "none": "none", "equal": "equal_held", "quant_d": "quantiles_of_difference",
-    "size": "equal_rejected", "gap held": "gap_held", "power": "gap_rejected", "n - 1": "gap_naive",
+def of_images(population: Population, images: int, random: Random) -> Drawn:
+    """Draw images that are independent."""
+    first, second = population(random, np.arange(images))
+    return {"first": named(first), "second": named(second)}, None
+
+
+def of_units(population: Population, rho: float, sizes: Callable[[Random], Integers], random: Random) -> Drawn:
+    """Draw units with these numbers of images."""
+    number = sizes(random)
+    unit = np.repeat(np.arange(number.size), number)
+    first, second = population(random, unit, rho)
+    return {"first": named(first), "second": named(second)}, named([f"unit {k}" for k in unit.tolist()])
+
+
+def of_runs(images: int, runs: tuple[int, int], deviation: float, random: Random) -> Drawn:
+    """Draw two methods with these numbers of runs."""
+    tp, fp, size = populations.trained(random, images, max(runs), deviation)
+    methods = {}
+    for name, of_method, number in zip(("first", "second"), zip(tp, fp, strict=True), runs, strict=True):
+        counts = [named(populations.confusion(*run, size)) for run in zip(*of_method, strict=True)]
+        methods[name] = counts[:number] if number > 1 else counts[0]
+    return methods, None
+
+
+def of_folds(images: int, folds: int, deviation: float, random: Random) -> Drawn:
+    """Draw two methods that are trained once for each fold, which has its part of the images."""
+    tp, fp, size = populations.trained(random, images, folds, deviation)
+    ends = np.linspace(0, images, folds + 1).astype(int)
+    methods: dict[str, list[dict[str, Any]]] = {"first": [], "second": []}
+    for fold, (start, end) in enumerate(itertools.pairwise(ends)):
+        for runs, of_method in zip(methods.values(), zip(tp[:, fold], fp[:, fold], strict=True), strict=True):
+            runs.append(named(populations.confusion(*(part[start:end] for part in (*of_method, size))), start))
+    return methods, None
+
+
+@cache
+def truth_of(draw: Callable[[Random], Drawn], metrics: tuple[str, ...]) -> Floats:
+    """Return the metrics of a population, from large sets of it."""
+    random = np.random.default_rng(2**32 - 1)
+    mean: Floats = np.mean([measure(draw(random), metrics).estimates for _ in range(LARGE_SETS)], axis=0)
+    return mean
+
+
+@cache
+def truth_of_runs(deviation: float, metrics: tuple[str, ...]) -> Floats:
+    """Return the mean IoU of all images, and Dice of an image, over trainings of methods trained several times."""
+    random, values = np.random.default_rng(2**32 - 1), []
+    for _ in range(200):
+        tp, fp, size = populations.trained(random, LARGE, 20, deviation)
+        iou = tp.sum(axis=2) / (fp.sum(axis=2) + size.sum())
+        values.append({"iou": iou.mean(), "dice_images": (2 * tp / (tp + fp + size)).mean()})
+    return np.array([np.mean([value[key] for value in values]) for key in metrics])
+
+
+def between(units: int, low: int, high: int, random: Random) -> Integers:
+    """Draw the numbers of images of units."""
+    return random.integers(low, high + 1, units)
+
+
+def one_large(units: int, random: Random) -> Integers:
+    """Return the numbers of images of units, the first of which has half of all."""
+    del random
+    return np.array([10 * (units - 1), *[10] * (units - 1)])
+
+
+def unknown(metrics: tuple[str, ...]) -> Floats:
+    """Return no metrics, where intervals of a method are not of interest."""
+    return np.full(len(metrics), np.nan)
+
+
+CONTOURS = ("hd95", "assd", "nsd@2", "dice")
+RARE = (1, 0.9, 0.6, 0.4, 0.2, 0.1, 0.08, 0.05)
+IMAGES: dict[str, tuple[Population, tuple[str, ...], tuple[int, ...]]] = {
+    "pixels": (
+        populations.pixels, ("ods_f", "ois_f", "auc_roc", "average_precision", "mean_image_f"), (10, 30, 100, 300),
+    ),
+    "pixels-large": (
+        partial(populations.pixels, large=True),
+        ("ods_f", "ois_f", "auc_roc", "average_precision", "mean_image_f"), (10, 30, 100, 300),
+    ),
+    "labels": (populations.masks, ("iou", "dice_images", "pixel_accuracy"), (8, 10, 30, 100)),
+    "boundaries": (populations.boundaries, ("ods_f", "ois_f", "area_pr", "mean_image_f"), (10, 30, 100, 300)),
+    "saliency": (populations.saliency, ("s_measure", "f_max", "e_max", "weighted_f", "mae"), (10, 30, 100, 300)),
+    "regions": (populations.regions, ("covering_ods", "pri_ods", "voi_ods", "are_ods"), (10, 30, 100, 300)),
+    "contours": (populations.contours, CONTOURS, (8, 10, 30, 100)),
+    "objects": (populations.objects, ("pq", "f1@0.5", "f1_images@0.5", "aji"), (8, 10, 30, 100)),
+    "centerlines": (populations.centerlines, ("cldice", "cldice_images", "betti0_error"), (8, 10, 30, 100)),
+    "anomalies": (populations.anomalies, ("aupro", "image_auc_roc", "auc_roc", "average_precision"), (8, 10, 30, 100)),
 }  # fmt: skip
+FAILING: dict[str, tuple[Population, tuple[str, ...], tuple[int, ...]]] = {
+    "rare-classes": (
+        partial(populations.classes, present=RARE), ("miou", "mean_dice", "pixel_accuracy"), (8, 10, 30, 100, 300),
+    ),
+    "failures": (partial(populations.contours, failing=0.05), CONTOURS, (8, 10, 30, 100)),
+    "failures-of-one": (partial(populations.contours, failing=0.05, only_second=True), CONTOURS, (8, 10, 30, 100)),
+}  # fmt: skip
+UNITS: dict[str, tuple[Population, tuple[str, ...]]] = {
+    "miou": (partial(populations.classes, present=(1, 0.75, 0.75, 0.75, 0.75), in_images=0.7), ("miou",)),
+    "ods": (populations.pixels, ("ods_f",)),
+    "pq": (populations.objects, ("pq",)),
+    "aupro": (populations.anomalies, ("aupro",)),
+    "hd95": (populations.contours, ("hd95",)),
+}
+FAILING_UNITS: dict[str, tuple[Population, tuple[str, ...]]] = {
+    "units-rare-classes": (partial(populations.classes, present=RARE, in_images=0.7), ("miou",)),
+    "units-failing": (partial(populations.masks, failing=0.1), ("dice_images",)),
+}
 
 
-def report(counted: Counted, truth: Mapping[str, Floats], title: str) -> None:
-    """Print one line per metric."""
-    print(f"\n{title}")
-    titles = "".join(f"{name:>9}" for name in (*COLUMNS, "gap", "contr."))
-    print(f"{'metric':24}{'truth':>9}{'width':>9}{titles}")
-    for key in counted:
-        first, *_, better = (*truth[key], np.nan) if truth[key].size == 1 else truth[key]
-        widths = counted.values(key, "width")
-        cells = [first, np.median(widths) if widths.size else np.nan]
-        cells += [counted.share(key, name) for name in COLUMNS.values()]
-        numbers = "".join(f"{'-':>9}" if np.isnan(cell) else f"{cell:9.4f}" for cell in (*cells, better - first))
-        print(f"{key:24}{numbers}{int(counted.values(key, 'contradictions').sum()):9}", flush=True)
+OF_MASKS = ("iou", "dice_images")
+TRAININGS = (0, 0.05, 0.1)
+"""Standard deviations of trainings."""
 
 
-def print_scales(images: Images, number: int) -> None:
-    """Print how much comparisons change where the second method's scores are on another scale."""
-    changes = dict.fromkeys(SCALES, 0.0)
-    for repeat in range(REPEATS_OF_SCALES):
-        chosen = np.random.default_rng([repeat, number]).integers(0, len(images[0]), number)
-        first, second = ({str(place): each[k] for place, k in enumerate(chosen)} for each in images[:2])
-        found = ends_and_p(segbench.compare({"first": first, "second": second}, replicates=200))
-        for name, scale in SCALES.items():
-            scaled = {
-                k: segbench.ScoreCounts(scale(one.scores), one.positives, one.negatives) for k, one in second.items()
-            }
-            other = ends_and_p(segbench.compare({"first": first, "second": scaled}, replicates=200))
-            changes[name] = max(changes[name], float(np.nanmax(np.abs(found - other))))
-    print(
-        f"largest change of an interval or p-value, {number} images, second method's scores "
-        + ", ".join(f"{name}: {change:.1e}" for name, change in changes.items())
-    )
+def cells_of_units() -> Iterator[tuple[str, Cell]]:
+    """Yield cells of masks in units (a), also with one that has half of the images (b)."""
+    metrics = (*OF_MASKS, "dice_units")
+    for units, rho, low, high in (
+        (8, 0.5, 5, 29), (12, 0.2, 10, 10), (12, 0.5, 10, 10), (30, 0.5, 5, 29), (30, 0, 5, 29), (100, 0.5, 1, 59),
+    ):  # fmt: skip
+        draw, truth = (
+            partial(of_units, populations.masks, rho, partial(between, number, low, high)) for number in (units, LARGE)
+        )
+        yield f"a/{units}x{low}-{high}-rho{rho}", Cell(draw, partial(truth_of, truth), metrics, (0.03, 0.07), 0.93)
+    # Skill does not depend on the number of images, so these metrics are those of units of equal size.
+    truth = partial(of_units, populations.masks, 0.5, partial(between, LARGE, 10, 10))
+    for units in (6, 8, 12):
+        draw = partial(of_units, populations.masks, 0.5, partial(one_large, units))
+        yield f"b/{units}", Cell(draw, partial(truth_of, truth), OF_MASKS, (0, 0.07), 0.93)
 
 
-def ends_and_p(comparison: segbench.Comparison) -> Floats:
-    """Give the ends of every interval and every p-value, of methods and of differences, but not thresholds."""
-    rows = [(row.low, row.high, row.p_value) for row in comparison.differences]
-    own = [
-        ends for found in comparison.intervals.values() for key, ends in found.items() if not key.endswith("threshold")
-    ]
-    return np.array([*np.ravel(rows), *np.ravel(own)])
+def cells_of_protocols() -> Iterator[tuple[str, Cell]]:
+    """Yield cells of units in other protocols (c), and where intervals are too narrow (f)."""
+    for letter, populations_of, numbers in (("c", UNITS, (12, 30)), ("f", FAILING_UNITS, (8, 12, 30))):
+        for name, (population, metrics) in populations_of.items():
+            truth = partial(truth_of, partial(of_units, population, 0.5, partial(between, LARGE, 4, 8)))
+            for units in numbers:
+                draw = partial(of_units, population, 0.5, partial(between, units, 4, 8))
+                bounds: Any = ((0, 0.07), 0.92) if letter == "c" else ()
+                yield f"{letter}/{name}-{units}", Cell(draw, truth, metrics, *bounds)
+
+
+def cells_of_runs() -> Iterator[tuple[str, Cell]]:
+    """Yield cells of methods trained several times (d), and of folds (e)."""
+    sets = [(images, runs) for images in (10, 30, 100) for runs in (2, 3, 5, 10)]
+    for (images, runs), deviation in itertools.product([*sets, (500, 3)], TRAININGS):
+        draw, truth = partial(of_runs, images, (runs, runs), deviation), partial(truth_of_runs, deviation)
+        coverage = 0.93 if runs > 2 else 0.0
+        yield f"d/{images}x{runs}-sd{deviation}", Cell(draw, truth, OF_MASKS, (0, 0.07), coverage)
+    for runs, deviation in itertools.product((2, 3, 5, 10), TRAININGS):
+        yield (
+            f"d/one-30x{runs}-sd{deviation}",
+            Cell(partial(of_runs, 30, (runs, 1), deviation), unknown, OF_MASKS, (0, 0.07)),
+        )
+    for images, deviation in itertools.product((50, 200), TRAININGS):
+        yield f"e/{images}-sd{deviation}", Cell(partial(of_folds, images, 5, deviation), unknown, OF_MASKS, (0, 0.07))
+
+
+def cells_of_images() -> Iterator[tuple[str, Cell]]:
+    """Yield cells of images that are independent (g), and those among them where intervals are too narrow (f)."""
+    for letter, rows in (("f", FAILING), ("g", IMAGES)):
+        for name, (population, metrics, numbers) in rows.items():
+            truth = partial(truth_of, partial(of_images, population, LARGE))
+            for images in numbers:
+                yield f"{letter}/{name}-{images}", Cell(partial(of_images, population, images), truth, metrics)
+    for images in (10, 30, 100):
+        better = partial(populations.pixels, gap=0.15)
+        yield f"g/power-{images}", Cell(partial(of_images, better, images), unknown, ("ods_f",))
+
+
+def cells_of_notes() -> Iterator[tuple[str, NoteCell]]:
+    """Yield cells of the note on few images that decide a mean (n)."""
+    for images, least in ((10, 0.6), (30, 0.8), (100, 0.95)):
+        yield f"n/normal-{images}", NoteCell(lambda random, n=images: random.normal(100, 10, n), most=0.02)
+        yield f"n/beta-{images}", NoteCell(lambda random, n=images: 1000 * random.beta(9, 1, n), most=0.06)
+        yield f"n/failures-{images}", NoteCell(lambda random, n=images: populations.failed(random, n), least)
+
+
+CELLS = dict(itertools.chain(cells_of_units(), cells_of_protocols(), cells_of_runs(), cells_of_images()))
+NOTE_CELLS = dict(cells_of_notes())
+SMALL = (
+    "a/12x10-10-rho0.5", "b/6", "c/miou-12", "d/10x3-sd0.1", "d/one-30x3-sd0.1", "e/50-sd0.1", "f/rare-classes-8",
+    "f/failures-of-one-10", "g/labels-10",
+)  # fmt: skip
+"""Cells of which the tests draw the first 100 sets; `--record` writes the p-values that they expect."""
+
+
+def repeated(cell: Cell, repeats: int, seed: int) -> Measured:
+    """Measure sets of a cell, shape (repeats, metrics)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # nan in all of the resamples
+        sets = [measure(cell.draw(np.random.default_rng([seed, repeat])), cell.metrics) for repeat in range(repeats)]
+    return Measured(*(np.array([getattr(drawn, name) for drawn in sets]) for name in vars(sets[0])))
+
+
+def rows_of(name: str, repeats: int, seed: int) -> list[dict[str, str]]:
+    """Measure a cell: a row for each metric."""
+    common = {"cell": name, "repeats": str(repeats), "seed": str(seed)}
+    if name in NOTE_CELLS:
+        noted = [NOTE_CELLS[name].noted(np.random.default_rng([seed, repeat])) for repeat in range(repeats)]
+        return [{**dict.fromkeys(COLUMNS, ""), **common, "metric": "hd95", "noted": f"{np.mean(noted):.4f}"}]
+    cell = CELLS[name]
+    measured, truth = repeated(cell, repeats, seed), cell.truth(cell.metrics)
+    rows = []
+    for column, metric in enumerate(cell.metrics):
+        low, high, p_values = (values[:, column] for values in (measured.low, measured.high, measured.p_values))
+        known, tested = ~np.isnan(low), ~np.isnan(p_values)
+        held = (low[known] - 1e-12 <= truth[column]) & (truth[column] <= high[known] + 1e-12)
+        shares = {
+            "truth": truth[column],
+            "coverage": held.mean() if known.any() and not np.isnan(truth[column]) else np.nan,
+            "no_interval": 1 - known.mean(),
+            "size": (p_values[tested] < 0.05).mean() if tested.any() else np.nan,
+            "no_test": 1 - tested.mean(),
+        }
+        texts = {key: "" if np.isnan(share) else f"{share:.4f}" for key, share in shares.items()}
+        rows.append({**dict.fromkeys(COLUMNS, ""), **common, "metric": metric, **texts})
+    return rows
+
+
+def read() -> dict[str, list[dict[str, str]]]:
+    """Read what has been measured, the rows of each cell."""
+    measured: dict[str, list[dict[str, str]]] = {}
+    if RESULTS.exists():
+        with RESULTS.open(newline="") as file:
+            for row in csv.DictReader(file):
+                measured.setdefault(row["cell"], []).append(row)
+    return measured
+
+
+def store(rows: list[dict[str, str]]) -> None:
+    """Put the rows of a cell into the file, in the order of the cells."""
+    measured = {**read(), rows[0]["cell"]: rows}
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    for name in (*CELLS, *NOTE_CELLS):
+        writer.writerows(measured.get(name, []))
+    partly = RESULTS.with_suffix(".partly")
+    partly.write_text(text.getvalue())
+    partly.replace(RESULTS)
+
+
+def run(names: Sequence[str], repeats: int, seed: int, jobs: int) -> None:
+    """Measure cells that are not in the file with as many repeats, and print them."""
+    measured = read()
+    missing = [name for name in names if not measured.get(name) or int(measured[name][0]["repeats"]) < repeats]
+    start = time.perf_counter()
+    with ProcessPoolExecutor(jobs) as pool:
+        running = [pool.submit(rows_of, name, repeats, seed) for name in missing]
+        for done in as_completed(running):
+            rows = done.result()
+            store(rows)
+            for row in rows:
+                cell = CELLS.get(row["cell"]) or NOTE_CELLS[row["cell"]]
+                missed = "  misses its bound" if cell.misses(row) else ""
+                print(f"{time.perf_counter() - start:7.0f} s  " + "  ".join(row.values()) + missed, flush=True)
+
+
+def first_p_values(name: str) -> list[float]:
+    """Return the p-values of the first metric of a cell in the first 100 sets."""
+    return [float(f"{p:.9g}") for p in repeated(CELLS[name], 100, 0).p_values[:, 0]]
 
 
 def main() -> None:
-    """Simulate and print."""
+    """Measure cells, or write the tables of the documentation."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("population", nargs="*", metavar="POPULATION", help=f"of {', '.join(POPULATIONS)}; all")
-    parser.add_argument("--repeats", type=int, default=500)
-    parser.add_argument("--images", type=int, nargs="+", default=[10, 30, 100, 300])
-    parser.add_argument("--replicates", type=int, default=500, help="resamples, for metrics that jump")
-    parser.add_argument("--own", action="store_true", help="only the intervals of the first method, which is quicker")
+    parser.add_argument("cell", nargs="*", metavar="CELL", help="beginning of the names of cells, such as a or d/30")
+    parser.add_argument("--repeats", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--list", action="store_true", help="print the names of all cells")
+    parser.add_argument("--record", action="store_true", help="write the p-values that tests compare with")
     arguments = parser.parse_args()
-    if unknown := set(arguments.population) - set(POPULATIONS):
-        sys.exit(f"no population {', '.join(sorted(unknown))}; expected some of {', '.join(POPULATIONS)}")
-    warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
-    for name in arguments.population or POPULATIONS:
-        population = POPULATIONS[name]
-        images = population.images()[: 1 if arguments.own else None]
-        tables = [population.protocol.table({f"{k:05}": one for k, one in enumerate(each)}) for each in images]
-        truth = np.array([table.estimates for table in tables])
-        by_key = {metric.key: truth[:, place] for place, metric in enumerate(tables[0].metrics)}
-        for number in arguments.images:
-            counted = simulate(
-                population, truth, images, number,
-                repeats=arguments.repeats, replicates=arguments.replicates, own=arguments.own,
-            )  # fmt: skip
-            report(counted, by_key, f"{name}: {number} images, {arguments.repeats} repeats")
-            if name == "paired" and not arguments.own:
-                print_scales(images, number)
+    if arguments.record:
+        lines = (f'"{name}": {json.dumps(first_p_values(name))}' for name in SMALL)
+        RECORDED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    if arguments.list:
+        print("\n".join((*CELLS, *NOTE_CELLS)))
+    names = [name for start in arguments.cell for name in (*CELLS, *NOTE_CELLS) if name.startswith(start)]
+    if arguments.cell and not names:
+        sys.exit(f"no cell begins with {', '.join(arguments.cell)}; --list prints the names of all")
+    run(list(dict.fromkeys(names)), arguments.repeats, arguments.seed, arguments.jobs)
 
 
 if __name__ == "__main__":

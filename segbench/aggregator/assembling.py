@@ -95,6 +95,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
         run.inputs,
         digests,
         image_notes=image_notes,
+        assigned={kind: part.among([*digests, *failed]) for kind, part in run.assigned.items()},
         run=run.run,
         ground_truth_digests=truth_of,
     )
@@ -137,8 +138,8 @@ def load_results(
         many of how many. A run that repeats a complete one is left out until it is complete itself; until then
         ``result.outdated`` of the latter says so.
     **settings
-        Settings of measuring, such as ``at=0.5``, for the runs whose protocol measures with them, see
-        `Result.with_settings`; by default each run is measured as it was when it was last made.
+        Settings of measuring, such as ``at=0.5``, for the runs whose protocol measures with them, and ``group_by`` for
+        all, see `Result.with_settings`; by default each run is measured as it was when it was last made.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,6 +12,7 @@ from inspect import signature
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
@@ -27,6 +28,7 @@ from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
+from segbench.loaders.belonging import KINDS, By, assignments
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -54,6 +56,8 @@ def evaluate(
     negatives: str = "",
     images: Images = None,
     allow_missing: bool = False,
+    group_by: By = None,
+    unit: By = None,
     method: str | None = None,
     run: str = "",
     repairs: Repairs = Repairs(),
@@ -74,8 +78,8 @@ def evaluate(
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, or a data set with ``len()`` and an index, which get the names ``"0"``, ``"1"``, and so on;
         ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by `Accumulator.update`, but without names
-        none may be a batch or a volume. Of the other arguments only `protocol`, `method`, `run` and `progress` go
-        with arrays.
+        none may be a batch or a volume. Of the other arguments only `protocol`, `group_by`, `unit`, `method`, `run`
+        and `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
@@ -98,6 +102,9 @@ def evaluate(
     allow_missing : bool
         Leave out ground-truth images without a prediction instead of refusing them. The signature says how many
         (``missing:2 of 9``) and a note names them.
+    group_by, unit : str, mapping of str to str, or function of the name, optional
+        What puts images into groups, and which belong together, such as those of a patient; see `Result.with_settings`.
+        By default there are no groups, and images are independent. The results file keeps both.
     method : str, optional
         Name of the method; by default that of the prediction folder. With a pairs file of several methods: which one.
     run : str
@@ -158,14 +165,16 @@ def evaluate(
     _refuse_unfit(protocol, repairs, thresholds, executor)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
-        beside = set(defaults) - {"ground_truth", "protocol", "method", "run", "progress"}
+        beside = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "run", "progress"}
         if given := [name for name in arguments if name in beside and arguments[name] is not defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
             raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
-        return evaluate_arrays(ground_truth, protocol, method=method, run=run, progress=progress)
+        result = evaluate_arrays(ground_truth, protocol, method=method, run=run, progress=progress)
+        belonging = {name: arguments[name] for name in KINDS if arguments[name]}
+        return result.with_settings(**belonging) if belonging else result
     with listed_once():
         inputs = find_inputs(
             ground_truth,
@@ -192,6 +201,7 @@ def evaluate(
         results=results,
         fresh=fresh,
         executor=executor,
+        belonging={name: arguments[name] for name in KINDS},
         progress=progress,
         warn=True,
     )
@@ -208,10 +218,14 @@ def evaluate_pairing(
     results: str | PathLike[str] | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
+    belonging: Mapping[str, By] = MappingProxyType({}),
     progress: Callable[[int, int], None] | None = None,
     warn: bool = False,
 ) -> Result:
-    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too."""
+    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too.
+
+    Settings of `belonging`, such as ``group_by``, say what images belong to.
+    """
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
     if (passes := protocol.capability(TwoPasses)) and passes.first:
@@ -237,6 +251,7 @@ def evaluate_pairing(
         settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=pairing.notes if run else (*pairing.notes, *pairing.notes_on_left_out),  # a run may be a fold
         inputs=pairing.inputs.absolute(),
+        assigned=assignments(belonging, pairing.names),
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []

@@ -10,19 +10,21 @@ from typing import Any
 from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
-from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.result import Result, joined, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named, setting
 from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
+from segbench.loaders.belonging import KINDS, MAPPING, By
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
-from segbench.statistics.run_means import named_runs, table_of_runs
-from segbench.statistics.tables import as_runs, protocol_measuring, refuse_different
+from segbench.statistics.pairs import Test
+from segbench.statistics.run_means import named_runs
+from segbench.statistics.tables import as_runs, protocol_measuring, refuse_different, table_of_counts
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
@@ -35,9 +37,11 @@ def compare(
     methods: Mapping[str, Runs] | Sequence[Result],
     *,
     protocol: Protocol | None = None,
+    unit: By = None,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
+    test: Test = "t-test",
 ) -> Comparison:
     """Compare methods, each pair of them, by every metric but totals and thresholds.
 
@@ -51,10 +55,16 @@ def compare(
     protocol : Protocol, optional
         What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
         theirs.
+    unit : str, mapping of str to str, or function of the name, optional
+        Which images belong together, such as those of a patient, see `intervals`: units are then compared. Results
+        have units of their own; here they are measured with these.
     level : float
         Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
         Of the resamples behind ranks, and behind intervals of metrics that jump, see `intervals`.
+    test : {"t-test", "signed-rank"}
+        Which test decides the answer: the paired jackknife t-test, of any metric, or the signed-rank test, of means
+        over images. Choose before you look; see docs/comparing.md. `Difference` has both.
 
     Returns
     -------
@@ -65,7 +75,8 @@ def compare(
     Raises
     ------
     ArgumentError
-        For fewer than two methods, or other settings: it says what differs.
+        For fewer than two methods, or other settings: it says what differs. For the signed-rank test where no metric
+        is a mean over images.
     DataError
         For other images or ground truth, or runs that share some images, but not all.
 
@@ -89,39 +100,49 @@ def compare(
     odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
     if odd:
         raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
-    lists = [list(of_method) if isinstance(of_method, (list, tuple)) else [of_method] for of_method in by_method]
-    every = [of_run for several in lists for of_run in several]
-    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in every]
-    settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
-    if every and all(isinstance(of_run, Result) for of_run in every):
+    if isinstance(methods, Mapping) and all(isinstance(run, Result) for of in by_method for run in _listed(of) or [of]):
+        by_method = [_joined(name, _listed(of_method)) for name, of_method in methods.items()]
+    results = [of_method for of_method in by_method if isinstance(of_method, Result)]
+    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
+    settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
+    if by_method and len(results) == len(by_method):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
-        named_results = [of_run for name, several in zip(names, lists, strict=True) for of_run in _named(name, several)]
+        named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
+        if unit is not None:
+            named_results = [result.with_settings(unit=unit) for result in named_results]
         return compare_results(named_results, **settings)
-    runs = {
-        name: as_runs(name, of_method if isinstance(of_method, (list, tuple)) else [of_method])
-        for name, of_method in zip(names, by_method, strict=True)
-    }
+    runs = {name: as_runs(name, _listed(of_method)) for name, of_method in zip(names, by_method, strict=True)}
     measuring = protocol or protocol_measuring(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )
     named_counts = [item for name, of_method in runs.items() for item in named_runs(name, of_method).items()]
     if len(named_counts) > 1:
         refuse_different(dict(named_counts))
-    return compare_tables(
-        {name: table_of_runs(name, of_method, measuring.table) for name, of_method in runs.items()}, **settings
-    )
+    tables = {name: table_of_counts(name, of_method, measuring, unit) for name, of_method in runs.items()}
+    return compare_tables(tables, **settings)
 
 
-def _named(method: str, results: Sequence[Result]) -> list[Result]:
-    """Name results as those of a method; several as its runs, which have numbers where they have no names."""
-    if len(results) == 1:
-        return [replace(results[0], method=method)]
-    return [replace(result, method=method, run=result.run or str(k)) for k, result in enumerate(results, 1)]
+def _listed(runs: Any) -> list[Any]:  # noqa: ANN401  what `compare` takes of a method
+    """Return the runs of a method, of which a single one needs no list."""
+    return list(runs) if isinstance(runs, (list, tuple)) else [runs]
+
+
+def _joined(method: str, runs: Sequence[Result]) -> Result:
+    """Join the results of the runs of a method, which must be measured alike."""
+    if len(runs) < 2:
+        return runs[0]
+    alike = _measured_alike([replace(run, method=f"{method}@{number}") for number, run in enumerate(runs, 1)])
+    return joined({str(number): replace(run, method=method, run=str(number)) for number, run in enumerate(alike, 1)})
 
 
 def compare_results(
-    results: Sequence[Result], *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+    results: Sequence[Result],
+    *,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+    test: Test = "t-test",
 ) -> Comparison:
     """Compare methods pair by pair on the same images.
 
@@ -132,7 +153,7 @@ def compare_results(
         joined, see `join_runs`. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
-    level, replicates, seed
+    level, replicates, seed, test
         As in `segbench.compare`.
 
     Returns
@@ -159,6 +180,24 @@ def compare_results(
     if not results:
         raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)
+    results = _measured_alike(results)
+    counts = {result.method: result.counts for result in results}
+    # The digest of imported counts is that of the files that held them.
+    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
+    if len(counts) > 1 and not same_truth:
+        refuse_different(counts)
+        _refuse_different_data(results)
+    tables = {result.method: result.measured for result in results}
+    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
+    undefined = {key: _why(key, results) for key in comparison.undefined}
+    later = grouped((result.outdated, result.method) for result in results if result.outdated)
+    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
+    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
+    return replace(comparison, undefined=undefined, general_notes=notes)
+
+
+def _measured_alike(results: list[Result]) -> list[Result]:
+    """Return results as they are compared; refuse those that were not measured the same way."""
     published = [result.method for result in results if result.published]
     if published:
         raise ArgumentError(f"{', '.join(published)}: published without images, so it cannot be compared")
@@ -179,18 +218,7 @@ def compare_results(
             f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
         )
     refuse_measured_apart(results)
-    counts = {result.method: result.counts for result in results}
-    # The digest of imported counts is that of the files that held them.
-    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
-    if len(counts) > 1 and not same_truth:
-        refuse_different(counts)
-        _refuse_different_data(results)
-    tables = {result.method: result.measured for result in results}
-    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed)
-    undefined = {key: _why(key, results) for key in comparison.undefined}
-    later = grouped((result.outdated, result.method) for result in results if result.outdated)
-    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    return replace(comparison, undefined=undefined, notes=(*outdated, *differing_repairs(results), *comparison.notes))
+    return results
 
 
 def refuse_measured_apart(results: Sequence[Result]) -> None:
@@ -198,6 +226,23 @@ def refuse_measured_apart(results: Sequence[Result]) -> None:
     if apart := measured_apart(results):
         what = f"methods are measured alike, but {_said_of_each(results, apart)}"
         raise ArgumentError(f"{what}; {choice_of(apart)}")
+    for name, kind in KINDS.items():
+        of_kind = [result for result in results if kind in result.assigned]
+        for result in of_kind[1:]:
+            _refuse_assigned_otherwise(of_kind[0], result, name)
+
+
+def _refuse_assigned_otherwise(first: Result, other: Result, name: str) -> None:
+    """Refuse results of which an image belongs to different groups, as where a CSV file changed between two runs."""
+    kind = KINDS[name]
+    ours, theirs = first.assigned[kind].of_images, other.assigned[kind].of_images
+    if ours == theirs:
+        return
+    for image in sorted({*first.counts}.intersection(other.counts)):
+        here, there = ours.get(image, "none"), theirs.get(image, "none")
+        if here != there:
+            what = f"the {kind} of {image!r} is {here} in {first.method}, {there} in {other.method}"
+            raise ArgumentError(f"{what}; {choice_of({name: [first.assigned[kind].by]})}")
 
 
 def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
@@ -211,7 +256,8 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
                 )
             )
             continue
-        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(values))
+        typable = ("none" if value == MAPPING else value for value in values)
+        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(typable))
         choices.append(setting(typed, f"result.with_settings({name}=...)"))
     return f"choose one: {' and '.join(choices)}"
 

@@ -12,6 +12,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named
 from segbench.core.options import setting_text
+from segbench.loaders.belonging import KINDS, Assignment
 
 
 class Measurable(Protocol):
@@ -28,6 +29,14 @@ class Measurable(Protocol):
     @property
     def settings(self) -> Mapping[str, str]:
         """All settings as text."""
+
+    @property
+    def assigned(self) -> Mapping[str, Assignment]:
+        """What images belong to, by kind."""
+
+    @property
+    def measuring_settings(self) -> frozenset[str]:
+        """The settings that it can be measured with."""
 
     @property
     def published(self) -> object:
@@ -49,7 +58,7 @@ def _fields(rules: core.Protocol) -> dict[str, Field[Any]]:
 
 def measured_with(results: Sequence[Measured], settings: Mapping[str, Any]) -> list[Measured]:
     """Measure results with other settings, each with those of its protocol."""
-    measurable = [result.rules.measuring_settings() for result in results]
+    measurable = [result.measuring_settings for result in results]
     for name in settings:
         if not any(name in known for known in measurable):
             known = ", ".join(sorted(frozenset().union(*measurable))) or "none"
@@ -99,7 +108,15 @@ def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
         if setting.metadata["measuring"] == "apart"
     }
     values = {name: [_as_text(result, name) for result in results] for name in sorted(apart)}
+    values |= {name: _assigned_by(results, kind) for name, kind in KINDS.items()}
     return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
+
+
+def _assigned_by(results: Sequence[Measurable], kind: str) -> list[str]:
+    """Return by what setting the images of each result belong to something; published ones are as the others."""
+    named = [result.assigned[kind].by if kind in result.assigned else "none" for result in results]
+    usual = next((by for by, result in zip(named, results, strict=True) if not result.published), "none")
+    return [usual if result.published else by for by, result in zip(named, results, strict=True)]
 
 
 def _as_text(result: Measurable, name: str) -> str:
@@ -110,4 +127,5 @@ def _as_text(result: Measurable, name: str) -> str:
 def without_measuring(result: Measurable) -> Mapping[str, str]:
     """Return the settings of a result without those of measuring, which do not tell runs apart."""
     measuring = {setting.name for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    measuring |= KINDS.keys()
     return {name: text for name, text in result.settings.items() if name not in measuring}

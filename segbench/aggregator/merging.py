@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -21,6 +21,7 @@ from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.temporary import remove_left_behind, temporary_file
+from segbench.loaders.belonging import Assignment, together
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.stored import StoredProtocol
@@ -39,6 +40,7 @@ class _Merged:
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
     rules: list[Protocol] = field(default_factory=list)  # of the parts, which may be measured by different settings
+    assigned: list[Mapping[str, Assignment]] = field(default_factory=list)  # as each part says what images belong to
 
     def run(self) -> Run:
         """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
@@ -55,7 +57,8 @@ class _Merged:
         stored = self.first.stored
         if shared := shared_settings(self.rules):
             stored = stored._replace(measuring=StoredProtocol.of(self.first.rules.with_settings(**shared)).measuring)
-        return replace(self.first, stored=stored, settings=settings, notes=tuple(self.notes), inputs=inputs)
+        assigned, notes = together(self.assigned), tuple(self.notes)
+        return replace(self.first, stored=stored, settings=settings, notes=notes, inputs=inputs, assigned=assigned)
 
 
 def lacking(result: Result) -> str:
@@ -206,6 +209,7 @@ def _add(
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
     whole.rules.append(run.rules)
+    whole.assigned.append(run.assigned)
     places = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
     elsewhere = _folders(places).isdisjoint(before := _folders(whole.places)) and bool(before)
     whole.places |= dict.fromkeys(places)

@@ -33,12 +33,12 @@ class MeanOverParts(Protocol):
 
     def __post_init__(self) -> None:
         for name in ("name", "title", "reads", "counts"):
-            object.__setattr__(self, name, getattr(self._of_part, name))
+            object.__setattr__(self, name, getattr(self._first.rules, name))
 
     @property
-    def _of_part(self) -> Protocol:
-        rules: Protocol = next(iter(self.parts.values())).rules
-        return rules
+    def _first(self) -> Any:  # noqa: ANN401  a result
+        """The first part."""
+        return next(iter(self.parts.values()))
 
     @property
     def meant(self) -> dict[str, Any]:
@@ -62,7 +62,8 @@ class MeanOverParts(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return the scores; thresholds and totals have no mean."""
-        return tuple(metric for metric in self._of_part.metrics() if metric.kind == "score" and metric.key)
+        scores = (metric for metric in self._first.metrics if metric.kind == "score" and metric.key)
+        return tuple(replace(metric, mean_over_images=False) for metric in scores)
 
     def count(self, sample: Sample) -> Counted:
         """Count an image as the protocol does."""
@@ -82,9 +83,9 @@ class MeanOverParts(Protocol):
             of_images = {name: {image: part.counts[image] for image in per_image} for name, part in meant.items()}
             tables = {name: part.table_of(of_images[name]) for name, part in meant.items()}
         keys = [metric.key for metric in next(iter(tables.values())).metrics]
-        places = [keys.index(metric.key) for metric in self.metrics()]
+        metrics = [metric for metric in self.metrics() if metric.key in keys]  # single images have none of units
         kind = GroupMeans if self.is_in_one else PartMeans
-        return kind(tables, self.metrics(), places, parts=self.plural)
+        return kind(tables, metrics, [keys.index(metric.key) for metric in metrics], parts=self.plural)
 
     def capability(self, kind: type[Capability]) -> Capability | None:
         """Say whether methods are ranked; nothing else is known of a mean."""
@@ -114,7 +115,7 @@ class MeanOverRuns(MeanOverParts):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return all metrics of trainings, and the scores of folds."""
-        return super().metrics() if self.is_in_one else self._of_part.metrics()
+        return super().metrics() if self.is_in_one else self._first.metrics
 
     def table(self, per_image: Mapping[str, Any]) -> Table:
         """Return the means over trainings of all images or some, or those over folds."""

@@ -25,6 +25,7 @@ from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
+from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocols
@@ -156,6 +157,7 @@ class Run:
     settings: Mapping[str, str] = field(default_factory=dict)  # further fields of the signature: repairs, which images
     notes: tuple[str, ...] = ()  # on the whole set
     inputs: Inputs | None = None  # None for results that others counted
+    assigned: Mapping[str, Assignment] = field(default_factory=dict)  # what images belong to, such as their groups
     published: str = ""  # JSON of a curve published without images
     signature: str = ""
     images: int | None = None  # how many an incomplete run is to count, if that is known
@@ -181,6 +183,11 @@ class Run:
         return self.inputs.to_json() if self.inputs else ""
 
     @cached_property
+    def assigned_json(self) -> str:
+        """What images belong to as it is stored, which may name very many images."""
+        return json.dumps({kind: part.stored() for kind, part in self.assigned.items()})
+
+    @cached_property
     def rules(self) -> Protocol:
         """The protocol that counts, or that of the stored settings."""
         return self.given or self.stored.restored(self.protocol)
@@ -196,7 +203,8 @@ class Run:
         """All settings as text, and a class that is not installed; of imported results, no settings are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
         lacking = self.stored.lacking(self.protocol)
-        return known | ({"class": lacking} if lacking else {}) | dict(self.settings)
+        units = {UNIT: self.assigned[UNIT].label} if UNIT in self.assigned else {}
+        return known | ({"class": lacking} if lacking else {}) | dict(self.settings) | units
 
     @property
     def signed(self) -> str:
@@ -237,22 +245,9 @@ def read_run(row: Sequence[Any], path: str) -> Run:
 
 @_checked
 def _run(row: Sequence[Any]) -> Run:
-    (
-        key,
-        method,
-        name,
-        protocol,
-        counting,
-        settings,
-        measuring,
-        complete,
-        signature,
-        notes,
-        inputs,
-        version,
-        published,
-    ) = row
-    _require_texts(method, name, protocol, counting, measuring, signature, inputs, published, version)
+    key, method, name, protocol, counting, settings, measuring, assigned, complete, signature, *others = row
+    notes, inputs, version, published = others
+    _require_texts(method, name, protocol, counting, measuring, assigned, signature, inputs, published, version)
     found = json.loads(settings)
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are not texts")
     signed = parts_of(signature) if signature else {}
@@ -271,6 +266,7 @@ def _run(row: Sequence[Any]) -> Run:
         stored=StoredProtocol(counting, measuring),
         notes=_texts(notes),
         inputs=_inputs(inputs),
+        assigned=_assigned(assigned),
         version=_printable(version),
         published=published,
         images=None if complete or not signed else int(signed["images"]),
@@ -306,12 +302,21 @@ def _inputs(text: str) -> Inputs | None:
         return None
     found = Inputs.from_json(text)
     for part in (found, *found.merged):
-        places = {**vars(part), **dict.fromkeys(("merged", "images", "groups", "allow_missing"), "")}
-        in_pairs = {len(pair) for pair in part.groups} <= {2}
-        _require(in_pairs and all(_are(pair, str) for pair in part.groups), "groups that are not texts")
+        places = {**vars(part), **dict.fromkeys(("merged", "images", "allow_missing"), "")}
         _require(_are(places.values(), (str, type(None))), "places that are not texts")
         _require(_are(part.images, str) and _are([part.allow_missing], bool), "images that are not names")
     return found
+
+
+@functools.lru_cache(maxsize=8)  # methods of one data set share it
+def _assigned(text: str) -> Mapping[str, Assignment]:
+    assigned = {}
+    for kind, part in json.loads(text).items():
+        by, of_images = part["by"], part["of_images"]
+        _require(kind in KINDS.values() and _are([by, *of_images.values()], str), "groups that are not texts")
+        printable = {_printable(name): _printable(group) for name, group in of_images.items()}
+        assigned[kind] = Assignment(kind, _printable(by), printable)
+    return assigned
 
 
 @functools.lru_cache(maxsize=256)  # the same few lists belong to every image

@@ -92,7 +92,7 @@ def pictured(result: Result) -> Pictured:
 
 def best_cut(result: Result) -> float:
     """Give the threshold at which the headline of the protocol is measured."""
-    threshold = best_threshold(result.rules.metrics())
+    threshold = best_threshold(result.metrics)
     if threshold is None:
         return math.nan  # there are none: its pictures are the same at any
     best = result.summary[threshold.key]

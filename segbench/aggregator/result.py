@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from segbench.aggregator.by_name import ByName
-from segbench.aggregator.groups import grouping
 from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
 from segbench.aggregator.records import DataDigest, Digests, parts_of, resigned, without_selection
@@ -33,8 +32,8 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
-from segbench.core.metric import columns, footnotes, headline, refuse_outside
+from segbench.core.interface import format_setting, named, setting
+from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
@@ -44,11 +43,14 @@ from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
+from segbench.core.units import UnitTable, unit_metrics
+from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.run_means import are_folds
+from segbench.statistics.units import by_unit, summed_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,6 +86,8 @@ class Result:
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
+    assigned : mapping of str to Assignment
+        What each image belongs to: its ``"group"`` and its ``"unit"``, where these are named.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
     published : Published, optional
@@ -144,6 +148,7 @@ class Result:
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
     place: int | None = None
+    assigned: Mapping[str, Assignment] = field(default_factory=dict)
     run: str = ""
     ground_truth_digests: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, Result] = field(default_factory=dict)
@@ -174,7 +179,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
-        metrics = columns(self.rules.metrics())
+        metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
@@ -205,10 +210,38 @@ class Result:
         """The counts of all images laid out, from which every metric is measured."""
         return self._laid_out()
 
+    @property
+    def units(self) -> Assignment | None:
+        """The units that images belong to, such as patients; None where images are independent."""
+        return self.assigned.get(UNIT)
+
+    @cached_property
+    def by_image(self) -> Table:
+        """The table of images that statistics take: it pools nothing again that a results file keeps."""
+        return self._laid_out(self._keeps) if self._keeps else self.table
+
     @cached_property
     def measured(self) -> Table:
-        """The table that intervals and comparisons take: it pools nothing again that a results file keeps."""
-        return self._laid_out(self._keeps) if self._keeps else self.table
+        """The table that intervals and comparisons take, of images or, where they are given, of units."""
+        table = self.by_image
+        if (
+            self.units is not None and self.counts and not isinstance(self.rules, MeanOverParts)
+        ):  # whose parts have units
+            table = by_unit(table, self.counts, self.units, self.table_of)
+        if not self.pools_folds:
+            return table
+        fold_of = {name: fold for fold, run in self.runs.items() for name in run.counts}
+        if self.units is not None:
+            self.units.refuse_divided(fold_of, "fold")
+        return table.in_folds([fold_of[image] for image in table.image_of_rows])
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the protocol, and those of units."""
+        metrics = self.rules.metrics()
+        if self.units is None or isinstance(self.rules, MeanOverParts):
+            return metrics
+        return (*metrics, *unit_metrics(metrics, self.units.noun))
 
     @property
     def _tuned(self) -> bool:
@@ -230,14 +263,7 @@ class Result:
     def _laid_out(self, kept: Kept | None = None) -> Table:
         """Lay out all counts; only a protocol that pools has any beside those of images."""
         pooling = self.rules.capability(Pooling)
-        if pooling is None:
-            table = self.rules.table(self.counts)
-        else:
-            table = pooling.table(self.counts, rest=self.unnamed, kept=kept)
-        if not self.pools_folds:
-            return table
-        fold_of = {name: fold for fold, run in self.runs.items() for name in run.counts}
-        return table.in_folds([fold_of[name] for name in table.names])
+        return pooling.table(self.counts, rest=self.unnamed, kept=kept) if pooling else self.rules.table(self.counts)
 
     def table_of(self, images: Mapping[str, Counts]) -> Table:
         """Lay out some of the images, measured as the whole set decides."""
@@ -320,6 +346,7 @@ class Result:
                 replicates,
                 seed,
                 images=0,
+                sample_size=many(0, "image"),
                 notes=(note,),
                 undefined=undefined,
                 thresholds=self.summary.thresholds,
@@ -493,29 +520,28 @@ class Result:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What `parts` takes it apart by: ``"class"``, ``"object"``, ``"group"`` where groups are named, ``"run"``."""
+        """What `parts` takes it apart by: classes, objects, and groups, units and runs where they are named."""
         if self.runs:
             first, *others = self.runs.values()
             return ("run", *(axis for axis in first.axes if all(axis in run.axes for run in others)))
         if isinstance(self.rules, MeanOverParts):
             return ()
         divided = self.rules.capability(Divided)
-        named = self.inputs is not None and self.inputs.group_by != ""
-        return (*(divided.axes if divided and self.counts else ()), *(("group",) if named else ()))
+        of_images = [axis for axis in AXES if axis in self.assigned]
+        return (*(divided.axes if divided and self.counts else ()), *of_images)
 
-    def parts(self, axis: str, by: str | Mapping[str, str] = "") -> Parts:
+    def parts(self, axis: str, by: By = "") -> Parts:
         """Return the result of each of several things: of each class, each object, or each group of images.
 
         Parameters
         ----------
-        axis : {"class", "object", "group", "run"}
+        axis : {"class", "object", "group", "unit", "run"}
             ``"class"`` of label maps, of soft maps by class, and of panoptic maps; ``"object"`` of sequences;
-            ``"group"`` of any images, such as the categories of a data set; ``"run"`` of results that
-            `segbench.join_runs` joined, whose other parts are joined, too.
+            ``"group"`` of any images, such as the categories of a data set; ``"unit"`` of images that belong together,
+            such as those of a patient; ``"run"`` of results that `segbench.join_runs` joined, whose other parts are
+            joined, too.
         by : str or mapping of str to str
-            What the groups are: ``"folder"`` for the first folder in the names of images, ``"meta.csv:weather"`` for a
-            column of a CSV file with the names of images in a column called name, image or file, or in its first; or
-            the group of each image by its name. By default the groups that the run named.
+            What the groups are, as ``with_settings(group_by=...)`` takes it; by default those that the run named.
 
         Returns
         -------
@@ -550,16 +576,16 @@ class Result:
         if by != "":
             if axis != "group":
                 raise ArgumentError(f"by is for groups of images, and the axis is {axis!r}; leave it out")
-            return self._divided(axis, by)
+            return self.with_settings(group_by=by).parts(axis)
         if axis not in self._parts:
-            self._parts[axis] = self._divided(axis, by)
+            self._parts[axis] = self._divided(axis)
         return self._parts[axis]
 
-    def _divided(self, axis: str, by: str | Mapping[str, str]) -> Parts:
+    def _divided(self, axis: str) -> Parts:
         """Take it apart; of joined runs the parts are joined, run by run."""
         if self.runs and axis != "run":
-            return PartsOfRuns(self, axis, {name: run.parts(axis, by) for name, run in self.runs.items()})
-        return Parts(self, axis, AXES[axis].divide(self, by))
+            return PartsOfRuns(self, axis, {name: run.parts(axis) for name, run in self.runs.items()})
+        return Parts(self, axis, AXES[axis].divide(self))
 
     @cached_property
     def _parts(self) -> dict[str, Parts]:
@@ -577,6 +603,7 @@ class Result:
         of_part = replace(
             self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None, runs={}
         )
+        of_part = replace(of_part, assigned={kind: of for kind, of in self.assigned.items() if kind not in part.named})
         if part.holds is None:
             return of_part
         return replace(
@@ -594,16 +621,25 @@ class Result:
         **settings
             Settings of measuring of the protocol, such as ``at=0.5`` or ``background=0``, by the names of their fields;
             an empty value takes one away (``at=()``, ``calibration=False``). A published result stays as it is.
+            Results of every protocol take ``group_by``, the groups of `parts`: ``"folder"`` for the first folder in the
+            names of images, ``"meta.csv:weather"`` for a column of a CSV file with the names of images in a column
+            called name, image or file, or in its first; ``"#_*"`` for a pattern of names in which ``#`` is the group;
+            or the group of each image by its name, or a function of the name; ``"none"`` for none. ``unit`` likewise
+            says which images are not independent, such as those of a patient: intervals and tests are then over units,
+            and metrics of units are added.
 
         Returns
         -------
         Result
-            Its signature names the settings. Nothing is counted again.
+            Its signature names the settings of the protocol. Nothing is counted again.
 
         Raises
         ------
         ArgumentError
-            If a setting decides what is counted, or has another value than the protocol takes.
+            If a setting decides what is counted, or has another value than the protocol takes; if `group_by` or `unit`
+            is none of these or gives no group, or an image no unit.
+        DataError
+            If the CSV file cannot be read, has no such column, or puts an image into two groups.
 
         Examples
         --------
@@ -611,15 +647,40 @@ class Result:
         >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.4])])
         >>> result.with_settings(at=0.5).summary["recall@0.5"]
         0.5
+        >>> list(result.with_settings(group_by={"0": "day"}).parts("group"))
+        ['day']
         """
         if self.published:
             return self
         if self.runs:
             runs = {name: run.with_settings(**settings) for name, run in self.runs.items()}
             return replace(joined(runs), method=self.method, place=self.place)
+        of_images = {name: settings.pop(name) for name in KINDS if name in settings}
+        if of_images and not of_images.keys() <= self.measuring_settings:
+            raise ArgumentError(f"{named(next(iter(of_images)))} is for images: {self.method} {self._without_images}")
+        changed = {KINDS[name] for name in of_images}
+        assigned = {kind: part for kind, part in self.assigned.items() if kind not in changed}
+        assigned |= assignments(of_images, [*self.counts, *self.failed])
         rules = self.rules.with_settings(**settings)
-        texts = _resettled(self, rules)
-        return replace(self, rules=rules, settings=texts, signature=resigned(self.signature, rules.name, texts))
+        texts = {name: text for name, text in _resettled(self, rules).items() if name != UNIT}
+        texts |= {UNIT: assigned[UNIT].label} if UNIT in assigned else {}
+        signature = resigned(self.signature, rules.name, texts)
+        return replace(self, rules=rules, settings=texts, signature=signature, assigned=assigned)
+
+    @property
+    def measuring_settings(self) -> frozenset[str]:
+        """The settings that `with_settings` takes: those of the protocol, and what says what images belong to."""
+        if self.published:
+            return frozenset()
+        of_images = frozenset() if self._without_images else frozenset(KINDS)
+        return self.rules.measuring_settings() | of_images
+
+    @property
+    def _without_images(self) -> str:
+        """Why images cannot be put into groups, in words; empty where they can."""
+        if isinstance(self.rules, MeanOverParts):
+            return f"is a mean over {self.rules.plural}; put the images of the whole into groups"
+        return "" if (self.counts or self.failed) and not self.unnamed else "has no images with names"
 
     def with_thresholds(self, thresholds: Thresholds) -> Result:
         """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
@@ -630,12 +691,17 @@ class Result:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
         return ImageSummaries(self)
 
+    @property
+    def per_unit(self) -> UnitSummaries:
+        """The metrics of each unit: its counts added up and measured as one image, or the mean over its images."""
+        return UnitSummaries(self)
+
     @cached_property
     def _of_images(self) -> Mapping[str, FloatArray]:
         """The scores of all images at once, by their keys for images; empty where rows of the table are no images."""
-        if not self.counts or list(self.measured.names) != list(self.counts):  # such as objects of sequences
+        if not self.counts or list(self.by_image.names) != list(self.counts):  # such as objects of sequences
             return {}
-        metrics, values = self.measured.metrics, self.measured.measure_images()
+        metrics, values = self.by_image.metrics, self.by_image.measure_images()
         for ends in (np.fmin, np.fmax):
             refuse_outside(metrics, ends.reduce(values).tolist())
         return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
@@ -647,7 +713,7 @@ class Parts(ByName[Result]):
     Attributes
     ----------
     axis : str
-        What the parts are: ``"class"``, ``"object"``, ``"group"`` or ``"run"``.
+        What the parts are: ``"class"``, ``"object"``, ``"group"``, ``"unit"`` or ``"run"``.
     notes : tuple of str
         Which images are in no part, and what names no image.
     undefined : mapping of str to str
@@ -664,6 +730,8 @@ class Parts(ByName[Result]):
             self.undefined["pooled"] = division.pooled
         if not division.averaged and not any(part.counts for part in division.parts.values()):
             self.undefined["mean"] = f"no image of a {axis} was counted"
+        elif division.no_mean:
+            self.undefined["mean"] = division.no_mean
         elif self._means is not None and not self._means.meant:
             self.undefined["mean"] = f"every {axis} is left out of means"
 
@@ -843,6 +911,7 @@ def _pooled_folds(alike: Result) -> Result:
         digests=Digests(sorted((name, digest) for fold in folds for name, digest in fold.digests.items())),
         image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
         ground_truth_digests=truths,
+        assigned=together([fold.assigned for fold in folds]),
         inputs=replace(inputs[0], merged=tuple(inputs[1:])) if inputs else None,
     )
 
@@ -863,9 +932,8 @@ def _selection_of(folds: Sequence[Result], images: int) -> dict[str, str]:
     return {"missing": f"{missing} of {chosen}"} if missing > 0 else {}
 
 
-def _by_run(result: Result, by: str | Mapping[str, str]) -> Division:
+def _by_run(result: Result) -> Division:
     """Take joined runs apart."""
-    del by
     if not result.runs:
         several = setting("ours@1=PRED1 ours@2=PRED2", "run='1' and run='2', and join_runs")
         raise ArgumentError(f"{result.label} has no runs; count several trainings or folds of a method with {several}")
@@ -875,9 +943,8 @@ def _by_run(result: Result, by: str | Mapping[str, str]) -> Division:
     return Division(parts, "each run is a training of its own, and their counts do not add up", averaged=True)
 
 
-def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Division:
+def _by_protocol(axis: str, result: Result) -> Division:
     """Take the counts of a result apart along an axis of its protocol."""
-    del by
     divided = result.rules.capability(Divided)
     if divided is None or axis not in divided.axes:
         what = f"{result.method} has no {AXES[axis].plural}: it is a result of the {result.protocol} protocol"
@@ -888,27 +955,27 @@ def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Divi
     return divided.divided(axis, result.counts)
 
 
-def _by_group(result: Result, by: str | Mapping[str, str]) -> Division:
-    """Take the images of a result apart by the groups that are named, or that the run named."""
-    chosen = by or (result.inputs.group_by if result.inputs else "")
-    if not by and result.inputs is not None:  # as the CSV file had them at the run
-        chosen = {
-            name: group for part in (result.inputs, *result.inputs.merged) for name, group in part.groups
-        } or chosen
-    if not chosen or result.published or result.unnamed:
-        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:weather"
-        hint = "name them: " + setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
-        why = "was counted without groups" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; {hint}")
-    found = grouping(chosen, [*result.counts, *result.failed])
+def _by_image(kind: str, result: Result) -> Division:
+    """Take the images of a result apart by their groups or units."""
+    found = result.assigned.get(kind)
+    if found is None:
+        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:COLUMN"
+        option = AXES[kind].option().replace("folder", usual)
+        why = f"was counted without {kind}s" if result.counts else "has no images with names"
+        raise ArgumentError(f"{result.method} {why}; name them: {option}")
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
         images = frozenset(names[group])
         counts = {name: result.counts[name] for name in result.counts if name in images}
-        parts[group] = Part(result.rules, {"group": group}, counts, images.__contains__)
+        parts[group] = Part(result.rules, {kind: group}, counts, images.__contains__)
     pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
-    if found.by_folder and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
+    if kind == UNIT:
+        no_mean = "means over units are metrics of the whole, such as dice_units, with intervals"
+        return Division(parts, pooled, notes=found.notes, no_mean=no_mean)
+    if result.units is not None:
+        result.units.refuse_divided(found.of_images, kind)
+    if found.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
     return Division(parts, pooled, notes=found.notes)
 
@@ -918,7 +985,7 @@ class Axis:
     """What several things in a set of images are called, and how a result is taken apart by them."""
 
     plural: str
-    divide: Callable[[Result, str | Mapping[str, str]], Division]
+    divide: Callable[[Result], Division]
     option: Callable[[], str]
     """Writes what counts, or names, several of them, for the interface in use."""
     is_in_one: bool = False
@@ -933,7 +1000,17 @@ AXES: Mapping[str, Axis] = {
         "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
     ),
     "group": Axis(
-        "groups", _by_group, lambda: setting("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True
+        "groups",
+        partial(_by_image, "group"),
+        lambda: setting("--group-by folder", "parts('group', by='folder')"),
+        is_in_one=True,
+        has_rows=True,
+    ),
+    UNIT: Axis(
+        "units",
+        partial(_by_image, UNIT),
+        lambda: setting("--unit folder", "with_settings(unit='folder')"),
+        is_in_one=True,
     ),
     "run": Axis("runs", _by_run, lambda: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True),
 }
@@ -1036,3 +1113,46 @@ class ImageSummaries(ByName[Summary]):
 
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), 'image')} by name>"
+
+
+class UnitSummaries(ByName[Summary]):
+    """The metrics of each unit, by its name: its counts added up as one image, or else means over its images."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._names = result.measured.names if isinstance(result.measured, UnitTable) else ()
+
+    @cached_property
+    def _sums(self) -> Mapping[str, Counts]:
+        """The counts of each unit added up."""
+        return summed_counts(self._result.counts, cast("Assignment", self._result.units))
+
+    @cached_property
+    def _values(self) -> Mapping[str, dict[str, float]]:
+        """The metrics of each unit, by their keys for images."""
+        keys = [metric.image_key for metric in self._result.measured.metrics]
+        rows = self._result.measured.measure_images().tolist()
+        return {
+            unit: {key: value for key, value in zip(keys, row, strict=True) if key}
+            for unit, row in zip(self._names, rows, strict=True)
+        }
+
+    def __getitem__(self, unit: str) -> Summary:
+        """Measure the unit of that name."""
+        alone = self._result.table_of({unit: self._sums[unit]}).image_summary()
+        metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
+        reasons = {
+            key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])
+        }
+        return replace(alone, metrics=metrics, undefined=reasons)
+
+    def column(self, key: str) -> FloatArray:
+        """Return one metric of every unit, in the order of the names; nan where it is undefined."""
+        return np.array([values.get(key, math.nan) for values in self._values.values()])
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give a row per unit, a column per metric; takes pandas, which segbench does not install by itself."""
+        return data_frame(list(self.values()), "unit", list(self))
+
+    def __repr__(self) -> str:
+        return f"<metrics of {many(len(self), 'unit')} by name>"

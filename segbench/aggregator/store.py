@@ -66,6 +66,7 @@ CREATE TABLE runs (
     counting TEXT NOT NULL,          -- JSON object: the protocol and its settings of counting
     settings TEXT NOT NULL,          -- JSON object: further settings of counting, as in the signature
     measuring TEXT NOT NULL,         -- JSON object: the protocol's settings of measuring, as last asked for
+    assigned TEXT NOT NULL,          -- JSON object: what images belong to, such as groups, as last asked for
     complete INTEGER NOT NULL,       -- 1, or 0 for images counted towards the next complete run
     signature TEXT NOT NULL,         -- until the run is complete only how many images there are: images:9
     notes TEXT NOT NULL,             -- JSON list
@@ -99,7 +100,8 @@ CREATE TABLE pooled (
 """,
 )
 _COLUMNS = {
-    "runs": "id method run_name protocol counting settings measuring complete signature notes inputs version published",
+    "runs": "id method run_name protocol counting settings measuring assigned complete signature notes inputs version "
+    "published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
     "pooled": "run digest summary counts",
 }
@@ -463,15 +465,16 @@ class ResultsFile:
     def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
         """Write the row of a run in place of one of the same settings; give its key."""
         (key,) = self._database.execute(
-            "INSERT INTO runs (method, run_name, protocol, counting, settings, measuring, complete, signature, notes, "
-            "inputs, version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "INSERT INTO runs (method, run_name, protocol, counting, settings, measuring, assigned, complete, "
+            "signature, notes, inputs, version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
-            "measuring = excluded.measuring, "
+            "measuring = excluded.measuring, assigned = excluded.assigned, "
             "inputs = CASE WHEN complete OR id NOT IN (SELECT run FROM images) THEN excluded.inputs ELSE inputs END, "
             "version = excluded.version, published = excluded.published RETURNING id",
             (
                 *run.identity,
                 run.stored.measuring,
+                run.assigned_json,
                 complete,
                 signature,
                 json.dumps(run.notes),

@@ -174,6 +174,7 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
             human=run.human,
             crisp=run.crisp,
             repairs=repairs,
+            belonging=data.belonging(pairings.values()),
             tuning=None if tuned is None else thresholds_of(tuned, pairings, protocol, repairs),
         )
     shown = joined_if_alike(results)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -99,6 +100,7 @@ def count_methods(
     human: bool = False,
     crisp: bool = False,
     repairs: Repairs | None = None,
+    belonging: Mapping[str, str] = MappingProxyType({}),
     tuning: Mapping[MethodRun, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers."""
@@ -147,6 +149,7 @@ def count_methods(
                         results=output,
                         fresh=fresh,
                         executor=executor,
+                        belonging=belonging,
                         thresholds=(tuning or {}).get(name),
                         progress=tally,
                     )

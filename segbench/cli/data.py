@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from segbench.cli.measuring import Belonging
 from segbench.cli.methods import method_places, refuse_mixed, refuse_overlapping_runs, require_new
 from segbench.cli.options import argument
-from segbench.cli.selection import Groups
+from segbench.cli.selection import OneGroup
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.names import MethodRun
@@ -43,7 +44,7 @@ def _presets(_: click.Context) -> Mapping[str, Preset]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data(Groups):
+class Data(OneGroup, Belonging):
     """The images of a run, as given on the command line."""
 
     ground_truth: str | None = argument(
@@ -137,25 +138,31 @@ class Data(Groups):
             of_folders = {MethodRun(name, method.run): of_folder for name, of_folder in below.items()}
             for name, of_method in (of_folders or {method: pairing}).items():
                 require_new(pairings, name, of_method.inputs.prediction or "")
-                pairings[name] = self._grouped(of_method)
+                pairings[name] = self._of_group(of_method)
         refuse_mixed({name: of_method.inputs.prediction or "" for name, of_method in pairings.items()})
         refuse_overlapping_runs(pairings)
         return pairings
 
-    def _grouped(self, pairing: Pairing) -> Pairing:
-        """Say what puts the images into groups, or take the images of one."""
-        from segbench.aggregator.groups import FOLDER, grouping
+    def belonging(self, pairings: Iterable[Pairing]) -> dict[str, str]:
+        """Return the settings that say what images belong to; categories of a data set are groups."""
+        from segbench.loaders.belonging import FOLDER
 
-        of_categories = bool(pairing.inputs.category)
-        if (self.group_by is None and self.group is None and not of_categories) or pairing.problem:
+        of_categories = any(pairing.inputs.category for pairing in pairings)
+        usual = FOLDER if of_categories or self.group is not None else ""
+        return {"group_by": self.group_by or usual, "unit": self.unit or ""}
+
+    def _of_group(self, pairing: Pairing) -> Pairing:
+        """Take the images of a group if one is chosen; refuse a setting that gives no groups."""
+        from segbench.loaders.belonging import assignments
+
+        if pairing.problem:
             return pairing
-        by = self.group_by or FOLDER
-        found = grouping(by, [files.name for files in pairing.files])
-        place, colon, column = by.rpartition(":")
-        groups = tuple(found.of_images.items()) if colon else ()
-        inputs = replace(pairing.inputs, group_by=f"{Path(place).absolute()}:{column}" if colon else by, groups=groups)
-        if self.group is None or (of_categories and self.group_by is None):  # of which no other was paired
-            return replace(pairing, inputs=inputs)
+        found = assignments(self.belonging([pairing]), pairing.names).get("group")
+        by_category = pairing.inputs.category and self.group_by is None  # of which no other was paired
+        if self.group is None or by_category:
+            return pairing
+        if found is None:
+            raise ArgumentError(f"--group {self.group} needs groups, and --group-by none takes them away; leave it out")
         chosen, total = found.require(self.group), pairing.total or len(pairing.files)
         files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
         images = replace(pairing.inputs, images=tuple(each.name for each in files))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from shlex import quote
@@ -13,7 +13,8 @@ from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
-from segbench.core.options import flag_of, options_of, value_of
+from segbench.core.options import flag_of, option, options_of, value_of
+from segbench.loaders.belonging import KINDS
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -25,11 +26,35 @@ _NONE = "none"
 _TUNING = "tuning_results"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Belonging:
+    """What images belong to: settings of measuring of every run."""
+
+    group_by: str | None = option(
+        "Add a row for each group of images, and the mean over groups: by their folder, a column of a CSV file, "
+        "meta.csv:weather, or a pattern of names, #_*, with # for the group.",
+        metavar="folder|FILE.csv:COLUMN|PATTERN",
+        rare=True,
+        measuring="apart",
+        none="none takes them away",
+    )
+    unit: str | None = option(
+        "Say which images belong together, as those of a patient or video do, so that intervals and tests are over "
+        "units: their folder, a column of a CSV file, meta.csv:patient, or a pattern of names, #_slice*, with # for "
+        "the unit and * for anything.",
+        metavar="folder|FILE.csv:COLUMN|PATTERN",
+        rare=True,
+        measuring="apart",
+        none="none takes them away",
+    )
+
+
 @cache
 def measuring_fields() -> Mapping[str, Mapping[type[Protocol], Field[Any]]]:
     """Return the options of measuring by the name of their field, with the field of each protocol that has it."""
     by_name = grouped((field.name, (kind, field)) for kind in protocols().values() for field in _fields(kind))
-    return {name: dict(of_kinds) for name, of_kinds in by_name.items()}
+    of_every_run = {field.name: dict.fromkeys(protocols().values(), field) for field in fields(Belonging)}
+    return of_every_run | {name: dict(of_kinds) for name, of_kinds in by_name.items()}
 
 
 def _fields(kind: type[Protocol]) -> list[Field[Any]]:
@@ -43,8 +68,9 @@ def measuring_options() -> Sequence[Option | Argument]:
     made: list[Option | Argument] = []
     for name, of_kinds in measuring_fields().items():
         kind, field = next(iter(of_kinds.items()))
-        panel = f"Other settings of {_listed(map(verb_of, of_kinds))}"
-        option = parameter_of(name, field, get_type_hints(kind)[name], "")
+        panel = "Options" if name in KINDS else f"Other settings of {_listed(map(verb_of, of_kinds))}"
+        hints = get_type_hints(Belonging if name in KINDS else kind)
+        option = parameter_of(name, field, hints[name], "")
         option.default_text = ""  # it is that of the run
         text = field.metadata["help"]
         made.append(_placed(option, panel, f"{text.rstrip('.')}; {_taken(field)}." if _taken(field) else text))
@@ -89,7 +115,7 @@ def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list
     """Return the value of an option for each result, nothing for those that are not measured with it."""
     field = name.removeprefix("no_")
     known = measuring_fields()[field]
-    applies = [field in result.rules.measuring_settings() and not result.published for result in results]
+    applies = [field in result.measuring_settings for result in results]
     if not any(applies):
         raise ArgumentError(_not_measured(field, text, results, path))
     values = []
@@ -103,8 +129,6 @@ def _value(field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:
     """Return the value of a field that was typed."""
     if isinstance(field.default, bool):
         return {field.name: not taken_away}
-    if text == _NONE and _taken(field):
-        return {field.name: () if isinstance(field.default, tuple) else field.default}
     return {field.name: value_of(field, text)}
 
 
@@ -117,6 +141,8 @@ def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) 
         own = {setting.name: setting for setting in options_of(result.kind).values()}
         if field in own and not result.published:
             return f"{typed}: {_counted_again(result, own[field], text, path)}"
+    if field in KINDS:
+        return f"{typed}: the runs of {path} have no images with names, such as published ones; leave it out"
     has = _listed(result.protocol for result in results)
     return f"{flag} is for runs of {_listed(map(verb_of, kinds))}, and {path} holds runs of {has}; leave it out"
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,7 @@ from segbench.cli.selection import (
     Leveled,
     OneFile,
     Only,
+    by_group,
     chosen_methods,
     chosen_runs,
     comparable,
@@ -59,6 +60,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
     )
     per_image: bool = option("Print one row per image and method; with --per-class also per class.", False)
+    per_unit: bool = option("Print one row per unit, such as a patient, and method; takes --unit.", False, rare=True)
     per_class: bool = option("Print one row per class and method, classes in the order of --classes.", False)
     per_object: bool = option(
         "Print one row per object of sequences and method, and the mean over objects.", False, rare=True
@@ -84,6 +86,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         """Say what a row is, by the options for it; of several the first that do not go together are refused."""
         wanted: dict[RowKind, bool] = {
             "image": self.per_image,
+            "unit": self.per_unit,
             "class": self.per_class,
             "object": self.per_object,
             "run": self.runs,
@@ -97,15 +100,16 @@ class Show(Only, ChosenParts, Leveled, Rounded):
             raise ArgumentError(f"{typed} and {_flag_of(others[0])} are two tables; choose one")
         if self.per_class and self.class_name is not None:
             raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
-        if lines != "method" and self.group is None and self.group_by not in (None, "none"):
+        if lines != "method" and self.group is None and self.measuring.get("group_by", "none") != "none":
             what = f"--group-by prints one row per group and {typed} one per {lines}"
             raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
-        if lines in ("image", "class image", "threshold") and self.intervals is not None and self.form != "json":
+        alone = lines in ("image", "unit", "class image", "threshold")
+        if alone and self.intervals is not None and self.form != "json":
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
-        if self.sort is not None and not self.per_image:
-            raise ArgumentError("--sort lists the worst images first; add --per-image")
+        if self.sort is not None and not (self.per_image or self.per_unit):
+            raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
         return lines
 
     def __call__(self) -> None:
@@ -123,13 +127,13 @@ class Show(Only, ChosenParts, Leveled, Rounded):
             of_sets = {name: joined_if_alike(several) for name, several in of_sets.items()}
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
-        if lines == "method" and self.wanted(loaded):
+        if lines == "method" and by_group(loaded):
             lines = "group"
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
-        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
         if self.form == "csv" or lines not in ("method", "group", "object", "run"):  # which have no notes on runs
             tell(*outdated(loaded))
@@ -148,8 +152,8 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowK
         return None
     if lines == "class image":
         results = [row.result for row in part_rows(results, "class")]
-    every = {metric.key: metric for one in results for metric in one.rules.metrics()}
-    if lines in ("image", "class image"):
+    every = {metric.key: metric for one in results for metric in one.metrics}
+    if lines in ("image", "unit", "class image"):
         of_set = grouped((metric.image_key, metric.key) for metric in every.values())
         titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
     else:
@@ -171,6 +175,12 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         metavar="KEYS",
         shown="the metric that ranks methods; csv, json: all",
         complete=KEYS,
+    )
+    test: str = option(
+        "Choose the test: t-test, of any metric, or signed-rank, of means over images.",
+        "t-test",
+        choices=("t-test", "signed-rank"),
+        metavar="TEST",
     )
     every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
@@ -248,8 +258,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
 
         by_class = {name: self.means(several) for name, several in of_runs.items()}
         whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
-        resampled = {"replicates": self.replicates, "seed": self.seed}
-        each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
+        settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
+        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_class.values())
         comparisons = together([*each])
         by_name = dict(zip(by_class, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
@@ -463,7 +473,6 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
                 loaded,
                 self.output,
                 title=self.title,
-                group_by=(self.group_by or "") if self.group is None else "none",
                 intervals=None if self.no_intervals else self.level or 0.95,
                 images=self.images,
                 most_panels=self.panels,
@@ -505,7 +514,7 @@ class Overlay(OneFile, Shown):
         for problem in problems:
             click.secho(problem, fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
-            if (metric := best_threshold(result.rules.metrics())) is not None:
+            if (metric := best_threshold(result.metrics)) is not None:
                 click.echo(f"{result.label}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
             for names, colours in {

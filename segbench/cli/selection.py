@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from shlex import quote
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -83,21 +82,15 @@ KEYS = words_of_results(lambda result: result.summary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups:
-    """Groups of images, such as the categories of a data set."""
+class OneGroup:
+    """One of the groups of images, such as a category of a data set."""
 
-    group_by: str | None = option(
-        "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
-        "meta.csv:weather.",
-        metavar="folder|FILE.csv:COLUMN",
-        rare=True,
-    )
     group: str | None = option("Take the images of one group, or category of a data set.", metavar="NAME", rare=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChosenParts(Groups):
-    """The class, and the groups of images, that a verb takes of runs that have been counted."""
+class ChosenParts(OneGroup):
+    """The class, and the group of images, that a verb takes of runs that have been counted."""
 
     class_name: str | None = option(
         "Select one class of runs with --classes, measured against all others; compare takes each of them, too: all.",
@@ -110,36 +103,35 @@ class ChosenParts(Groups):
         """Return the results of the images of the chosen group; all where none is chosen."""
         if self.group is None:
             return list(results)
-        return [result.parts("group", self.group_by or "")[self.group] for result in results]
+        return [result.parts("group")[self.group] for result in results]
 
     def whole(self, results: Sequence[Result]) -> list[Result]:
         """Return the results of the chosen group, or of all images; which folders with a model each do not have."""
         found = self.of_group(results)
-        for result in found if self.wanted(results) else ():
-            groups = result.parts("group", self.group_by or "")
-            if reason := groups.undefined.get("pooled"):
-                raise ArgumentError(f"{reason}; choose one with --group: {', '.join(groups)}")
+        for result in found:
+            if "group" in result.axes and (reason := result.parts("group").undefined.get("pooled")):
+                raise ArgumentError(f"{reason}; choose one with --group: {', '.join(result.parts('group'))}")
         return found
 
     def means(self, results: Sequence[Result]) -> list[Result]:
         """Return the means over groups, or the results of a chosen group; the results themselves without groups."""
-        if self.group is not None or not self.wanted(results):
+        from segbench.aggregator.comparing import refuse_measured_apart
+
+        if self.group is not None or not by_group(results):
             return self.of_group(results)
-        if self.group_by is None:
-            _refuse_grouped_apart(results)
+        refuse_measured_apart(results)
         means = []
         for result in results:
-            groups = result.parts("group", self.group_by or "")
+            groups = result.parts("group")
             if groups.mean is None:
                 raise ArgumentError(f"{result.method}: {groups.undefined['mean']}")
             means.append(groups.mean)
         return means
 
-    def wanted(self, results: Sequence[Result]) -> bool:
-        """Return whether rows are groups: named here, or by a run."""
-        if self.group is not None or self.group_by == "none":
-            return False
-        return self.group_by is not None or any("group" in result.axes for result in results)
+
+def by_group(results: Sequence[Result]) -> bool:
+    """Return whether the images of a run are in groups."""
+    return any("group" in result.axes for result in results)
 
 
 def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
@@ -147,17 +139,6 @@ def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
     from segbench.aggregator.result import parts_if_any
 
     return parts_if_any(result, axis)
-
-
-def _refuse_grouped_apart(results: Sequence[Result]) -> None:
-    """Refuse runs of which some named other groups than others."""
-    from segbench.report.tables import groups_named
-
-    of_methods = {result.method: groups_named(result) or "none" for result in results}
-    if len(set(of_methods.values())) > 1:
-        listed = ", ".join(f"{by} in {method}" for method, by in of_methods.items())
-        choices = " or ".join(f"--group-by {quote(by)}" for by in dict.fromkeys(of_methods.values()))
-        raise ArgumentError(f"methods are measured alike, but group_by is {listed}; choose one: {choices}")
 
 
 @dataclass(frozen=True, kw_only=True)

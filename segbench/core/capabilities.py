@@ -290,6 +290,8 @@ class Division:
     """Whether the metrics of the whole are means over its parts already."""
     notes: tuple[str, ...] = ()
     """What does not fit."""
+    no_mean: str = ""
+    """Why there is no result of means over the parts, beside that none has images; empty where there is one."""
 
 
 class Divided(ABC):

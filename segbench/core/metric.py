@@ -48,12 +48,18 @@ class Metric:
         A total (``positives``) is a whole number without intervals; totals and thresholds are never compared.
     headline : bool
         Whether it ranks methods. Each protocol has one headline, which images have, too.
+    mean_over_images : bool
+        Whether it is the mean of what `Table.measure_images` has of it in each row: of each image by itself, or of each
+        unit or object, over those where that is defined. The signed-rank test is for such metrics.
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
     spread : {"smooth", "biased", "jumps", "erratic"}
         How it moves with the images, which decides its intervals (`segbench.statistics.measured`): smoothly; too high
         in small sets; or in jumps, as what is read at a threshold that was itself chosen. Quantiles of resamples hold
         the value of the population often enough for metrics that jump, not for erratic ones.
+    adds_up : bool, optional
+        Whether the counts of several images added up, measured as one image, have it, as units are measured; by default
+        unless it is a mean over images. So the Dice of masks, not distances.
     optimistic : bool
         Whether its thresholds were chosen on the images that it describes.
     priority : int
@@ -78,8 +84,10 @@ class Metric:
     group: str = ""
     kind: Literal["score", "total", "threshold"] = "score"
     headline: bool = False
+    mean_over_images: bool = False
     compared: bool = False
     spread: Spread = "smooth"
+    adds_up: bool | None = None
     optimistic: bool = False
     priority: int = 0
     note: str = ""
@@ -101,6 +109,12 @@ class Metric:
         return self.image_title or same or self.image_key.replace("_", " ")
 
     @property
+    def is_of_units(self) -> bool:
+        """Whether a unit has it, of its counts added up, as an image has."""
+        added_up = not self.mean_over_images if self.adds_up is None else self.adds_up
+        return added_up and self.kind == "score" and bool(self.key and self.image_key)
+
+    @property
     def direction(self) -> int:
         """What a value is multiplied by so that higher is better: -1 where lower values are, else 1."""
         return -1 if self.better == "lower" else 1
@@ -118,8 +132,8 @@ class Metric:
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
-        image_key = self.image_key and f"{prefix}_{self.image_key}"
-        return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
+        changes = {"image_key": self.image_key and f"{prefix}_{self.image_key}", "mean_over_images": False, **changes}
+        return replace(self, key=f"{prefix}_{self.key}", **changes)  # type: ignore[arg-type]  # checked by replace
 
 
 def key_at(name: str, threshold: float) -> str:

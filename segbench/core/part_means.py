@@ -28,6 +28,18 @@ class PartMeans(Table):
         self.metrics = tuple(metrics)
         self.places = np.array(places, np.intp)
         self.parts = parts
+        itself = f"one {singular(parts)} can be compared by itself"
+        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}; {itself}"
+
+    @property
+    def noun(self) -> str:  # type: ignore[override]  # that of the tables
+        """What a row is called."""
+        return next(iter(self.tables.values())).noun
+
+    @property
+    def sample_size(self) -> str:
+        """How many images, or units, there are, in words."""
+        return next(iter(self.tables.values())).sample_size
 
     @property
     def columns(self) -> Mapping[str, Table]:

@@ -23,6 +23,7 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, refuse_outside
+from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
@@ -51,6 +52,8 @@ class Table(ABC):
 
     folds: Sequence[str] = ()
     """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
+    why_no_ranks: str = ""
+    """Why the signed-rank test does not take its rows, for instance as they are of several parts; empty if it does."""
 
     means: Collection[str] = ()
     """The names of columns that are averaged over the images where they are not nan; all others are added up."""
@@ -114,10 +117,20 @@ class Table(ABC):
         """Number of images."""
         return self.layout.images
 
+    @property
+    def sample_size(self) -> str:
+        """How many images are drawn at random, in words: 12 images, or 12 patients, 170 images."""
+        return many(self.images, self.noun)
+
     @cached_property
     def names(self) -> Sequence[str]:
         """The name of the image of each row; by default its number, from 1."""
         return [str(number) for number in range(1, self.images + 1)]
+
+    @property
+    def image_of_rows(self) -> Sequence[str]:
+        """The name of an image of each row: its own, or any where a row is a thing in several."""
+        return self.names
 
     @property
     def run_tables(self) -> tuple[Table, ...]:
@@ -142,8 +155,8 @@ class Table(ABC):
         return self._with(folds=tuple(folds))
 
     @property
-    def images_of_classes(self) -> Mapping[str, int]:
-        """How many images hold each class of a metric that is a mean over classes, by the name of the class."""
+    def images_of_classes(self) -> Mapping[str, BoolArray]:
+        """Which images hold each class of a metric that is a mean over classes, by the name of the class."""
         return {}
 
     def sums(self, weights: FloatArray) -> Iterator[FloatArray]:
@@ -382,6 +395,18 @@ class ColumnLayout:
         wide = (block.rows if isinstance(block, ColumnLayout) else block for block in self._wide)
         return Columns(np.hstack(self._narrow, dtype=np.float64), *wide)
 
+    def summed(self, groups: IntArray, number: int) -> ColumnLayout:
+        """Return the layout with rows added up by the number of the group that each is in."""
+        summed = copy(self)
+        vars(summed).pop("rows", None)
+        vars(summed).update(
+            images=number,
+            tables={name: layout.summed(groups, number) for name, layout in self.tables.items()},
+            _narrow=[_summed(block, groups, number) for block in self._narrow],
+            _wide=[_summed(block, groups, number) for block in self._wide],
+        )
+        return summed
+
     def total(self) -> FloatArray:
         """Add up all rows: whole numbers exactly, floats with each sum rounded once."""
         return np.concatenate([_total(block) for block in (*self._narrow, *self._wide)])
@@ -464,6 +489,22 @@ def _packed(block: Any) -> Any:  # noqa: ANN401  as above
     return block.astype(np.float32) if len(block) * largest < _EXACT_IN_SINGLE else WholeNumbers(block)
 
 
+def _summed(block: Any, groups: IntArray, number: int) -> Any:  # noqa: ANN401  as above
+    """Add up the rows of a block by group: whole numbers exactly."""
+    if isinstance(block, ColumnLayout):
+        return block.summed(groups, number)
+    from scipy.sparse import csr_array
+
+    whole = isinstance(block, WholeNumbers) or block.dtype != np.float64
+    ones = np.ones(groups.size, np.int64 if whole else np.float64)
+    members = csr_array((ones, (groups, np.arange(groups.size))), shape=(number, groups.size))
+    if isinstance(block, WholeNumbers):
+        return _packed(members @ block.numbers)
+    if isinstance(block, np.ndarray) and block.dtype == np.float32:  # whole numbers, see `_packed`
+        return _packed(members @ block.astype(np.int64))
+    return members @ block
+
+
 def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
     """Add up the rows of a block: whole numbers exactly, floats with each sum rounded once."""
     if isinstance(block, ColumnLayout):
@@ -522,15 +563,15 @@ class WholeNumbers:
     dtype = np.dtype(np.float64)  # of products
 
     def __init__(self, numbers: IntArray) -> None:
-        self._numbers = numbers
+        self.numbers = numbers
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Rows and columns."""
-        return self._numbers.shape
+        return self.numbers.shape
 
     def __getitem__(self, rows: slice) -> WholeNumbers:
-        return WholeNumbers(self._numbers[rows])
+        return WholeNumbers(self.numbers[rows])
 
     def __rmatmul__(self, weights: FloatArray) -> FloatArray:
         rows, columns = self.shape
@@ -542,11 +583,11 @@ class WholeNumbers:
 
     def sum(self, axis: int, dtype: Any) -> FloatArray:  # noqa: ANN401  as NumPy takes it
         """Add up."""
-        return np.asarray(self._numbers.sum(axis=axis, dtype=dtype))
+        return np.asarray(self.numbers.sum(axis=axis, dtype=dtype))
 
     def toarray(self) -> FloatArray:
         """Give them in double precision."""
-        return self._numbers.astype(np.float64, copy=False)
+        return self.numbers.astype(np.float64, copy=False)
 
 
 def multiplied(weights: FloatArray, rows: Any) -> FloatArray:  # noqa: ANN401  an array, sparse, or columns
@@ -595,5 +636,5 @@ class Tabled(Protocol):
     """Anything with a table, such as a `segbench.Result`."""
 
     @property
-    def table(self) -> Table:
-        """The counts of all images laid out."""
+    def measured(self) -> Table:
+        """The counts of all images laid out, as statistics take them."""

@@ -53,7 +53,7 @@ from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414 
 
 Place = str | PathLike[str] | None
 
-_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing", "group_by", "groups"})
+_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +85,6 @@ class Inputs:
         Names and shell patterns of the images that the run is restricted to; empty for all.
     allow_missing : bool
         Leave out images without a prediction instead of refusing them.
-    group_by : str
-        What puts images into groups: ``"folder"``, or a column of a CSV file; empty for no groups.
-    groups : tuple of (str, str)
-        The images with their groups, as the CSV file had them.
     category : str
         What the names of images begin with, as a folder: the part of a data set in which these images are.
     merged : tuple of Inputs
@@ -107,8 +103,6 @@ class Inputs:
     column: str | None = None
     images: tuple[str, ...] = ()
     allow_missing: bool = False
-    group_by: str = ""
-    groups: tuple[tuple[str, str], ...] = ()
     category: str = ""
     merged: tuple[Inputs, ...] = ()
 
@@ -170,8 +164,7 @@ class Inputs:
         """Read what `to_json` wrote."""
         content = json.loads(text)
         parts = [content, *content["merged"]]
-        lists = [{"images": tuple(part["images"]), "groups": tuple(map(tuple, part["groups"]))} for part in parts]
-        whole, *others = (cls(**part | own | {"merged": ()}) for part, own in zip(parts, lists, strict=True))
+        whole, *others = (cls(**part | {"images": tuple(part["images"]), "merged": ()}) for part in parts)
         return replace(whole, merged=tuple(others))
 
 

@@ -8,24 +8,27 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from rich.console import Console
 
 from segbench.aggregator.result import Result
 from segbench.core.grouping import grouped
-from segbench.core.notes import notes_about
-from segbench.core.numbers import exact, many, number, signed
+from segbench.core.numbers import exact, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
-from segbench.statistics.answer import Answer, letters_text, p_number, p_text
+from segbench.statistics.answer import Answer, letters_text, p_number
 from segbench.statistics.comparison import Comparison, Difference, compared
+from segbench.statistics.pairs import Test
+from segbench.statistics.signed_rank import fewest_differences
 from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
+_OF_RANKS = {"difference": "hodges_lehmann", "interval": "hodges_lehmann_interval", "p_value": "signed_rank_p"}
+"""What JSON calls what the signed-rank test has of a pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +70,7 @@ class Compared:
         said = []
         for name, comparison in self.comparisons.items():
             own = [remark.text for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
-            of_pairs = notes_about(comparison.notes, keys)
-            said += [
-                (note, name)
-                for note in (*comparison.disagreements(keys), *comparison.on_single_runs(keys), *own, *of_pairs)
-            ]
+            said += [(note, name) for note in (*comparison.disagreements(keys), *own, *comparison.notes_about(keys))]
         found = [*self.left_out]
         for note, classes in grouped(dict.fromkeys(said)).items():
             found.append(note if len(classes) == len(self.comparisons) else f"{', '.join(classes)}: {note}")
@@ -104,6 +103,7 @@ def comparison_json(of: Compared) -> str:
         "images": of.first.images,
         "level": of.first.level,
         "replicates": of.first.replicates,
+        "test": of.first.test,
         "against": of.against,
         "answers": [
             ({"class": name} if name else {}) | _answer(comparison, key, of.against)
@@ -159,7 +159,13 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
 def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
     fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
     known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
-    return known | {"undefined": comparison.why_none(row.metric, row.a, row.b)}
+    return known | {"undefined": _why_undefined(comparison, row)}
+
+
+def _why_undefined(comparison: Comparison, row: Difference) -> dict[str, str]:
+    """Say of each test why a pair lacks a difference, an interval or a p-value."""
+    lacking, lacking_ranks = (comparison.why_none(row.metric, row.a, row.b, test) for test in get_args(Test))
+    return lacking | {_OF_RANKS[name]: why for name, why in lacking_ranks.items()}
 
 
 def exact_comparison(of: Compared) -> TextTable:
@@ -175,7 +181,7 @@ def exact_comparison(of: Compared) -> TextTable:
                 low, high = one.interval(place).ends
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
-            reasons = dict.fromkeys(comparison.why_none(key, row.a, row.b).values())
+            reasons = dict.fromkeys(_why_undefined(comparison, row).values())
             rows.append(cells | {"undefined": "; ".join(reasons)})
     return TextTable.of(rows, names=3)
 
@@ -199,16 +205,22 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
     for name, comparison in of.comparisons.items() if every else ():
         console.print()
         say(console, f"{_of_class(name)}every pair of methods by every metric", "bold")
-        rows = {key: comparison.rows(key, against=of.against) for key in listed}
-        show(_pairs_table(comparison, rows, digits))
-        if (ranks := _rank_table(comparison, listed)).rows:
-            show(ranks)
+        for table in _every_pair(comparison, listed, of.against, digits):
+            show(table)
     for note in of.notes(listed):
         _say_wrapped(console, note, "yellow")
     if not every:
         more = "--all for every pair and metric, --metrics KEYS for some"
         _say_wrapped(console, f"{more}; --format csv and json hold everything", "dim")
     say(console, of.signature, "dim")
+
+
+def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None, digits: int) -> list[TextTable]:
+    """Give the pairs of methods as each test has them, the one that decides first, and the shares of ranks."""
+    rows = {key: comparison.rows(key, against=against) for key in keys}
+    tests = sorted(get_args(Test), key=lambda test: test != comparison.test)
+    tables = [*(_pairs_table(comparison, rows, test, digits) for test in tests), _rank_table(comparison, keys)]
+    return [table for table in tables if table.rows]
 
 
 def _say_wrapped(console: Console, text: str, style: str) -> None:
@@ -225,36 +237,41 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
     order = [one.method for one in answer.standings]
     found = comparison.rows(answer.metric.key, against=against, tallied=False)
     rows = sorted(found, key=lambda row: order.index(row.a))
-    table = _pairs_table(comparison, {answer.metric.key: rows}, digits, tallied=False)
-    return [_against(answer, rows, against)], [table]
+    tallied = comparison.test == "signed-rank"
+    table = _pairs_table(comparison, {answer.metric.key: rows}, comparison.test, digits, tallied=tallied)
+    tested = [row.by(comparison.test) for row in rows]
+    return [_against(answer, tested, against)], [table]
 
 
 def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     """Say how the other methods compare to one."""
-    by, reason, least = answer.metric.name, answer.pairs.reason, 1 - answer.level
+    by, reason = answer.metric.name, answer.pairs.reason
     if reason:
         return f"{by} compared with {against}, without a test ({reason})"
-    told = [row.difference if row.p_holm <= least else 0.0 for row in rows]
-    leads = [answer.metric.direction * difference for difference in told]
-    better, worse = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+    sides = [answer.side(row.a, against) for row in rows]
+    better, worse = sides.count(1), sides.count(-1)
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
-        return f"Compared with {against} by {by}: {counts} that cannot be told apart"
-    row, p = rows[0], p_text(rows[0].p_holm)
+        said = f"Compared with {against} by {by}: {counts} that cannot be told apart"
+        return f"{said}{f' ({answer.never})' if answer.never else ''}{answer.why_judged_by}"
+    (row,), standings = rows, {standing.method: standing for standing in answer.standings}
+    pair = standings[row.a], standings[against]
     if not better + worse:
-        return f"{row.a} and {against} cannot be told apart by {by} ({p})"
+        evidence = answer.evidence(*pair)
+        return f"{row.a} and {against} cannot be told apart by {by} ({evidence}){answer.why_judged_by}"
     side, ahead = "better" if better else "worse", number(abs(row.difference))
-    return f"{row.a} is {side} than {against} by {ahead} {by} ({p})"
+    evidence = answer.evidence(*pair, leads=True)
+    return f"{row.a} is {side} than {against} by {ahead} {by} ({evidence}){answer.why_judged_by}"
 
 
 def _pairs_table(
-    comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int, *, tallied: bool = True
+    comparison: Comparison, rows: Mapping[str, Sequence[Difference]], test: Test, digits: int, *, tallied: bool = True
 ) -> TextTable:
-    """Give one row per metric and pair; metrics that no pair has are left out."""
+    """Give one row per metric and pair as a test has them; metrics that no pair has are left out."""
     # Of a single pair, the correction changes nothing.
     one_pair = len(comparison.methods) < 3 and not comparison.beside
     cells = []
-    for row in itertools.chain(*rows.values()):
+    for row in (row.by(test) for row in itertools.chain(*rows.values())):
         if math.isnan(row.difference):
             continue
         difference = signed(row.difference, digits=digits)
@@ -272,8 +289,19 @@ def _pairs_table(
         cells.append(named | {name: str(count) for name, count in tallies.items()})
     lower = [one.key for one in comparison.metrics if one.better == "lower" and one.key in rows]
     level, of_all = f"{100 * comparison.level:g} %", " of all classes" if comparison.beside else ""
-    wins = "; wins: images with a better value of a" if tallied else ""
-    notes = [f"a - b: with its {level} interval{wins}", "p: two-sided, of Student's t over images"]
+    wins = f"; wins: {comparison.noun}s with a better value of a" if tallied else ""
+    noun = comparison.noun
+    if test == "signed-rank":
+        notes = [
+            f"a - b: Hodges-Lehmann estimate of the differences of {noun}s, with its {level} interval{wins}",
+            f"p: two-sided, of the signed-rank test over {noun}s",
+        ]
+        fewest = fewest_differences(comparison.level)
+        if tallied and any(row.wins + row.losses < fewest for row in itertools.chain(*rows.values())):
+            least = number(1 - comparison.level, digits=2)
+            notes[1] += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
+    else:
+        notes = [f"a - b: with its {level} interval{wins}", f"p: two-sided, of Student's t over {noun}s"]
     notes[1] += "" if one_pair else f"; Holm: corrected for all pairs{of_all}"
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
     return TextTable.of(cells, names=3, notes=notes)
@@ -328,10 +356,8 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
 def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], against: str | None) -> dict[str, str]:
     """Give the superscript of each method by one metric; `letters` are those of the table, in its order."""
     if against is not None:
-        rows = comparison.rows(key, against=against, tallied=False)
-        least = 1 - comparison.level
-        told = {row.a for row in rows if row.p_holm <= least and row.difference}
-        return {name: "*" if name in told else "" for name in comparison.methods}
+        answer = comparison.answer(key)
+        return {name: "*" if answer.side(name, against) else "" for name in comparison.methods}
     standings = comparison.answer(key).standings
     places = {letter: place for place, letter in enumerate(letters.values())}
     own = {one.letter: letters[one.method] for one in standings}
@@ -350,9 +376,11 @@ def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool)
         better = "superscript: significantly better than the methods of these letters"
         what = better if of.against is None else f"star: significantly different from {of.against}"
         correction = of.first.answer().correction
-        how = f"paired jackknife t-test over {many(of.first.images, 'image')}"
+        how = f"{of.first.answer().pairs.test} over {of.first.sample_size}"
         how += f", {correction} by each metric" if correction else ""
         said.append(f"{what} (p at most {number(1 - of.first.level, digits=2)}, {how})")
+    never = grouped((of.first.answer(key).never, of.first.metric(key).name) for key in keys)
+    said += [f"{', '.join(titles)}: {why}" for why, titles in never.items() if why]
     said += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []
     return "; ".join(said)
 

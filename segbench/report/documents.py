@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segbench.aggregator.result import AXES, Result
+from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
@@ -64,12 +64,10 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
         runs = [run | _narrowed(run, how) for run in runs]
     elif how.rows == "image":
         runs = [run | _images(result, how, results) for run, result in zip(runs, results, strict=True)]
+    elif how.rows == "unit":
+        runs = [run | _alone(result.per_unit, "unit", how, results) for run, result in zip(runs, results, strict=True)]
     elif how.rows == "threshold":
-        for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
-            if result.chosen_points:
-                run["notes"].append(f"per_threshold: {result.chosen_points}")
-            chosen = how.chosen(columns, "threshold")
-            run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
+        _add_thresholds(runs, results, how)
     elif how.rows == "class image":
         classes = part_rows(results, "class")
         of_classes = [row.result for row in classes]
@@ -81,6 +79,15 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             signed = {"signature": row.result.signature}
             runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
+
+
+def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], how: Listing) -> None:
+    """Add the rows of the pooled curve to each run, column by column."""
+    for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
+        if result.chosen_points:
+            run["notes"].append(f"per_threshold: {result.chosen_points}")
+        chosen = how.chosen(columns, "threshold")
+        run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
 
 def _with_runs(results: Sequence[Result], how: Listing) -> tuple[list[Result], Listing]:
@@ -109,7 +116,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     runs = []
     if how.rows != "run":
         results, how = _with_runs(results, how)
-    for row in part_rows(results, how.rows, how.group_by, intervals=how.intervals):
+    for row in part_rows(results, how.rows, intervals=how.intervals):
         run = row.result.to_dict(intervals=row.intervals)
         run |= _narrowed(run, how)
         if row.kind == "mean":
@@ -125,16 +132,23 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
 
 def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
     """Give what JSON has of single images."""
-    summaries = dict(result.per_image)
+    notes = {name: list(notes) for name, notes in result.image_notes.items()}
+    return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
+
+
+def _alone(
+    of_rows: ImageSummaries | UnitSummaries, kind: str, how: Listing, results: Sequence[Result]
+) -> dict[str, Any]:
+    """Return what JSON has of images or units measured alone."""
+    names = list(of_rows)
     if how.sort is not None:
-        order = worst_first(image_metrics(results)[how.sort], result.per_image.column(how.sort))
-        names = list(summaries)
-        summaries = {names[k]: summaries[names[k]] for k in order.tolist()}
-    undefined = {name: how.chosen(one.undefined) for name, one in summaries.items()}
+        order = worst_first(image_metrics(results)[how.sort], of_rows.column(how.sort))
+        names = [names[place] for place in order.tolist()]
+    summaries = {name: of_rows[name] for name in names}
+    undefined = {name: how.chosen(summary.undefined) for name, summary in summaries.items()}
     return {
-        "image_notes": {name: list(notes) for name, notes in result.image_notes.items()},
-        "per_image": {name: how.chosen(finite_values(one)) for name, one in summaries.items()},
-        "image_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
+        f"per_{kind}": {name: how.chosen(finite_values(summary)) for name, summary in summaries.items()},
+        f"{kind}_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
     }
 
 

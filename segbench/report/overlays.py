@@ -161,7 +161,7 @@ def export_overlays(
 
 def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
     """Refuse a threshold above all scores, as a level of 8 bits is where scores are levels divided by 255."""
-    at_a_threshold = [result for result in results if best_threshold(result.rules.metrics()) is not None]
+    at_a_threshold = [result for result in results if best_threshold(result.metrics) is not None]
     known = np.concatenate([np.zeros(0), *(result.curve.against_threshold()[0] for result in at_a_threshold)])
     known = known[np.isfinite(known)]
     if known.size and threshold > max(known.max(), 1):  # boundaries know scores at some thresholds only

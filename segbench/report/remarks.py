@@ -78,7 +78,7 @@ def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]
 
 def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str] | None) -> list[str]:
     """Say which of the metrics shown have a value but no interval, and why; nothing where none has one."""
-    shown = keys or [metric.key for metric in columns(result.rules.metrics())]
+    shown = keys or [metric.key for metric in columns(result.metrics)]
     lacking = [key for key in shown if key in intervals.undefined and key not in result.summary.undefined]
     if intervals.images < _FEWEST_IMAGES:
         return []  # which a note says

@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.groups import ALL_IMAGES
 from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
@@ -32,6 +31,7 @@ from segbench.core.numbers import DIGITS, exact, many, number, of_all
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.registry import protocols_of, verb_of
 from segbench.report.ranking import competing_sets, headline_order, ranked
@@ -39,7 +39,7 @@ from segbench.report.remarks import not_ranked_together, remarks, undefined_metr
 from segbench.statistics.intervals import Intervals
 
 SHOWN_THRESHOLDS = 21
-RowKind = Literal["method", "image", "class", "class image", "object", "threshold", "group", "run"]
+RowKind = Literal["method", "image", "unit", "class", "class image", "object", "threshold", "group", "run"]
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
@@ -163,7 +163,6 @@ class Listing:
     intervals: Sequence[Intervals] = ()
     keys: Sequence[str] | None = None
     sets: Sequence[str] = ()
-    group_by: str = ""
     sort: str | None = None
     digits: int = DIGITS
     zeros: bool = False
@@ -202,8 +201,6 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
         groups = [[*range(len(results))]]
     else:
         groups = [places for _, places in sorted(by_protocol(results).items())]
-    if how.rows == "group" and not how.group_by and not every:
-        groups = [rows for alike in groups for rows in grouped((groups_named(results[k]), k) for k in alike).values()]
     if how.rows == "class image":
         groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []
@@ -220,22 +217,22 @@ def _part(
     results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
 ) -> Part:
     """Make the table of some of the results."""
-    if how.rows == "group" and not how.group_by and not any("group" in results[place].axes for place in places):
+    if how.rows == "group" and not any("group" in results[place].axes for place in places):
         how = replace(how, rows="method")
     if how.rows == "method" and not every:
         places = [places[k] for k in headline_order([results[place] for place in places])]
     some, named = [results[place] for place in places], [names[place] for place in places]
     drawn = [how.intervals[place] for place in places if how.intervals]
     keys = how.keys
-    if how.rows == "image":
-        table = image_table(some, keys=keys, sort=how.sort)
+    if how.rows in ("image", "unit"):
+        table = image_table(some, keys=keys, sort=how.sort, units=how.rows == "unit")
     elif how.rows == "class image":
         classes = [((row.name, row.method), row.result) for row in part_rows(some, "class")]
         table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
     elif how.rows == "threshold":
         table = threshold_table(some, digits=how.digits, keys=keys, every=every)
     elif how.rows in AXES:
-        rows = part_rows(some, how.rows, how.group_by, intervals=drawn)
+        rows = part_rows(some, how.rows, intervals=drawn)
         table = part_table(rows, some, how.rows, keys=keys, every=every)
     else:
         table = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
@@ -310,7 +307,7 @@ def mean_of_folds(result: Result) -> Result:
 
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
     """Give the keys that a table can have, by what a row is: method, class, image or threshold."""
-    if rows == "image":
+    if rows in ("image", "unit"):
         return list(image_metrics(results))
     if rows == "threshold":
         return list(dict.fromkeys(key for curve in threshold_columns(results) for key in curve))
@@ -321,11 +318,11 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
 
 def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
     """Choose the metrics of a table of methods."""
-    known = {one.key: one for result in results for one in result.rules.metrics() if one.key}
+    known = {one.key: one for result in results for one in result.metrics if one.key}
     if keys is not None:
         return _chosen(known, keys)
     if not every:
-        return columns(results[0].rules.metrics())
+        return columns(results[0].metrics)
     measured = dict.fromkeys(key for result in results for key in result.summary)
     return tuple(known.get(key) or Metric(key=key) for key in measured)
 
@@ -336,11 +333,23 @@ def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, .
 
 
 def image_table(
-    results: Sequence[Result], *, keys: Sequence[str] | None = None, sort: str | None = None, most: int | None = None
+    results: Sequence[Result],
+    *,
+    keys: Sequence[str] | None = None,
+    sort: str | None = None,
+    most: int | None = None,
+    units: bool = False,
 ) -> Table:
-    """Give one row per image and method, see `table_of_images`."""
+    """Return one row per image and method, or per unit, see `table_of_images`."""
     methods = [((name,), result) for name, result in zip(names_of(results), results, strict=True)]
-    return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most)
+    return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most, units=units)
+
+
+def without_units(results: Sequence[Result]) -> ArgumentError:
+    """Say how results get units, of which there are none."""
+    how = setting("--unit folder, a column of a CSV file or a pattern of names", "result.with_settings(unit=...)")
+    methods = ", ".join(names_of(results))
+    return ArgumentError(f"{methods}: no units are known; say which images belong together: {how}")
 
 
 def table_of_images(
@@ -350,37 +359,42 @@ def table_of_images(
     keys: Sequence[str] | None,
     sort: str | None,
     most: int | None = None,
+    units: bool = False,
 ) -> Table:
-    """Give one row per image of each result, or the worst by a metric first, at `most` so many of them.
+    """Give one row per image, or per unit, of each result, or the worst by a metric first, at `most` so many of them.
 
     Results are named in the columns `labels`. Notes say why metrics of these rows are undefined.
     """
     results = [result for _, result in named]
     known = image_metrics(results)
     chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    images = [list(result.counts) for result in results]
+    alone = [result.per_unit if units else result.per_image for result in results]
+    if units and not any(alone):
+        raise without_units(results)
+    images = [list(summaries) for summaries in alone]
+    noun = next((result.units.noun for result in results if result.units), "unit") if units else "image"
     starts = np.cumsum([0, *map(len, images)])
     order = np.arange(starts[-1])
     if sort in known:  # a file may hold runs of several protocols
-        values = np.concatenate([result.per_image.column(sort) for result in results])
+        values = np.concatenate([summaries.column(sort) for summaries in alone])
         order = worst_first(known[sort], values)
     found = {}
     for k in sorted(order[:most].tolist()):  # as results files hold them
         place = int(np.searchsorted(starts, k, "right")) - 1
         image = images[place][k - starts[place]]
-        found[k] = Row((*named[place][0], image), results[place].per_image[image], method=place)
+        found[k] = Row((*named[place][0], image), alone[place][image], method=place)
     rows = [found[k] for k in order[:most].tolist()]
     keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = []
     for (text, place), count in undefined.items():
-        noted.append((f"{text}: {of_all(count, of_result[place], 'image')}", " of ".join(named[place][0])))
+        noted.append((f"{text}: {of_all(count, of_result[place], noun)}", " of ".join(named[place][0])))
     said = grouped(dict.fromkeys(noted))
     notes = [f"{few_names(of, len(named))}: {text}" for text, of in said.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
         notes.append(f"{', '.join(published)}: published without images, so metrics of images are unknown")
-    return Table((*labels, "image"), chosen, rows, notes=tuple(notes))
+    return Table((*labels, noun), chosen, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
@@ -391,7 +405,7 @@ def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
 def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
     """Give the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
     found: dict[str, Metric] = {}
-    for metric in (metric for result in results for metric in image_columns(result.rules.metrics())):
+    for metric in (metric for result in results for metric in image_columns(result.metrics)):
         found.setdefault(metric.image_key, metric)
     return {
         key: replace(
@@ -427,9 +441,7 @@ def how_to_count_classes(results: Sequence[Result]) -> str:
     return setting(f"count again: {commands}", "count again with classes=") if able else "their protocol has none"
 
 
-def part_rows(
-    results: Sequence[Result], axis: str, by: str = "", *, intervals: Sequence[Intervals] = ()
-) -> list[PartRow]:
+def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Intervals] = ()) -> list[PartRow]:
     """Return the rows of each part of each method; intervals of them are drawn as those given of the whole were.
 
     Of groups and objects their mean and all of them follow; methods without parts have a row of all alone.
@@ -441,7 +453,7 @@ def part_rows(
         raise ArgumentError(f"{what}; {how}")
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
-        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis, by):
+        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis):
             drawn = None
             if intervals:
                 whole = intervals[run]
@@ -451,12 +463,12 @@ def part_rows(
     return rows
 
 
-def _rows_of(whole: PartRow, axis: str, by: str) -> list[PartRow]:
+def _rows_of(whole: PartRow, axis: str) -> list[PartRow]:
     """Return the rows of the parts of a method, then of their mean and of all of them."""
     result, has_rows = whole.result, AXES[axis].has_rows
-    if axis not in result.axes and not by:
+    if axis not in result.axes:
         return [whole] if has_rows else []
-    parts = result.parts(axis, by)
+    parts = result.parts(axis)
     rows = [replace(whole, name=name, result=part, kind="part", notes=parts.notes) for name, part in parts.items()]
     if not has_rows or (len(parts) == 1 and not parts.notes):  # mean and all images are the same
         return rows
@@ -467,11 +479,6 @@ def _rows_of(whole: PartRow, axis: str, by: str) -> list[PartRow]:
     if parts.pooled is not None:
         rows.append(replace(whole, result=parts.pooled, notes=parts.notes))
     return rows
-
-
-def groups_named(result: Result) -> str:
-    """Return by what a run named groups; empty where it named none."""
-    return "" if result.inputs is None else result.inputs.group_by
 
 
 def part_table(

@@ -15,7 +15,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, many, number, point_first, verb
 from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
 from segbench.statistics.measured import Found, Interval
-from segbench.statistics.pairs import Pairs
+from segbench.statistics.pairs import Pairs, Tally
 from segbench.statistics.run_means import told_of_runs
 
 SHOWN = 20
@@ -46,6 +46,7 @@ class Answer:
     pairs: Pairs
     level: float  # of confidence: differences are significant where Holm's p is at most 1 - level
     classes: int  # how many comparisons were corrected together, one per class; 1 for one by itself
+    instead_of: str = ""  # the metric that ranks methods, where the test does not apply to it but to this one
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
@@ -105,8 +106,20 @@ class Answer:
     @property
     def verdict(self) -> str:
         """One sentence: who leads, by how much and how surely; or who cannot be told apart."""
+        return f"{self._verdict}{self.why_judged_by}"
+
+    @property
+    def why_judged_by(self) -> str:
+        """Say at the end of a sentence why not the metric that ranks methods decides; empty where it does."""
+        if not self.instead_of:
+            return ""
+        means = f"mean over {self.pairs.measured[0].table.noun}s"
+        return f"; judged by {self.metric.name}, the first {means}, since {self.instead_of} is none"
+
+    @property
+    def _verdict(self) -> str:
         first, second = self.standings[:2]
-        title, images = self.metric.name, many(self.pairs.measured[0].images, "image")
+        title, images = self.metric.name, many(self.pairs.measured[0].images, self.pairs.noun)
         if math.isnan(first.estimate):
             return f"{title} is undefined for every method"
         if math.isnan(second.estimate):
@@ -121,19 +134,24 @@ class Answer:
         if self.leader:
             ahead = number(self._ahead(first, second))
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
-            p = self._p_text(first, second)
-            return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
+            evidence = self.evidence(first, second, leads=True)
+            if self._ranked and self.metric.direction * (first.estimate - second.estimate) < 0:
+                others += f"; the mean of {second.method} is better"
+            return f"{first.method} leads {second.method} by {ahead} {title} ({evidence}){others}"
         if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
-            better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better on what both have"
+            by = f"by the {self.pairs.test}" if self._ranked else "on what both have"
+            better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better {by}"
             return f"No clear winner by {title}: {first.method} has the best value, but {better}"
         p = ""
         if len(self._defined) == _NAMED:
             pair = self._pair(first, second)
             lacking = self.pairs.why_none(pair).get("p_value", "")
-            p = f" ({self._p_text(first, second)}{f': {lacking}' if lacking else ''})"
+            p = f" ({self.evidence(first, second)}{f': {lacking}' if lacking else ''})"
+        elif self._ranked:
+            p = f" ({'; '.join(filter(None, (self.pairs.test, self.never)))})"
         rivals = [one for one in self._defined[1:] if one.method in self.not_worse]
         if any(self._pair(first, one) in self.pairs.common for one in rivals):
-            images = f"the images that {'both' if len(rivals) == 1 else 'each two'} have"
+            images = f"the {self.pairs.noun}s that {'both' if len(rivals) == 1 else 'each two'} have"
         return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
 
     def _p_text(self, one: Standing, other: Standing) -> str:
@@ -141,6 +159,43 @@ class Answer:
         names = one.method, other.method
         told = told_of_runs({name: self.pairs.measured[self.methods.index(name)].table for name in names})
         return "; ".join(filter(None, (p_text(self.p_values[names]), told)))
+
+    @property
+    def _ranked(self) -> bool:
+        """Whether the signed-rank test decides, which has its own estimate of a difference."""
+        return bool(self.pairs.differs_by) and not self.pairs.reason
+
+    @cached_property
+    def never(self) -> str:
+        """Why no difference can be significant; empty where some can."""
+        return self.pairs.why_never_significant(self.level)
+
+    def side(self, method: str, other: str) -> int:
+        """Return 1 if a method is significantly better than another, -1 if it is worse, else 0."""
+        letters = {standing.method: standing.letter for standing in self.standings}
+        better = {standing.method: standing.better_than for standing in self.standings}
+        return (letters[other] in better[method]) - (letters[method] in better[other])
+
+    def evidence(self, first: Standing, second: Standing, *, leads: bool = False) -> str:
+        """Write p of a pair; of the signed-rank test also its estimate, unless said before, and wins, ties, losses."""
+        p = self._p_text(first, second)
+        if not self._ranked:
+            return p
+        estimate = self._ahead(first, second)
+        if math.isnan(estimate):
+            return f"{self.pairs.test}, {p}"
+        ahead, behind = (first, second) if estimate >= 0 or leads else (second, first)
+        tested, counted = f"{self.pairs.test}, {p}", tally_text(self.tally(ahead, behind))
+        if leads:
+            return f"{self.pairs.differs_by}; {tested}; {counted}"
+        counted = f"{self.pairs.differs_by} {number(abs(estimate))} in favour of {ahead.method}, {counted}"
+        return "; ".join(filter(None, (tested, counted, self.never)))
+
+    def tally(self, one: Standing, other: Standing) -> Tally:
+        """Count the images that a method wins, on which it is equal, and that it loses against another."""
+        pair = self._pair(one, other)
+        tally = self.pairs.tally(pair)
+        return tally if self.methods[self.pairs.pairs[0][pair]] == one.method else Tally(*reversed(tally))
 
     def _pair(self, one: Standing, other: Standing) -> int:
         return self.pairs.pair(self.methods.index(one.method), self.methods.index(other.method))
@@ -160,13 +215,14 @@ class Answer:
         pair, ahead = self._pair(first, second), number(abs(self._ahead(first, second)))
         images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
         of_images, of_trainings = self.pairs.errors_of_sources(pair)
-        sources = f"trainings vary it by {number(of_trainings)}, images by {number(of_images)}"
+        sources = f"trainings vary it by {number(of_trainings)}, {self.pairs.noun}s by {number(of_images)}"
         if images == math.inf and of_trainings > of_images:
-            return f"more images alone would not make a difference of {ahead} significant: {sources}"
+            return f"more {self.pairs.noun}s alone would not make a difference of {ahead} significant: {sources}"
         if not self.pairs.measured[0].images < images < math.inf:
             return ""
         rather = f"; {sources}, so more runs would help more" if of_trainings > of_images else ""
-        return f"a difference of {ahead} would need about {int(images)} images to be significant{rather}"
+        units = f"{int(images)} {self.pairs.noun}s"
+        return f"a difference of {ahead} would need about {units} to be significant{rather}"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""
@@ -194,18 +250,33 @@ class Answer:
                 number(one.estimate, digits=digits),
                 interval_text(one.found.ends, digits),
                 self._better_than(one),
+                *self._against_best(one, digits),
             ]
             for one in shown
         ]
         header = ["", "method", self.metric.name, f"{100 * self.level:g} % interval", "better than"]
+        header += ["a leads by", "W-T-L"] if self._ranked else []
         notes = [f"the best {SHOWN} of {total} methods"] if total > SHOWN else []
         least = number(1 - self.level, digits=2)
         said = ["lower is better"] if self.metric.better == "lower" else []
         if not self.pairs.reason:
-            test = f"p of the paired jackknife t-test at most {least}"
+            test = f"p of the {self.pairs.test} at most {least}"
             said.append(f"better than: {test}{f', {self.correction}' if self.correction else ''}")
         notes += ["; ".join(said)] if said else []
+        if self._ranked:
+            counted = f"W-T-L: {self.pairs.measured[0].table.noun}s that a wins, ties and loses"
+            notes.append(f"a leads by: {self.pairs.differs_by} of the differences; {counted}")
         return TextTable(header, rows, names=2, notes=tuple(notes)).fitted(1)
+
+    def _against_best(self, standing: Standing, digits: int) -> list[str]:
+        """Write by how much the first method leads another, and its wins, ties and losses; of the signed-rank test."""
+        if not self._ranked:
+            return []
+        first = self.standings[0]
+        if standing is first or math.isnan(standing.estimate):
+            return ["", ""]
+        ahead = self._ahead(first, standing)
+        return [number(ahead, digits=digits), "-".join(map(str, self.tally(first, standing)))]
 
     def _better_than(self, one: Standing) -> str:
         """Write the letters of printed methods, and the number of others; or that it is better than all."""
@@ -231,6 +302,7 @@ class Answer:
         ]
         of = f"the best {len(shown)} methods: " if len(self.standings) > len(shown) else ""
         note = f"{of}by how much the row leads the column"
+        note += f", {self.pairs.differs_by}" if self._ranked else ""
         if not self.pairs.reason:
             note += f"; {star_key(least)} (Holm)"
         header = [self.metric.name, *(one.letter for one in shown[1:])]
@@ -249,7 +321,8 @@ class Answer:
     def tables(self, *, digits: int = DIGITS) -> list[TextTable]:
         """Give the table of methods, and for three or more the matrix."""
         table = self.table(digits=digits)
-        return [table, self.matrix()] if len(self._defined) > _NAMED else [table]
+        has_matrix = len(self._defined) > _NAMED and not np.isnan(self.pairs.differences).all()
+        return [table, self.matrix()] if has_matrix else [table]
 
     def __str__(self) -> str:
         """Print the verdict and the tables."""
@@ -296,6 +369,12 @@ def p_number(p: float, *, digits: int = DIGITS) -> str:
 def p_text(p: float) -> str:
     """Write a p-value for a sentence: ``p = .0123``, ``p < .0001``."""
     return "no p-value" if math.isnan(p) else f"p {p_number(p)}" if p < _LEAST_P else f"p = {p_number(p)}"
+
+
+def tally_text(tally: Tally) -> str:
+    """Write wins, ties and losses: ``9 wins, 1 tie, 2 losses``."""
+    losses = "1 loss" if tally.losses == 1 else f"{tally.losses} losses"
+    return f"{many(tally.wins, 'win')}, {many(tally.ties, 'tie')}, {losses}"
 
 
 def letters_text(letters: Sequence[str], places: Mapping[str, int], between: str = " ") -> str:

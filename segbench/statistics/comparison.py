@@ -10,25 +10,28 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from segbench.core.arguments import check_choice
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import behind
+from segbench.core.notes import behind, notes_about
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer
-from segbench.statistics.intervals import Intervals, intervals_of, notes_on
+from segbench.statistics.failures import on_differences, on_distances
+from segbench.statistics.intervals import Intervals, intervals_of, notes_on, unknown_units
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.pairs import TIED, Pairs
+from segbench.statistics.pairs import Pairs, SignedRankTests, Test, TTests
 from segbench.statistics.run_means import told_of_runs
+from segbench.statistics.signed_rank import TIED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,6 +61,11 @@ class Difference:
     wins, ties, losses : int
         Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
         which the metric is undefined is none of these.
+    hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high : float
+        Hodges-Lehmann estimate of the differences of images, with its interval, not corrected for the number of pairs;
+        nan for metrics that are no means over images, and where images are too few.
+    signed_rank_p, signed_rank_p_holm : float
+        Two-sided, of the signed-rank test; and corrected by Holm for the number of pairs. nan where there is none.
     """
 
     metric: str
@@ -75,6 +83,27 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    hodges_lehmann: float = math.nan
+    hodges_lehmann_low: float = math.nan
+    hodges_lehmann_high: float = math.nan
+    signed_rank_p: float = math.nan
+    signed_rank_p_holm: float = math.nan
+
+    def by(self, test: Test) -> Difference:
+        """Give the row with difference, interval and p-values of a test: for "signed-rank" the Hodges-Lehmann estimate.
+
+        The t-test is what rows have as they are.
+        """
+        if test == "t-test":
+            return self
+        return replace(
+            self,
+            difference=self.hodges_lehmann,
+            low=self.hodges_lehmann_low,
+            high=self.hodges_lehmann_high,
+            p_value=self.signed_rank_p,
+            p_holm=self.signed_rank_p_holm,
+        )
 
     def turned(self) -> Difference:
         """Give b minus a."""
@@ -89,6 +118,9 @@ class Difference:
             high=0 - self.low,
             wins=self.losses,
             losses=self.wins,
+            hodges_lehmann=0 - self.hodges_lehmann,
+            hodges_lehmann_low=0 - self.hodges_lehmann_high,
+            hodges_lehmann_high=0 - self.hodges_lehmann_low,
         )
 
 
@@ -102,21 +134,25 @@ class Comparison:
         The methods, in the order given.
     metrics : tuple of Metric
         What is compared.
-    notes : tuple of str
-        What to say beside the tables.
+    general_notes : tuple of str
+        What to say beside the tables whatever metric they show; `notes` has those on the metrics, too.
     undefined : mapping of str to str
         By metric, why it is undefined for some method, named with the reason.
     beside : tuple of Comparison
         Comparisons that are read together with this one, for instance of the other classes: p-values are corrected for
         all pairs of all of them.
+    test : {"t-test", "signed-rank"}
+        Which test decides the answer; `differences` have both.
     """
 
     measured: Mapping[str, Measured]
     metrics: tuple[Metric, ...]
-    notes: tuple[str, ...] = ()
+    general_notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
-    _pairs: dict[str, Pairs] = field(default_factory=dict, init=False)
+    test: Test = "t-test"
+    _t_tests: dict[str, TTests] = field(default_factory=dict, init=False)
+    _signed_rank_tests: dict[str, SignedRankTests] = field(default_factory=dict, init=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -133,6 +169,16 @@ class Comparison:
         return self._first.images
 
     @property
+    def noun(self) -> str:
+        """What is drawn at random: "image", or what else the rows of the tables are, such as "patient"."""
+        return self._first.noun
+
+    @property
+    def sample_size(self) -> str:
+        """How many images there are, or units of images, in words."""
+        return self._first.table.sample_size
+
+    @property
     def level(self) -> float:
         """Confidence level of the intervals; differences are significant where Holm's p is below 1 - level."""
         return self._first.level
@@ -145,8 +191,8 @@ class Comparison:
     @property
     def signature(self) -> str:
         """How differences were tested, and how resamples were drawn."""
-        first = self._first
-        return f"differences:jackknife-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
+        first, tested = self._first, "signed-rank" if self.test == "signed-rank" else "jackknife"
+        return f"differences:{tested}-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
 
     def metric(self, key: str | None = None) -> Metric:
         """Give a metric by its key.
@@ -154,7 +200,8 @@ class Comparison:
         Parameters
         ----------
         key : str, optional
-            Such as ``"auc_pr"``; by default that of the metric that ranks methods.
+            Such as ``"auc_pr"``; by default that of the metric that ranks methods. Of the signed-rank test, it is the
+            first that is a mean over images where that one is none.
 
         Returns
         -------
@@ -165,35 +212,55 @@ class Comparison:
         ArgumentError
             If it is not compared.
         """
+        if key is None:
+            return self._ranking
         for metric in self.metrics:
-            if metric.key == key or (key is None and metric.headline):
+            if metric.key == key:
                 return metric
         keys = ", ".join(metric.key for metric in self.metrics)
         raise ArgumentError(f"{key!r} is not compared; expected one of {keys}")
+
+    @property
+    def _ranking(self) -> Metric:
+        """The metric that ranks methods, or the first that the test applies to."""
+        headline = next(metric for metric in self.metrics if metric.headline)
+        if self.test == "t-test" or headline.mean_over_images:
+            return headline
+        return next(metric for metric in self.metrics if metric.mean_over_images)
 
     def place(self, key: str) -> int:
         """Number the column of a metric in the tables of the methods."""
         return [metric.key for metric in self._first.table.metrics].index(self.metric(key).key)
 
-    def pairs(self, key: str) -> Pairs:
-        """Give all pairs of methods by one metric, as arrays."""
-        if key not in self._pairs:
-            self._pairs[key] = Pairs(
-                self.metric(key),
-                tuple(self.measured.values()),
-                self.place(key),
-                partial(_p_values, self.beside, key),
-            )
-        return self._pairs[key]
+    def pairs(self, key: str, test: Test | None = None) -> Pairs:
+        """Give all pairs of methods by one metric, as arrays, with a test; by default the one that decides."""
+        return self.t_tests(key) if (test or self.test) == "t-test" else self.signed_rank_tests(key)
+
+    def t_tests(self, key: str) -> TTests:
+        """Give all pairs of methods by one metric, as arrays, with the t-test."""
+        if key not in self._t_tests:
+            beside = partial(_t_tests_of, self.beside, key)
+            self._t_tests[key] = TTests(self.metric(key), tuple(self.measured.values()), self.place(key), beside)
+        return self._t_tests[key]
+
+    def signed_rank_tests(self, key: str) -> SignedRankTests:
+        """Give all pairs of methods by one metric, as arrays, with the signed-rank test."""
+        if key not in self._signed_rank_tests:
+            methods, beside = tuple(self.measured.values()), partial(_signed_rank_tests_of, self.beside, key)
+            self._signed_rank_tests[key] = SignedRankTests(self.metric(key), methods, self.place(key), beside)
+        return self._signed_rank_tests[key]
 
     def rows(self, key: str, *, against: str | None = None, tallied: bool = True) -> list[Difference]:
         """Give the difference of each pair of methods by one metric, pair by pair in the order given.
 
         Or of each other method minus the one named `against`; p-values are corrected for all pairs all the same.
-        Images are not measured where they need not be `tallied`: wins, ties and losses are 0 then.
+        Images are not measured where they need not be `tallied`, nor for the test: wins, ties and losses are 0 then,
+        and the signed-rank test has no values.
         """
-        pairs, names = self.pairs(key), self.methods
+        pairs, names = self.t_tests(key), self.methods
         low, high = pairs.intervals(self.level)
+        tallied = tallied or self.test == "signed-rank"
+        ranked = self._ranked(key) if tallied else np.full((pairs.p_values.size, 5), np.nan)
         found = []
         for pair, (one, other) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
             if against not in (None, names[one], names[other]):
@@ -214,13 +281,31 @@ class Comparison:
                 error,
                 math.nan if math.isnan(error) else float(pairs.freedom[pair]),
                 *(pairs.tally(pair) if tallied else (0, 0, 0)),
+                *ranked[pair].tolist(),
             )
             found.append(row.turned() if against == row.a else row)
         return found
 
-    def why_none(self, key: str, a: str, b: str) -> dict[str, str]:
+    def _ranked(self, key: str) -> FloatArray:
+        """Return estimate, both ends, p and Holm's p of the signed-rank test of each pair, shape (pairs, 5)."""
+        pairs = self.signed_rank_tests(key)
+        low, high = pairs.intervals(self.level)
+        return np.column_stack([pairs.differences, low, high, pairs.p_values, pairs.corrected])
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to say beside the tables of the metrics that these show."""
+        return self.notes_about(compared(self))
+
+    def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
+        """Say what must be known beside the metrics of some keys: of methods, and of few images that decide."""
+        tests = {key: self.t_tests(key) for key in keys}
+        of_metrics = (*on_differences(tests, self.methods), *on_distances(tests))
+        return (*self.on_single_runs(keys), *notes_about(self.general_notes, keys), *of_metrics)
+
+    def why_none(self, key: str, a: str, b: str, test: Test | None = None) -> dict[str, str]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
-        pairs = self.pairs(key)
+        pairs = self.pairs(key, test)
         return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
 
     def measured_of(self, key: str, a: str, b: str) -> tuple[Measured, Measured]:
@@ -251,8 +336,10 @@ class Comparison:
 
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""
-        pairs = self.pairs(self.metric(key).key)
-        return Answer(self.methods, pairs, self.level, 1 + len(self.beside))
+        metric, ranking = self.metric(key), self._ranking
+        headline = next((metric.name for metric in self.metrics if metric.headline), "")
+        instead_of = "" if ranking.headline or metric is not ranking else headline
+        return Answer(self.methods, self.pairs(metric.key), self.level, 1 + len(self.beside), instead_of)
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
@@ -274,8 +361,8 @@ class Comparison:
 
     def on_single_runs(self, keys: Sequence[str]) -> list[str]:
         """Give one line where methods of one run differ significantly, which says nothing of other trainings."""
-        for key in keys:
-            pairs = self.pairs(key)
+        for comparison, key in itertools.product((self, *self.beside), keys):
+            pairs = comparison.pairs(key)
             (one, other), single = pairs.pairs, pairs.has_one_run
             if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
                 several = setting("ours@1=PRED1 ours@2=PRED2", "compare({'ours': [run1, run2], ...})")
@@ -293,18 +380,24 @@ class Comparison:
 
     def __str__(self) -> str:
         """Print the answer by the metric that ranks methods, and the notes."""
-        return "\n".join([str(self.answer()), *self.on_single_runs([self.metric().key]), *self.notes])
+        return "\n".join([str(self.answer()), *self.notes])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Give the answer as notebooks show it."""
-        return self.answer()._repr_html_() + remarks_html(*self.on_single_runs([self.metric().key]), *self.notes)
+        return self.answer()._repr_html_() + remarks_html(*self.notes)
 
 
-def _p_values(comparisons: Sequence[Comparison], key: str) -> list[FloatArray]:
-    """Give the p-values of all pairs of some comparisons; no lambda does this, so that comparisons can be pickled."""
-    return [each.pairs(key).p_values for each in comparisons]
+# No lambdas do this, so that comparisons can be pickled.
+def _t_tests_of(comparisons: Sequence[Comparison], key: str) -> list[TTests]:
+    """Give the t-tests of some comparisons."""
+    return [comparison.t_tests(key) for comparison in comparisons]
+
+
+def _signed_rank_tests_of(comparisons: Sequence[Comparison], key: str) -> list[SignedRankTests]:
+    """Give the signed-rank tests of some comparisons."""
+    return [comparison.signed_rank_tests(key) for comparison in comparisons]
 
 
 def _rank_shares(comparison: Comparison, key: str) -> Ranks:
@@ -321,8 +414,16 @@ def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     return dict(zip(methods, map(tuple, (shares / draws.shape[1]).tolist()), strict=True))
 
 
-def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Comparison:
+def compare(
+    tables: Mapping[str, Table],
+    *,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+    test: Test = "t-test",
+) -> Comparison:
     """Compare methods by their tables, of the same images and the same metrics; see `segbench.compare`."""
+    check_choice(test, named("test"), get_args(Test))
     if len(tables) < 2:
         raise ArgumentError(f"{', '.join(tables) or 'no method'}: a comparison needs at least two methods")
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
@@ -343,15 +444,30 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         notes.append(
             "means over images: pairs leave out images of which one method has no value, as it misses what is there"
         )
+    notes += unknown_units(first)
+    if test == "signed-rank":
+        _refuse_ranks([*tables.values()], metrics.values())
     places = {metric.key: place for place, metric in metrics.items()}
     if told := told_of_runs(tables):
-        of_folds = "where folds vary more than images, p-values and intervals are over folds"
-        of_runs = "p-values, and intervals of several runs, are over images and trainings"
+        rows = f"{next(iter(tables.values())).noun}s"
+        of_folds = f"where folds vary more than {rows}, p-values and intervals are over folds"
+        of_runs = f"p-values, and intervals of several runs, are over {rows} and trainings"
         notes.append(f"{told}: {of_folds if any(table.folds for table in tables.values()) else of_runs}")
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
     for note, on in said.items():
         notes.append(note if len(on) == len(tables) else behind(f"{few_names(on, len(tables))}: ", note))
-    return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
+    return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined, test=test)
+
+
+def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
+    """Refuse the signed-rank test of tables whose rows it cannot rank, or without a mean over them."""
+    why = next((table.why_no_ranks for table in tables if table.why_no_ranks), "")
+    if any(table.folds for table in tables):
+        why = "the signed-rank test takes images as independent, and those of a fold share a training"
+    if not (why or any(metric.mean_over_images for metric in metrics)):
+        why = f"the signed-rank test is for means over {tables[0].noun}s, and no metric here is one"
+    if why:
+        raise ArgumentError(f"{why}; leave out {format_setting('test', 'signed-rank')}")
 
 
 def together(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -14,10 +14,16 @@ from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import by_key, many
+from segbench.core.protocol import Protocol
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
+from segbench.core.units import UnitTable
+from segbench.loaders.belonging import By
+from segbench.statistics.failures import on_intervals
+from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.jackknife import t_value
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.tables import Counted, table_of
+from segbench.statistics.units import note_on_units, suggested_units
 from segbench.statistics.variance import Component
 
 if TYPE_CHECKING:
@@ -49,7 +55,9 @@ class Intervals(Mapping[str, tuple[float, float]]):
     replicates, seed : int
         Of the resamples, which metrics that jump between thresholds have quantiles of.
     images : int
-        Number of images.
+        Number of images, or of units.
+    sample_size : str
+        How many there are, in words: "12 images", or "12 patients, 170 images".
     notes : tuple of str
         What to say beside the intervals.
     undefined : mapping of str to str
@@ -69,6 +77,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     replicates: int
     seed: int
     images: int
+    sample_size: str
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
@@ -128,22 +137,34 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
         Examples
         --------
-        >>> Intervals({}, {}, {}, {}, 0.95, 2000, 0, 50).signature
+        >>> Intervals({}, {}, {}, {}, 0.95, 2000, 0, 50, "50 images").signature
         'intervals:jackknife-95|resamples:2000-0'
         """
         return f"intervals:jackknife-{100 * self.level:g}|resamples:{self.replicates}-{self.seed}"
 
 
 def intervals(
-    per_image: Counted | Sequence[Mapping[str, Any]], *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+    per_image: Counted | Sequence[Mapping[str, Any]],
+    *,
+    protocol: Protocol | None = None,
+    unit: By = None,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
 ) -> Intervals:
-    """Intervals over images of every metric of a benchmark, by the delete-one jackknife.
+    """Intervals over images, or units of images, of every metric of a benchmark, by the delete-one jackknife.
 
     Parameters
     ----------
     per_image : mapping of str to counts, Result or Table, or a list of mappings
         Counts by the image's name. A list holds the runs of one method: trainings, all on the same images, or the folds
         of a cross-validation, each on images of its own; see docs/random.md.
+    protocol : Protocol, optional
+        What measures counts; by default the protocol that ships for counts of their type.
+    unit : str, mapping of str to str, or function of the name, optional
+        Which images belong together, such as those of a patient: ``{"a_01": "a", "a_02": "a"}``, ``"folder"``,
+        ``"#_*"`` or ``"meta.csv:patient"``, see docs/random.md. By default each image is drawn by itself. For counts; a
+        result has units of its own, see `Result.with_settings`.
     level : float
         Between 0 and 1.
     replicates : int
@@ -173,7 +194,7 @@ def intervals(
     True
     """
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
-    return intervals_of(Measured(table_of(per_image), level, replicates, seed))
+    return intervals_of(Measured(table_of(per_image, protocol, unit), level, replicates, seed))
 
 
 def intervals_of(measured: Measured) -> Intervals:
@@ -183,6 +204,7 @@ def intervals_of(measured: Measured) -> Intervals:
     places = {metric.key: place for place, metric in enumerate(table.metrics) if metric.key}
     found = {key: measured.interval(place) for key, place in places.items()}
     drawn = {key: places[key] for key, one in found.items() if not one.reason and math.isnan(one.error)}
+    by_jackknife = {key: places[key] for key, one in found.items() if not math.isnan(one.error)}
     return Intervals(
         {key: one.ends for key, one in found.items()},
         {key: float(table.estimates[place]) for key, place in places.items()},
@@ -192,32 +214,49 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.replicates,
         measured.seed,
         measured.images,
-        (*notes_on(measured, places), *_on_resamples(measured, drawn)),
+        measured.table.sample_size,
+        (
+            *unknown_units(measured),
+            *notes_on(measured, places),
+            *on_intervals(measured, by_jackknife),
+            *_on_resamples(measured, drawn),
+        ),
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
         {key: {name: part.at(place) for name, part in measured.components.items()} for key, place in places.items()},
     )
 
 
-def few_images(images: int) -> tuple[str, ...]:
-    """Say what intervals over so few images are worth; nothing where there are enough."""
+def few_images(images: int, noun: str = "image") -> tuple[str, ...]:
+    """Say what intervals over so few images, or units, are worth; nothing where there are enough."""
     if images == 1:
-        return ("1 image: intervals need at least two images",)
+        return (f"1 {noun}: intervals need at least two {noun}s",)
     if images < FEW_IMAGES:
-        return (f"{images} images: intervals over fewer than {FEW_IMAGES} are unreliable",)
+        return (f"{images} {noun}s: intervals over fewer than {FEW_IMAGES} are unreliable",)
     return ()
+
+
+def unknown_units(measured: Measured) -> tuple[str, ...]:
+    """Say that images of units which names suggest resemble each other, by the first mean over images."""
+    table = measured.table
+    means = (place for place, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
+    place = next(means, None)
+    if place is None or isinstance(table, (GroupMeans, UnitTable)) or suggested_units(table.names) is None:
+        return ()
+    return note_on_units(table.names, measured.of_images[:, place])
 
 
 def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
     """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
-    yield from few_images(measured.images)
+    yield from few_images(measured.images, measured.noun)
     yield from _on_runs(measured)
     if measured.images > 1:
         yield from _on_weights(measured, places)
-    rare = {name: number for name, number in measured.table.images_of_classes.items() if number < _FEW_OF_A_CLASS}
-    if rare:
-        listed = first_names([f"{name} ({many(number, 'image')})" for name, number in rare.items()], _NAMED_CLASSES)
-        yield f"intervals are too narrow, since few images hold some classes: {listed}"
+    noun = measured.noun
+    held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
+    if rare := [f"{name} ({many(number, noun)})" for name, number in held.items() if number < _FEW_OF_A_CLASS]:
+        listed = first_names(rare, _NAMED_CLASSES)
+        yield f"intervals are too narrow, since few {noun}s hold some classes: {listed}"
 
 
 def _on_runs(measured: Measured) -> Iterator[str]:
@@ -252,8 +291,8 @@ def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         share = weights[heaviest, place] / weights[:, place].sum()
         names = {key: key for key, _ in found}
         if measured.jackknife.counted[place] <= effective[place] * _ALIKE:
-            why = f": only {measured.jackknife.counted[place]} of {measured.images} images count in it"
+            why = f": only {measured.jackknife.counted[place]} of {measured.images} {measured.noun}s count in it"
         else:
-            why = f": the {measured.images} images count as {effective[place]:.1f} of equal weight; "
+            why = f": the {measured.images} {measured.noun}s count as {effective[place]:.1f} of equal weight; "
             why += f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"
         yield MetricNote("", names, why, _NAMED_METRICS)

@@ -21,9 +21,11 @@ from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.core.series import Space
 from segbench.core.table import Sums, Table
+from segbench.loaders.belonging import Assignment
+
+_SINGLE = (1, "run")
 
 _LISTED = 8
-_SINGLE = (1, "run")
 
 
 class RunMeans(PartMeans):
@@ -182,10 +184,22 @@ def named_runs(method: str, runs: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     return {method: {image: counts for images in runs.values() for image, counts in images.items()}}
 
 
-def table_of_runs(method: str, runs: Mapping[str, Mapping[str, Any]], lay_out: Callable[[Any], Table]) -> Table:
-    """Lay out the counts of each image of the runs of a method: the mean over trainings, or all folds as one."""
+def table_of_runs(
+    method: str,
+    runs: Mapping[str, Mapping[str, Any]],
+    lay_out: Callable[[Any], Table],
+    units: Assignment | None = None,
+) -> Table:
+    """Lay out the counts of each image of the runs of a method: the mean over trainings, or all folds as one.
+
+    No unit of those that `lay_out` sums by, if any, may have images in several folds.
+    """
     tables = [lay_out(counts) for counts in named_runs(method, runs).values()]
     if len(tables) > 1:
         return RunMeans(dict(zip(runs, tables, strict=True)))
+    if len(runs) == 1:
+        return tables[0]
     fold_of = {image: fold for fold, images in runs.items() for image in images}
-    return tables[0].in_folds([fold_of[name] for name in tables[0].names]) if len(runs) > 1 else tables[0]
+    if units is not None:
+        units.refuse_divided(fold_of, "fold")
+    return tables[0].in_folds([fold_of[image] for image in tables[0].image_of_rows])

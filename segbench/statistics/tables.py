@@ -10,27 +10,44 @@ from segbench.core.interface import format_setting, setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
+from segbench.loaders.belonging import UNIT, By, assignment
 from segbench.protocols.registry import measuring, protocols, verb_of
 from segbench.statistics.run_means import table_of_runs
+from segbench.statistics.units import by_unit
 
 _METHOD = "the method"
 Counted = Mapping[str, Any] | Table | Tabled
 """Counts by the name of the image, or what has a table of them."""
 
 
-def table_of(counts: Counted | Sequence[Mapping[str, Any]]) -> Table:
-    """Lay out counts of any protocol, of one run or a list of several."""
+def table_of(counts: Counted | Sequence[Mapping[str, Any]], protocol: Protocol | None = None, unit: By = None) -> Table:
+    """Lay out counts of any protocol, of one run or a list of several, with rows summed by unit if units are given."""
     if isinstance(counts, (list, tuple)):
-        runs = as_runs(_METHOD, counts)
-        return table_of_runs(_METHOD, runs, protocol_measuring(*runs.values()).table)
-    table = getattr(counts, "table", counts)
+        return table_of_counts(_METHOD, as_runs(_METHOD, counts), protocol, unit)
+    table = getattr(counts, "measured", counts)
     if isinstance(table, Table):
+        if protocol is not None or unit is not None:
+            what = f"protocol and unit are for counts, and found {type(counts).__name__}, which has its own"
+            raise ArgumentError(f"{what}; units of a result: result.with_settings(unit=...)")
         if not table.images:
             raise ArgumentError(f"found {type(counts).__name__} without images, expected at least one image")
         return table
     if not isinstance(counts, Mapping):
         raise ArgumentError(f"found {type(counts).__name__}, expected one result, or counts by the name of the image")
-    return protocol_measuring(counts).table(counts)
+    return table_of_counts(_METHOD, {"1": counts}, protocol, unit)
+
+
+def table_of_counts(
+    method: str, runs: Mapping[str, Mapping[str, Any]], protocol: Protocol | None = None, unit: By = None
+) -> Table:
+    """Lay out the counts of each image of the runs of a method, see `table_of_runs`."""
+    measuring = protocol or protocol_measuring(*runs.values())
+    if unit is None:
+        return table_of_runs(method, runs, measuring.table)
+    units = assignment(UNIT, unit, {image for images in runs.values() for image in images})
+    return table_of_runs(
+        method, runs, lambda counts: by_unit(measuring.table(counts), counts, units, measuring.table), units
+    )
 
 
 def as_runs(method: str, counts: Sequence[Any]) -> dict[str, Mapping[str, Any]]:

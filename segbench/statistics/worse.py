@@ -10,10 +10,14 @@ from typing import Literal
 
 from segbench.core.metric import Metric
 from segbench.core.numbers import point_first, signed
+from segbench.statistics.answer import p_text
 from segbench.statistics.comparison import Comparison, Difference
 
 EXIT_CODES = {"worse": 3, "undecided": 4, "not worse": 0}
 """Exit codes of the command line, the worst first."""
+
+
+Decision = Literal["worse", "undecided", "not worse"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Outcome:
     class_name: str
     metric: str
     method: str
-    outcome: Literal["worse", "undecided", "not worse"]
+    outcome: Decision
     difference: float | None
     interval: tuple[float, float] | None
     reason: str
@@ -71,7 +75,7 @@ def check_not_worse(
     for (name, comparison), key in itertools.product(comparisons.items(), keys):
         metric, others = comparison.metric(key), unfinished.keys() - {*comparison.methods, baseline}
         found = [
-            _outcome(name, comparison, metric, row, margin)
+            _outcome(name, comparison, metric, row.by(comparison.test), margin)
             for row in comparison.rows(key, against=baseline, tallied=False)
         ]
         found += [Outcome(name, key, method, "undecided", None, None, "", "") for method in sorted(others)]
@@ -93,23 +97,41 @@ def _worse(baseline: str, metric: Metric, margin: float) -> str:
     return f"worse than {baseline} {by}"
 
 
+def _decided(comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Decision:
+    """Decide by the interval of a difference; of the signed-rank test by p, where ties make the two disagree."""
+    least, greatest = sorted(metric.direction * end for end in (row.low, row.high))
+    outcome: Decision = "worse" if greatest < -margin else "not worse" if least >= -margin else "undecided"
+    if comparison.test == "t-test":
+        return outcome
+    significant = row.p_value <= 1 - comparison.level
+    if outcome == "worse" and not significant:
+        return "undecided"
+    if outcome == "undecided" and significant and not margin and row.difference:
+        return "worse" if metric.direction * row.difference < 0 else "not worse"
+    return outcome
+
+
 def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
     worse = _worse(row.b, metric, margin)
-    outcome: Literal["worse", "undecided", "not worse"] = "undecided"
+    outcome: Decision = "undecided"
     interval, reason = None, ""
     if math.isnan(row.low):
         reason = comparison.why_none(metric.key, row.a, row.b)["interval"]
         said = f"whether {row.a} is {worse} is undefined: {reason}"
     else:
         interval = row.low, row.high
-        least, greatest = sorted(metric.direction * end for end in interval)
-        if greatest < -margin:
-            outcome, said = "worse", f"{row.a} is {worse}"
-        elif least >= -margin:
-            outcome, said = "not worse", f"{row.a} is not {worse}"
-        else:
-            said = f"it is open whether {row.a} is {worse}"
+        outcome = _decided(comparison, metric, row, margin)
+        said = {
+            "worse": f"{row.a} is {worse}",
+            "not worse": f"{row.a} is not {worse}",
+            "undecided": f"it is open whether {row.a} is {worse}",
+        }[outcome]
         ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
-        said += f" (difference {signed(row.difference)}, {ends})"
+        difference = comparison.pairs(metric.key).differs_by or "difference"
+        said += f" ({difference} {signed(row.difference)}, {ends}"
+        ranked = (
+            f"; {comparison.pairs(metric.key).test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
+        )
+        said += f"{ranked})"
     known = None if math.isnan(row.difference) else row.difference
     return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{_of_class(class_name)}{said}")

@@ -94,6 +94,8 @@ def test_none_takes_a_setting_away(segbench, soft, contours, tmp_path):
     (plain,) = runs_of(segbench, file)
     ran(segbench("pixels", *soft[:2], "-o", file, "--at", "0.5", "--calibration"))
     assert runs_of(segbench, file, "--at", "none", "--no-calibration") == [plain]
+    ran(segbench("pixels", *soft[:2], "-o", file, "--at", "none", "--group-by", "none"))
+    assert runs_of(segbench, file) == [plain]
 
 
 @pytest.mark.parametrize(

@@ -1,56 +1,67 @@
-"""Intervals hold what they promise, in small simulations; `scripts/checks/check_statistics.py` has the large ones."""
+"""Simulations of intervals and tests give what they gave; `scripts/checks/check_statistics.py` has the large ones."""
 
-from dataclasses import replace
+import json
+from pathlib import Path
 
 import numpy as np
+import populations
 import pytest
-from checks.check_statistics import POPULATIONS, simulate
+from check_statistics import RARE, SMALL, first_p_values
+from scipy.special import expit
 
 import segbench
 
-
-@pytest.fixture(scope="module")
-def simulated():
-    population = replace(POPULATIONS["paired"], size=800)
-    images = population.images()
-    tables = [population.protocol.table({str(k): counts for k, counts in enumerate(each)}) for each in images]
-    truth = np.array([table.estimates for table in tables])
-    return simulate(population, truth, images, 10, repeats=100, replicates=1, own=False)
+RECORDED = json.loads(Path(__file__).with_name("p_values.json").read_text())
 
 
-@pytest.mark.parametrize("metric", ["ods_f", "ois_f", "auc_roc", "average_precision", "mean_image_f"])
-class TestTenImages:
-    def test_own_intervals_hold_the_metric_of_the_population(self, simulated, metric):
-        assert simulated.share(metric, "held") > 0.9  # quantiles of resamples: .85
+@pytest.mark.parametrize("cell", SMALL)
+def test_p_values_of_the_first_hundred_sets_are_those_recorded(cell):
+    assert first_p_values(cell) == pytest.approx(RECORDED[cell], rel=1e-6, nan_ok=True)
 
-    def test_equally_good_methods_are_seldom_told_apart(self, simulated, metric):
-        assert 0 < simulated.share(metric, "equal_rejected") < 0.1
 
-    def test_intervals_and_p_values_agree(self, simulated, metric):
-        assert not simulated.values(metric, "contradictions").any()
+def one_by_one(draw):
+    """Draw 30 images of the first method, each counted from a drawing."""
+    random = np.random.default_rng(0)
+    return [draw(random)[0] for _ in range(30)]
+
+
+def together(population, **options):
+    """Draw 30 images of the first method."""
+    return population(np.random.default_rng(0), np.arange(30), **options)[0]
 
 
 @pytest.mark.parametrize(
-    ("name", "jump"),
+    ("drawn", "jump"),
     [
-        ("paired", {"ods_recall", "fpr_at_95_tpr"}),
-        ("rare_classes", {"miou_images_5", "miou_classes_5"}),
-        ("saliency_24", {"f_max_threshold"}),
-        ("boundaries_24", set()),
-        ("regions_24", {"covering_of_prediction", "pri_ods_threshold"}),
+        (together(populations.pixels), {"ods_recall", "fpr_at_95_tpr"}),
+        (together(populations.classes, present=RARE), {"miou_images_5", "miou_classes_5"}),
+        (together(populations.boundaries), set()),
+        (one_by_one(populations.saliency_map), {"f_max_threshold"}),
+        (one_by_one(populations.segmentation), {"covering_of_prediction", "pri_ods_threshold"}),
     ],
+    ids=["pixels", "labels", "boundaries", "saliency", "regions"],
 )
-def test_metrics_whose_quantiles_seldom_hold_them_have_no_interval(name, jump):
-    population = replace(POPULATIONS[name], size=30)
-    images = {str(k): counts for k, counts in enumerate(population.images()[0])}
-    undefined = segbench.intervals(population.protocol.table(images), replicates=50).undefined
+def test_metrics_whose_quantiles_seldom_hold_them_have_no_interval(drawn, jump):
+    images = {str(image): counts for image, counts in enumerate(drawn)}
+    undefined = segbench.intervals(images, replicates=50).undefined
     assert {key for key, reason in undefined.items() if "it jumps" in reason} == jump
 
 
-@pytest.mark.parametrize(("name", "has_one"), [("calibrated", False), ("probabilities_1.4", True)])
-def test_calibration_errors_have_an_interval_where_they_are_more_than_chance(name, has_one):
-    population = replace(POPULATIONS[name], size=40)
-    images = {str(k): counts for k, counts in enumerate(population.images()[0])}
-    found = segbench.intervals(population.protocol.table(images))
-    assert np.isfinite(found["ece"]).all() == has_one
-    assert ("6 standard errors" in found.undefined.get("ece", "")) != has_one
+def probabilities(slope, offset):
+    """Draw 40 maps of probabilities whose log odds are too large by a factor, with an offset of each image."""
+    random, images = np.random.default_rng(0), {}
+    for image in range(40):
+        odds = random.normal(-0.5, 1.5, int(np.exp(random.normal(6, 0.7))) + 10)
+        truth = random.random(odds.size) < expit(odds + offset * random.normal(0, 0.3))
+        level = (expit(slope * (odds + offset * random.normal(0, 0.2))) * 256).astype(int)
+        positives, negatives = (np.bincount(level[part], minlength=256)[::-1] for part in (truth, ~truth))
+        images[str(image)] = segbench.ScoreCounts((np.arange(256)[::-1] + 0.5) / 256, positives, negatives)
+    return images
+
+
+@pytest.mark.parametrize(("slope", "offset", "has_one"), [(1, 0, False), (1.4, 1, True)])
+def test_calibration_errors_have_an_interval_where_they_are_more_than_chance(slope, offset, has_one):
+    table = segbench.Pixels(calibration=True).table(probabilities(slope, offset))
+    intervals = segbench.intervals(table)
+    assert np.isfinite(intervals["ece"]).all() == has_one
+    assert ("6 standard errors" in intervals.undefined.get("ece", "")) != has_one

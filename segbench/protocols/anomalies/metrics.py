@@ -47,7 +47,7 @@ METRICS = shares(
     ),
     Metric(key="aupro_05", title="AUPRO@5%", better="higher", image_key="aupro_05", priority=6, compared=True),
     Metric(
-        key="aupimo", title="AUPIMO", better="higher", image_key="aupimo", compared=True,
+        key="aupimo", title="AUPIMO", better="higher", image_key="aupimo", compared=True, mean_over_images=True,
         note="mean over anomalous images, between shared false positive rates of 1e-5 and 1e-4",
     ),
     Metric(key="aupimo_median", better="higher", spread="jumps"),

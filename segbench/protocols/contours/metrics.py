@@ -48,6 +48,7 @@ TOTALS = (
            note="masks that are empty on one side"),
     Metric(key="both_empty", title="both empty", image_key="both_empty", kind="total", priority=4),
 )  # fmt: skip
+_ADD_UP = ("dice", "boundary_iou")
 _OF_OBJECTS = ("j", "j_recall", "j_decay", "f_davis", "f_recall", "f_decay")
 SEQUENCES = shares(
     Metric(
@@ -55,25 +56,33 @@ SEQUENCES = shares(
         note="mean of J and F",
     ),
     Metric(
-        key="j", title="mean", better="higher", image_key="j", image_title="J", compared=True, group="J", note="IoU",
+        key="j", title="mean", better="higher", image_key="j", image_title="J", compared=True,
+        group="J", note="IoU",
     ),
     Metric(key="j_recall", title="recall", better="higher", compared=True, group="J", note="share of frames above .5"),
     Metric(key="j_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="J"),
     Metric(
-        key="f_davis", title="mean", better="higher", image_key="f_davis", image_title="F", compared=True, group="F",
-        note="F of boundary pixels",
+        key="f_davis", title="mean", better="higher", image_key="f_davis", image_title="F", compared=True,
+        group="F", note="F of boundary pixels",
     ),
     Metric(key="f_recall", title="recall", better="higher", compared=True, group="F"),
     Metric(key="f_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="F"),
 )  # fmt: skip
+SEQUENCES = tuple(replace(metric, mean_over_images=True) for metric in SEQUENCES)  # whose rows are objects
 
 
 def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]:
     """Give the metrics of masks, or of classes: then those that average over classes of an image first, too."""
-    of_masks = shares(*(_metric(key, conventions) for key in keys_of(conventions, classes=classes)))
+    metrics = (_metric(key, conventions) for key in keys_of(conventions, classes=classes))
+    of_masks = shares(*(replace(metric, adds_up=metric.key in _ADD_UP) for metric in metrics))
     if not classes:
-        return of_masks
-    means = (replace(one, key=key_of_images(one.key), title="", image_key="", headline=False) for one in of_masks)
+        return tuple(replace(metric, mean_over_images=True) for metric in of_masks)
+    means = (
+        replace(
+            metric, key=key_of_images(metric.key), title="", image_key="", headline=False, mean_over_images=True
+        )
+        for metric in of_masks
+    )  # fmt: skip
     return (*of_masks, *means)
 
 
@@ -177,11 +186,10 @@ class ContourTable(CountsTable[ContourCounts]):
         return {"one_empty": int(one), "both_empty": int(np.count_nonzero(~sides.any(axis=2)))}
 
     @property
-    def images_of_classes(self) -> Mapping[str, int]:
-        held, known = np.count_nonzero(self._sides[..., 0], axis=0), np.any(self._sides, axis=(0, 2))
-        names = self.class_names or ("",)  # a single mask has no name
-        each = zip(names, held.tolist(), known, strict=True)
-        return {name: number for name, number, meant in each if meant and name}
+    def images_of_classes(self) -> Mapping[str, BoolArray]:
+        held, known = self._sides[..., 0], np.any(self._sides, axis=(0, 2))
+        of_classes = zip(self.class_names, held.T, known, strict=bool(self.class_names))  # a single mask has no name
+        return {name: images for name, images, is_known in of_classes if is_known}
 
     def why_undefined(self, metric: Metric) -> str:
         if not self.images:
@@ -260,6 +268,12 @@ class SequenceTable(CountsTable[ContourCounts]):
     def names(self) -> list[str]:
         """The objects, as sequence and number."""
         return list(self._objects)
+
+    @property
+    def image_of_rows(self) -> list[str]:
+        """A frame of each object."""
+        frames = objects_of(self.per_image, all_frames=self._all_frames)
+        return [frames[name][0][0] for name in self.names]
 
     @cached_property
     def columns(self) -> Mapping[str, FloatArray]:

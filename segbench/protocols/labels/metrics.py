@@ -61,7 +61,7 @@ CLASSES = shares(
     ),
     Metric(
         key="miou_images", title="mIoU I", better="higher", image_key="miou_of_truth", image_title="mIoU of GT classes",
-        compared=True, note="mean over images of the image's mean IoU",
+        compared=True, mean_over_images=True, note="mean over images of the image's mean IoU",
     ),
     Metric(
         key="miou_classes", title="mIoU C", better="higher", compared=True,
@@ -97,11 +97,11 @@ POSITIVE = shares(
     ),
     Metric(key="dice", title="Dice", better="higher", image_key="dice", compared=True),
     Metric(
-        key="iou_images", title="IoU", better="higher", compared=True, group="I",
+        key="iou_images", title="IoU", better="higher", compared=True, mean_over_images=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(
-        key="dice_images", title="Dice", better="higher", compared=True, group="I",
+        key="dice_images", title="Dice", better="higher", compared=True, mean_over_images=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(key="precision", title="P", better="higher", image_key="precision", priority=7),
@@ -268,12 +268,12 @@ class LabelTable(CountsTable[LabelCounts]):
         return np.array([there.get(metric.key, any_) for metric, any_ in zip(self.metrics, weighing, strict=True)])
 
     @property
-    def images_of_classes(self) -> Mapping[str, int]:
+    def images_of_classes(self) -> Mapping[str, BoolArray]:
         counts, *_ = self._by_image
-        found = np.count_nonzero(counts.truth, axis=0)
-        known = ((found > 0) | counts.predicted.any(axis=0)) & self._meant
-        each = zip(self.class_names, found.tolist(), known.tolist(), strict=True)
-        return {name: number for name, number, meant in each if meant}
+        held = counts.truth > 0
+        known = (held.any(axis=0) | counts.predicted.any(axis=0)) & self._meant
+        of_classes = zip(self.class_names, held.T, known.tolist(), strict=True)
+        return {name: images for name, images, is_known in of_classes if is_known}
 
     @property
     def totals(self) -> Mapping[str, int]:

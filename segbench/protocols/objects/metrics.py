@@ -56,7 +56,7 @@ _COMPONENTS = (
     _score("component_siou", "sIoU", "mean over true components", compared=True),
     _score("component_ppv", "PPV", "mean over predicted components", compared=True),
     _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
-    Metric(key="lesion_f1_images", better="higher"),
+    Metric(key="lesion_f1_images", better="higher", mean_over_images=True),
 )
 
 
@@ -68,11 +68,11 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     untitled = [replace(one, title="", headline=False, note="") for one in pooled]
     if kind == PANOPTIC:
         return (*shares(*_PANOPTIC, *(replace(one, compared=False) for one in untitled)), *TOTALS)
-    means = [replace(one, key=key_of_images(one.key), image_key="") for one in untitled]
+    means = [replace(one, key=key_of_images(one.key), image_key="", mean_over_images=True) for one in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
-        _score("aji", "AJI", "mean over images", compared=True),
-        _score("aji_plus", "AJI+", "mean over images", priority=3),
+        _score("aji", "AJI", "mean over images", compared=True, mean_over_images=True),
+        _score("aji_plus", "AJI+", "mean over images", mean_over_images=True, priority=3),
     )
     return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 
@@ -311,11 +311,11 @@ class PanopticTable(ObjectTable):
         return {**super().image_weights, **of_some}
 
     @property
-    def images_of_classes(self) -> Mapping[str, int]:
-        held = dict.fromkeys((name for name, _ in self._classes.values()), 0)
-        for one in self.ordered:
-            for name, number in zip(one.names, one.objects[:, 0].tolist(), strict=True):
-                held[name] += number > 0
+    def images_of_classes(self) -> Mapping[str, BoolArray]:
+        held = {name: np.zeros(self.images, np.bool_) for name, _ in self._classes.values()}
+        for image, counts in enumerate(self.ordered):
+            for name, number in zip(counts.names, counts.objects[:, 0].tolist(), strict=True):
+                held[name][image] = number > 0
         return held
 
 

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
@@ -246,10 +246,9 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return self.by_label(np.hstack([table.weights_by_metric for table in self.columns.values()]))
 
     @property
-    def images_of_classes(self) -> Mapping[str, int]:
-        """How many images hold each class of the ground truth."""
-        found = {name: table.images_with_positives for name, table in self._classes.items()}
-        return {name: number for name, number in found.items() if number}
+    def images_of_classes(self) -> Mapping[str, BoolArray]:
+        held = {name: table.has_positives for name, table in self._classes.items()}
+        return {name: images for name, images in held.items() if images.any()}
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -300,7 +299,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         )
         notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
         mean = next(metric for metric in self.metrics if metric.key == "macro_mean_image_f")
-        held = {name: table.images_with_positives for name, table in self._classes.items()}
+        held = {name: int(np.count_nonzero(table.has_positives)) for name, table in self._classes.items()}
         notes += held_note(mean, held, self.images)
         return (*notes, *(behind("micro: ", note, "micro_") for note in self._micro.notes))
 

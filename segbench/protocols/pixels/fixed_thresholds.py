@@ -47,7 +47,7 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
         found += [
             Metric(
                 key=f"mean_image_{one.key}", title=f"mean {one.title}" if key in _SHOWN else "", better="higher",
-                range=one.range, priority=2, note="average over images",
+                range=one.range, mean_over_images=True, priority=2, note="average over images",
             )
             for key, one in zip(_TITLES, found[-len(_TITLES) :], strict=True)
         ]  # fmt: skip

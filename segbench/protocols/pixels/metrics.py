@@ -67,7 +67,7 @@ METRICS = shares(
     Metric(key="ois_recall"),
     Metric(
         key="mean_image_f", title="mean F", better="higher", compared=True, priority=3,
-        note="average of per-image best F",
+        mean_over_images=True, note="average of per-image best F",
     ),
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
     Metric(
@@ -297,7 +297,8 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def _left_out(self) -> tuple[str, ...]:
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
-        return left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+        without = int(np.count_nonzero(~self.has_positives))
+        return left_out_note([mean], "without positive pixels", without, images)
 
     @property
     def _left_out_by_blocks(self) -> tuple[str, ...]:
@@ -312,9 +313,9 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return replace(whole, metrics=metrics, notes=self._own_notes), self.reduced
 
     @property
-    def images_with_positives(self) -> int:
-        """The number of images that have an F."""
-        return int(np.count_nonzero(self._chosen.positives))
+    def has_positives(self) -> BoolArray:
+        """Which images have positives, and so an F."""
+        return self._chosen.positives > 0
 
     @property
     def threshold_source(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, TypeVar
 
@@ -25,6 +25,8 @@ BETA2 = 0.3
 _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
 
 Values = TypeVar("Values", float, FloatArray)
+
+_OF_MEAN_CURVES = ("e_max", "f_max", "f_max_threshold", "f_max_of_mean_pr")
 
 METRICS = shares(
     Metric(
@@ -67,6 +69,9 @@ METRICS = shares(
     Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
     Metric(key="ber", better="lower", image_key="ber", image_title="BER"),
 )  # fmt: skip
+METRICS = tuple(
+    replace(metric, mean_over_images=metric.key not in _OF_MEAN_CURVES, adds_up=False) for metric in METRICS
+)
 
 
 class SaliencyTable(CountsTable[SaliencyCounts]):

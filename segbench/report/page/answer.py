@@ -14,14 +14,15 @@ from segbench.core.errors import SegbenchError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, many, number
+from segbench.core.notes import notes_about
+from segbench.core.numbers import DIGITS, number
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import Scale, dot, drawing, line, rows
 from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, competing_sets, why_apart
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing
 from segbench.statistics.comparison import Comparison, compared
-from segbench.statistics.intervals import FEW_IMAGES, few_images
+from segbench.statistics.intervals import FEW_IMAGES
 
 _MOST_NAMED = 4
 _ROW = 40.0
@@ -65,7 +66,7 @@ def compared_results(
 def said_first(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Said:
     """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
-    metric = headline(results[0].rules.metrics())
+    metric = headline(results[0].metrics)
     forest = _forest(methods, metric)
     first_set = competing_sets(results)[0]
     leading = [
@@ -82,7 +83,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         details += _of_one(leading[0], metric) if len(leading) == 1 else []
         details += [f"Not compared: {why}."] if why else []
         notes = [*(differing_repairs(counted) if counted else ())]
-        notes += few_images(best.images) if best and best.images else ()
+        notes += notes_about(best.notes, [metric.key]) if best and best.images else ()
         details += [sentence(note, methods) for note in notes]
     else:
         answer = comparison.answer()
@@ -92,7 +93,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
             details.append(f"{answer.verdict}.")
         details += _certainty(comparison)
         notes = [*comparison.disagreements(compared(comparison), titles=True)]
-        notes += [*comparison.on_single_runs([answer.metric.key]), *comparison.notes]
+        notes += comparison.notes
         details += [sentence(note, methods) for note in notes]
     details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
@@ -154,8 +155,7 @@ def _of_one(method: Method, metric: Metric) -> list[str]:
     drawn = method.intervals
     if drawn is None or math.isnan(low):
         return []
-    images = many(drawn.images, "image")
-    return [f"{100 * drawn.level:g} % interval {number(low)} to {number(high)} over {images}."]
+    return [f"{100 * drawn.level:g} % interval {number(low)} to {number(high)} over {drawn.sample_size}."]
 
 
 def _certainty(comparison: Comparison) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
 def sentence(text: str, methods: Sequence[Method]) -> str:
     """Write a text as a sentence; the name of a method or the key of a metric at its beginning stays as it is."""
     names = {method.name for method in methods} | {method.result.method for method in methods}
-    keys = {metric.key for method in methods for metric in method.result.rules.metrics() if metric.key}
+    keys = {metric.key for method in methods for metric in method.result.metrics if metric.key}
     written = text if text.startswith(tuple(names | keys)) else f"{text[0].upper()}{text[1:]}"
     return f"{written}."
 

@@ -155,7 +155,7 @@ def rows(
 
 def _by_image(methods: Sequence[Method]) -> Figure | None:
     """Draw a dot for each image in a row for each method, at the same height in each row."""
-    metric = image_headline(methods[0].result.rules.metrics())
+    metric = image_headline(methods[0].result.metrics)
     values = {k: list(method.values.values()) for k, method in enumerate(methods) if method.values}
     if not values:
         return None

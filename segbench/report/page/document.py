@@ -21,6 +21,7 @@ from markupsafe import Markup
 
 from segbench._version import __version__
 from segbench.aggregator.joining import join_runs
+from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.arguments import as_path, as_whole
@@ -32,6 +33,7 @@ from segbench.core.metric import Metric, footnotes, headline, image_headline, im
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
+from segbench.loaders.belonging import By
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
@@ -78,7 +80,7 @@ def export_report(
     path: str | PathLike[str],
     *,
     title: str | None = None,
-    group_by: str = "",
+    group_by: By = "",
     intervals: float | None = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -98,9 +100,9 @@ def export_report(
         The file to write, ending in .html or .htm.
     title : str, optional
         Heading of the page; by default it says how many methods and images there are.
-    group_by : str, optional
-        What puts images into groups, as in `Result.parts`, for a table of them; by default as each run named it, and
-        ``"none"`` for none. Where folders have scores of a model each, the page is that of the means over groups.
+    group_by : str or mapping of str to str, optional
+        What puts images into groups, see `Result.with_settings`, for a table of them; by default as each run named it,
+        and ``"none"`` for none. Where folders have scores of a model each, the page is that of the means over groups.
     intervals : float, optional
         Level of intervals over images, for instance 0.95; None for none, and for no comparison.
     replicates, seed : int
@@ -154,6 +156,7 @@ def export_report(
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_foreign({target: None}, _HINT)
     results = join_runs(as_results(results))
+    results = measured_with(results, {"group_by": group_by}) if group_by else results
     if not results:
         raise ArgumentError("no results to report")
     if any(pooled_classes(result) is not None for result in results):
@@ -171,10 +174,10 @@ def export_report(
     for members in protocols:
         given = [results[place] for place in members]
         parts = []
-        if group_by != "none" and (group_by or any("group" in result.axes for result in given)):
-            of_groups = part_table(part_rows(given, "group", group_by), given, "group", keys=None, every=False)
+        if any("group" in result.axes for result in given):
+            of_groups = part_table(part_rows(given, "group"), given, "group", keys=None, every=False)
             parts.append(_laid_out(of_groups, 2, "Groups of images"))
-            given = [_pooled_or_mean(result, group_by) for result in given]
+            given = [_pooled_or_mean(result) for result in given]
         methods, comparison, why = _compared(given, intervals, replicates, seed)
         rows = chosen_rows(methods)
         pictures = panels(
@@ -256,11 +259,11 @@ def _compared(
     return methods, comparison, why
 
 
-def _pooled_or_mean(result: Result, group_by: str) -> Result:
+def _pooled_or_mean(result: Result) -> Result:
     """Return the result of all images, or the mean over groups that are not pooled."""
-    if not (group_by or "group" in result.axes):
+    if "group" not in result.axes:
         return result
-    groups = result.parts("group", group_by)
+    groups = result.parts("group")
     return groups.pooled or groups.mean or result
 
 

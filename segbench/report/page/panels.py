@@ -150,7 +150,7 @@ def _in_order(methods: Sequence[Method]) -> list[str]:
     Where these have a ranking of their own, such as by their strongest false alarm, they alternate with the others.
     """
     names, values = values_by_image(methods)
-    ranked = image_headline(methods[0].result.rules.metrics()).direction * values
+    ranked = image_headline(methods[0].result.metrics).direction * values
     worst = np.where(np.isnan(ranked), np.inf, ranked).min(axis=0)
     beside = _highest(methods)
     apart = set(beside)
@@ -209,7 +209,7 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
-    threshold = best_threshold(result.rules.metrics())
+    threshold = best_threshold(result.metrics)
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0
@@ -254,7 +254,7 @@ class Gallery:
 def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
     competing = [method for method in methods if competes(method.result.rules)] or list(methods)
-    metric, title = image_headline(methods[0].result.rules.metrics()), _ranking_title(methods[0])
+    metric, title = image_headline(methods[0].result.metrics), _ranking_title(methods[0])
     names, values = values_by_image(competing)
     known = np.flatnonzero(~np.isnan(values).all(axis=0))
     of_each = [[value for value in column if not math.isnan(value)] for column in values[:, known].T.tolist()]
@@ -284,7 +284,7 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
 
 def _ranking_title(method: Method) -> str:
     """Call the metric that images are ranked by."""
-    metrics = method.result.rules.metrics()
+    metrics = method.result.metrics
     name = image_headline(metrics).name_for_images
     return f"best {name}" if images_at_their_best(metrics) else name
 

@@ -100,7 +100,7 @@ def plot_classes(
             choose = f"; {how_to_count_classes(results)}"
         raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
     first = next(iter(classes[0].values()))
-    metrics = first.rules.metrics()
+    metrics = first.metrics
     metric = metric or headline(metrics).key
     known = [name for name, value in first.summary.items() if not isinstance(value, int)]
     if metric not in known:

@@ -10,7 +10,6 @@ from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.numbers import many
 from segbench.drawing.axes import (
     as_axes,
     as_text,
@@ -128,7 +127,7 @@ def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequenc
     said = ""
     if not all(math.isnan(row.low) for row in rows):
         # So an interval may exclude 0 beside a corrected p-value above its level.
-        said = f"{100 * comparison.level:g} % intervals over {many(comparison.images, 'image')}"
+        said = f"{100 * comparison.level:g} % intervals over {comparison.sample_size}"
         if len(comparison.methods) > 2 and not reason:
             said += "; p-values are corrected for the number of pairs, intervals are not"
     methods = len(comparison.methods)

@@ -237,7 +237,7 @@ def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Ax
     known = next((curve for result in taken if (curve := result.drawn) is not None), None)
     if known is None or (measure and measure not in known.columns):
         raise no_plot(taken, measure.upper() or "curve")
-    metrics, drawn = taken[0].rules.metrics(), measure or known.measure
+    metrics, drawn = taken[0].metrics, measure or known.measure
     title, key = image_headline(metrics).name_for_images, headline(metrics).key
     if drawn in known.best:
         title, key = drawn.upper(), known.best[drawn]

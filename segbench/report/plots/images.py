@@ -150,7 +150,7 @@ def _named(name: str, has: str, values: dict[str, float]) -> str:
 
 
 def _title(metric: Metric, results: Sequence[Result]) -> str:
-    metrics, at = results[0].rules.metrics(), ""
+    metrics, at = results[0].metrics, ""
     if metric.image_key == image_headline(metrics).image_key and images_at_their_best(metrics):
         masks = all(AT_THE_MASK in result.summary.notes for result in results if result.counts)
         at = " at the mask" if masks else " at its best threshold"

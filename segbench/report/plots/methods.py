@@ -46,7 +46,7 @@ class Method:
     @cached_property
     def curve(self) -> Series | None:
         """Its curve, if it can be drawn: it has thresholds, and the metric that ranks methods is defined."""
-        curve, key = self.result.drawn, headline(self.result.rules.metrics()).key
+        curve, key = self.result.drawn, headline(self.result.metrics).key
         if curve is None or not curve.columns["threshold"].size or math.isnan(self.result.summary[key]):
             return None
         return curve
@@ -54,7 +54,7 @@ class Method:
     @cached_property
     def values(self) -> dict[str, float]:
         """What ranks images, of those where it is defined."""
-        return self._of_images(image_headline(self.result.rules.metrics()).image_key)
+        return self._of_images(image_headline(self.result.metrics).image_key)
 
     @cached_property
     def beside(self) -> dict[str, float]:
@@ -109,7 +109,7 @@ def kind_of_curves(
 
     def draw(results: Sequence[Result], *, ax: Axes) -> Axes:
         taken = of_one_protocol(results, join=False)
-        metrics = taken[0].rules.metrics() if ranked_by else ()
+        metrics = taken[0].metrics if ranked_by else ()
         metric = next((one for one in metrics if one.key.startswith(ranked_by)), None)
         methods = methods_of(taken, key=metric.key, title=metric.name) if metric else methods_of(taken)
         found = charts(methods)

@@ -1,0 +1,104 @@
+"""Which images belong together: patients, videos, scenes, photographs cut into tiles."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+
+from segbench.core.arrays import FloatArray
+from segbench.core.counts import Counts
+from segbench.core.grouping import grouped
+from segbench.core.interface import format_setting
+from segbench.core.names import first_names
+from segbench.core.table import Table
+from segbench.core.units import SummedRows, UnitTable
+from segbench.loaders.belonging import FOLDER, UNIT, Assignment, by_name
+from segbench.statistics.answer import p_text
+
+FEWEST_UNITS = 6
+"""Below this many units there are no tests over them."""
+_NUMBERED = re.compile(r"(.*?\D)\d+", re.DOTALL)  # what stands before the last number of a name
+_SEPARATED = re.compile(r"[_\-. /].*", re.DOTALL)
+_YEAR = re.compile(r"(19|20)\d\d\D*")
+_SIGNIFICANT = 0.01
+
+
+def by_unit(
+    table: Table, counts: Mapping[str, Counts], units: Assignment, measure: Callable[[Mapping[str, Any]], Table]
+) -> UnitTable:
+    """Return a table of the counts of images summed by unit; `measure` makes a table of counts by name."""
+    unit_of_rows = [units.of_images[image] for image in table.image_of_rows]
+    return UnitTable(SummedRows(table, unit_of_rows, units.noun), lambda: measure(summed_counts(counts, units)))
+
+
+def summed_counts(counts: Mapping[str, Counts], units: Assignment) -> dict[str, Counts]:
+    """Return the counts of each unit added up."""
+    images = grouped((units.of_images[image], image) for image in counts)
+    kind = type(next(iter(counts.values())))
+    return {unit: kind.sum(counts[image] for image in names) for unit, names in images.items()}
+
+
+def suggested_units(names: Sequence[str]) -> Assignment | None:
+    """Return the units that names suggest: folders, or what stands before a number; None without such.
+
+    There are two at least, and half of them have several images. A year before a number says nothing.
+    """
+    tail = _common_tail(names)
+    for by in (FOLDER, f"#{tail}*") if tail else (FOLDER,):
+        units = by_name(UNIT, by, names)
+        images = Counter(units.values())
+        several = sum(number > 1 for number in images.values())
+        years = any(_YEAR.fullmatch(unit) for unit in images)
+        if len(units) == len(names) and len(images) > 1 and 2 * several >= len(images) and not years:
+            return Assignment(UNIT, by, units)
+    return None
+
+
+def _common_tail(names: Sequence[str]) -> str:
+    """Return what stands between unit and number in all names, such as ``_slice_``; empty if not in all of them."""
+    stems = [match[1] if (match := _NUMBERED.fullmatch(name)) else "" for name in names]
+    backwards = [re.split(r"\d", stem)[-1][::-1] for stem in stems]
+    tail = _SEPARATED.search(_common_start(backwards)[::-1])
+    return tail[0] if tail else ""
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    """Return what all texts begin with."""
+    first, last = min(texts), max(texts)  # which differ at the earliest
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "".join(character for character, _ in same)
+
+
+def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[str, ...]:
+    """Say that images of units which their names suggest resemble each other, by a value of each image.
+
+    By Kruskal and Wallis' test over the units, at .01; nothing where names suggest none, or values do not differ.
+    """
+    suggested = suggested_units(names)
+    if suggested is None:
+        return ()
+    from scipy.stats import kruskal
+
+    known = ~np.isnan(values)
+    of_units = grouped(
+        (suggested.of_images[name], value)
+        for name, value, is_known in zip(names, values, known, strict=True)
+        if is_known
+    )
+    if len(of_units) < 2 or len(set(values[known].tolist())) < 2:
+        return ()
+    p = float(kruskal(*of_units.values()).pvalue)
+    if not p < _SIGNIFICANT:
+        return ()
+    example = first_names([*of_units], 2)
+    what = f"images whose names begin alike ({example}) resemble each other ({p_text(p)} by Kruskal and Wallis)"
+    if len(of_units) < FEWEST_UNITS:
+        few = f"and {len(of_units)} are too few to test over"
+        return (f"{what}, {few}: if they are patients or videos, intervals and p-values hold for these alone",)
+    unit, group = (format_setting(name, suggested.by) for name in ("unit", "group_by"))
+    return (f"{what}: if they are patients or videos, {unit}; if they are fixed categories, {group}",)
