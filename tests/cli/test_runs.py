@@ -347,6 +347,15 @@ def test_groups_are_joined(segbench):
     assert parts.pooled.summary["iou"] == 0.75
 
 
+def test_units_of_runs(segbench, kept):
+    table = segbench("show", kept, "--runs", "--metrics", "iou,dice_units", "--unit", "*#").out
+    assert "standard error, units" in table
+    # Dice of a and of b: 1 and 2/3, 2/3 and 2/3, 1 and 1.
+    *_, mean, _ = runs_of(segbench("show", kept, "--unit", "*#", "--format", "json"))
+    assert mean["summary"]["dice_units"] == pytest.approx((5 / 6 + 2 / 3 + 1) / 3)
+    assert mean["sd"]["dice_units"] == pytest.approx(1 / 6)
+
+
 def test_a_comparison_joins_runs(segbench, kept):
     results = load_results(kept)
     comparison = compare_results(results)
