@@ -238,6 +238,7 @@ def evaluate_pairing(
     """
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
+    run = as_run(run)
     if (passes := protocol.capability(TwoPasses)) and passes.first:
         before = evaluate_pairing(
             pairing,
@@ -260,7 +261,7 @@ def evaluate_pairing(
     record = Run.of(
         protocol,
         method=shown(method),
-        run=as_run(run),
+        run=run,
         settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=notes if run else (*notes, *pairing.notes_on_left_out),  # a run may be a fold
         inputs=pairing.inputs.absolute(),

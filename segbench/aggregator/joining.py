@@ -81,7 +81,7 @@ def _joined(several: list[Result]) -> Result:
         raise ArgumentError(f"two results are run {doubled} of {several[0].method}; give one another name: run='...'")
     try:
         return joined(named)
-    except DataError as error:
+    except (ArgumentError, DataError):
         failed = [(result.label, name, why) for result in several for name, why in result.failed.items()]
         if not failed:
             raise
@@ -90,7 +90,7 @@ def _joined(several: list[Result]) -> Result:
         hint = setting(
             "fix it and repeat the run; segbench show --runs prints each run", "fix it and evaluate it again"
         )
-        raise DataError(error.path, problem, hint) from None
+        raise DataError(several[0].method, problem, hint) from None
 
 
 def _refuse_mixed(results: list[Result], keys: list[tuple[str, str, str]]) -> None:

@@ -94,6 +94,11 @@ def _matching(text: str, method: str, pattern: str) -> dict[MethodRun, str]:
     for path in folders or paths:
         matched = path[len(before) : len(path) - len(after)]
         name = matched if after else method_name(path)[len(os.path.basename(before)) :]  # noqa: PTH119  as above
+        if not name:
+            named_run = quote(f"{method}@0={path}")
+            raise ArgumentError(
+                f"{text!r} matches {path}, where nothing stands for *; name each run, this one {named_run}"
+            )
         require_new(runs, MethodRun(method, shown(name)), path)
         runs[MethodRun(method, shown(name))] = path
     if not runs:

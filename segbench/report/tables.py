@@ -583,9 +583,10 @@ def part_table(
 def _error_rows(part: PartRow, row: Row) -> list[Row]:
     """Return the standard errors of joined runs by their source; nothing of single ones."""
     errors = part.result.standard_errors
+    titles = {"images": f"{part.result.measured.noun}s"} if errors else {}
     return [
         row._replace(
-            labels=(f"standard error, {source}", part.method),
+            labels=(f"standard error, {titles.get(source, source)}", part.method),
             summary=Summary(values),
             texts=("",) * len(row.texts),
             intervals={},

@@ -243,6 +243,25 @@ def test_an_image_that_fails_in_one_run(segbench, net):
 
 
 @pytest.mark.usefixtures("net")
+def test_a_run_of_which_every_image_fails(segbench, net):
+    for image in ("a", "b"):
+        (net / "seed64" / f"{image}.npy").write_bytes(b"no array")
+    answer = segbench("labels", "gt", "net@=net/seed*", "--no-check", "-o", "r.segbench")
+    assert answer.code == 1
+    assert "not joined: net: a failed in net@64" in answer.err
+    assert "net@512" in answer.out
+    assert segbench("show", "r.segbench", "--runs").code == 0
+
+
+def test_a_folder_where_nothing_stands_for_the_star(segbench, net):
+    (net / "seed7").rename(net / "seed")
+    answer = segbench("labels", "gt", "net@=net/seed*")
+    assert answer.code == 2
+    assert "net@0=net/seed" in answer.err
+    named = segbench("labels", "gt", "net@0=net/seed", "net@1=net/seed64", "--format", "json")
+    assert runs_of(named)[-1]["summary"]["iou"] == 0.625
+
+
 def test_a_results_file_holds_a_method_with_runs_or_without(segbench):
     assert segbench("labels", "gt", "net=net/seed7", "-o", "r.segbench").code == 0
     answer = segbench("labels", "gt", "net@2=net/seed64", "-o", "r.segbench")
@@ -345,6 +364,15 @@ def test_groups_are_joined(segbench):
     assert parts["x"].summary["iou"] == pytest.approx((1 + 0.5 + 1) / 3)
     assert parts.mean.summary["iou"] == pytest.approx(((1 + 0.5 + 1) / 3 + (0.5 + 0.5 + 1) / 3) / 2)
     assert parts.pooled.summary["iou"] == 0.75
+
+
+def test_units_of_runs(segbench, kept):
+    table = segbench("show", kept, "--runs", "--metrics", "iou,dice_units", "--unit", "*#").out
+    assert "standard error, units" in table
+    # Dice of a and of b: 1 and 2/3, 2/3 and 2/3, 1 and 1.
+    *_, mean, _ = runs_of(segbench("show", kept, "--unit", "*#", "--format", "json"))
+    assert mean["summary"]["dice_units"] == pytest.approx((5 / 6 + 2 / 3 + 1) / 3)
+    assert mean["sd"]["dice_units"] == pytest.approx(1 / 6)
 
 
 def test_a_comparison_joins_runs(segbench, kept):
