@@ -393,8 +393,8 @@ class Comparison:
             (one, other), single = pairs.pairs, pairs.has_one_run
             if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
                 several = setting("ours@1=PRED1 ours@2=PRED2", "compare({'ours': [run1, run2], ...})")
-                told = "one run of each method: a significant difference is between these predictions"
-                return [f"{told}; several runs ({several}) show whether other trainings would differ, too"]
+                told = "significant for these predictions, one run of each method"
+                return [f"{told}; several runs ({several}) cover other trainings"]
         return []
 
     def to_dataframe(self) -> pd.DataFrame:
