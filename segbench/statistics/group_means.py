@@ -88,10 +88,12 @@ class GroupMeans(PartMeans):
         return np.concatenate([table.measure_images()[:, self.places] for table in self.tables.values()])
 
     def measure(self, weights: FloatArray) -> FloatArray:
-        """Measure every metric for every row of weights, shape (R, images)."""
-        ends = np.cumsum([table.images for table in self.tables.values()])[:-1]
-        of_groups = zip(self.tables.values(), np.split(weights, ends, axis=1), strict=True)
-        return self.averaged(np.array([table.measure(part)[:, self.places] for table, part in of_groups]))
+        """Average the metrics of groups for every row of weights, shape (R, images)."""
+        of_groups, first = [], 0
+        for table in self.tables.values():
+            of_groups.append(table.measure(weights[:, first : first + table.images])[:, self.places])
+            first += table.images
+        return self.averaged(np.array(of_groups))
 
     def jackknife(self, groups: Sequence[Jackknife]) -> Jackknife:
         """Put the groups' own together; an image that is alone in its group cannot be left out."""
