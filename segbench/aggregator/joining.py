@@ -54,18 +54,18 @@ def join_runs(results: Iterable[Result]) -> list[Result]:
     >>> round(net.sd["ods_f"], 4), list(net.parts("run")), net.parts("run").pooled
     (0.1414, ['1', '2'], None)
     """
-    given = as_results(results)
-    keys = [_key(result) for result in given]
-    runs = grouped((key, result) for key, result in zip(keys, given, strict=True) if result.run and not result.partial)
-    _refuse_mixed(given, keys)
-    placed: dict[object, Result] = {}
-    for place, (key, result) in enumerate(zip(keys, given, strict=True)):
+    every = as_results(results)
+    keys = [_key(result) for result in every]
+    runs = grouped((key, result) for key, result in zip(keys, every, strict=True) if result.run and not result.partial)
+    _refuse_mixed(every, keys)
+    by_method: dict[object, Result] = {}
+    for number, (key, result) in enumerate(zip(keys, every, strict=True)):
         several = runs.get(key, []) if result.run and not result.partial else []
         if len(several) < 2:
-            placed[place] = result
-        elif key not in placed:
-            placed[key] = _joined(several)
-    return list(placed.values())
+            by_method[number] = result
+        elif key not in by_method:
+            by_method[key] = _joined(several)
+    return list(by_method.values())
 
 
 def _key(result: Result) -> tuple[str, str, str]:
@@ -77,18 +77,20 @@ def _joined(several: list[Result]) -> Result:
     """Join results of one method; where a failed image keeps them from having the same images, say so."""
     named = {result.run: result for result in several}
     if len(named) < len(several):
-        doubled = next(run for run, of in grouped((one.run, one) for one in several).items() if len(of) > 1)
+        doubled = next(run for run, of in grouped((result.run, result) for result in several).items() if len(of) > 1)
         raise ArgumentError(f"two results are run {doubled} of {several[0].method}; give one another name: run='...'")
     try:
         return joined(named)
-    except DataError as error:
+    except (ArgumentError, DataError):
         failed = [(result.label, name, why) for result in several for name, why in result.failed.items()]
         if not failed:
             raise
         label, name, why = failed[0]
-        what = f"{name} failed in {label} ({why}), so that its runs have different images"
-        hint = setting("fix it and repeat the run; --runs prints each run", "fix it and evaluate the run again")
-        raise DataError(error.path, what, hint) from None
+        problem = f"{name} failed in {label} ({why}), so that its runs have different images"
+        hint = setting(
+            "fix it and repeat the run; segbench show --runs prints each run", "fix it and evaluate it again"
+        )
+        raise DataError(several[0].method, problem, hint) from None
 
 
 def _refuse_mixed(results: list[Result], keys: list[tuple[str, str, str]]) -> None:
@@ -98,6 +100,6 @@ def _refuse_mixed(results: list[Result], keys: list[tuple[str, str, str]]) -> No
         if "" in runs and any(runs):
             free = next(str(number) for number in count(1) if str(number) not in runs)
             listed = ", ".join(run for run in runs if run)
-            what = f"{method} has a result of its own beside those of its runs ({listed})"
+            problem = f"{method} has a result of its own beside those of its runs ({listed})"
             hint = f"evaluate it as a run, too, run={free!r}, or name it otherwise: dataclasses.replace(result, ...)"
-            raise ArgumentError(f"{what}; {hint}")
+            raise ArgumentError(f"{problem}; {hint}")

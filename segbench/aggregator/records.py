@@ -135,6 +135,10 @@ class Digests(ByName[str]):
         self._names.append(name)
         self._bytes += bytes.fromhex(digest)
 
+    def are_those_of(self, other: Digests) -> bool:
+        """Return whether images and contents are the same."""
+        return self._bytes == other._bytes and self._names == other._names
+
     def __getitem__(self, name: str) -> str:
         place = bisect_left(self._names, name)
         if self._names[place : place + 1] != [name]:
@@ -196,11 +200,11 @@ class Run:
 
     @property
     def fields(self) -> dict[str, str]:
-        """All settings as text, and a class that is not installed; of imported results, no settings are known."""
+        """All settings as text, and who counted if that is not installed; of imported results none are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
         lacking = self.stored.lacking(self.protocol)
         units = {UNIT: self.assigned[UNIT].label} if UNIT in self.assigned else {}
-        return known | ({"class": lacking} if lacking else {}) | dict(self.settings) | units
+        return known | ({"counted_by": lacking} if lacking else {}) | dict(self.settings) | units
 
     @property
     def signed(self) -> str:

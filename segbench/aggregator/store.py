@@ -37,6 +37,7 @@ from segbench.aggregator.records import (
 )
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ CREATE TABLE images (
 CREATE TABLE pooled (
     run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
     digest TEXT NOT NULL,            -- of the images that were pooled
-    summary TEXT NOT NULL,           -- JSON object
+    numbers TEXT NOT NULL,           -- JSON object of lists: what the counts below do not tell of all
     counts BLOB NOT NULL             -- packed, at a choice of the thresholds
 )
 """,
@@ -102,7 +103,7 @@ _COLUMNS = {
     "runs": "id method run_name protocol counting settings measuring assigned complete signature notes inputs version "
     "published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
-    "pooled": "run digest summary counts",
+    "pooled": "run digest numbers counts",
 }
 _OF_IMAGE = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
 _HINTS = {
@@ -426,20 +427,21 @@ class ResultsFile:
         if not names:
             return
         if run.run:
-            what = f"holds {run.method!r} without runs, so {run.label!r} cannot be a run beside it"
+            problem = f"holds {run.method!r} without runs, so {run.label!r} cannot be a run beside it"
         else:
-            what = (
+            problem = (
                 f"holds runs of {run.method!r} ({', '.join(dict.fromkeys(names))}), so it cannot hold it without a run"
             )
         free = next(str(k) for k in count(1) if str(k) not in names)
-        place = shown(run.inputs.prediction) if run.inputs and run.inputs.prediction else "PRED"
-        other = quote(f"{run.method}-2={place}"), f"method={run.method + '-2'!r}"
+        path = shown(run.inputs.prediction) if run.inputs and run.inputs.prediction else "PRED"
+        another = MethodRun(f"{run.method}-2", run.run)
+        other = quote(f"{another}={path}"), f"method={another.method!r}"
         if run.run:
             hint = f"count both as runs into a new file, or give this method another name: {setting(*other)}"
         else:
-            typed = setting(quote(f"{run.method}@{free}={place}"), f"run={free!r}")
+            typed = setting(quote(f"{run.method}@{free}={path}"), f"run={free!r}")
             hint = f"name its run, {typed}, or give it another name: {setting(*other)}"
-        raise DataError(str(self.path), what, hint)
+        raise DataError(str(self.path), problem, hint)
 
     def _here(self, key: int, run: Run) -> list[int]:
         """Give the key of a run that was begun, and that of the complete one of the same, if they have images."""
@@ -581,16 +583,16 @@ class ResultsFile:
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return complete
 
-    def keep_pooled(self, key: int, digest: str, summary: str, counts: bytes) -> None:
-        """Keep what was derived from all images of a complete run: a digest, the summary as JSON, reduced counts."""
+    def keep_pooled(self, key: int, digest: str, numbers: str, counts: bytes) -> None:
+        """Keep what follows from all images of a complete run: a digest, numbers as JSON, reduced counts."""
         with self._transaction():
-            row = key, digest, summary, counts
+            row = key, digest, numbers, counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
     def pooled(self, key: int) -> tuple[Any, ...] | None:
         """Give what was kept, unchecked; None if nothing was."""
         with self._readable():
-            row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
+            row = self._database.execute("SELECT digest, numbers, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return row and tuple(row)
 
     def copy(self, begun: Begun, other: ResultsFile, key: int) -> Iterator[Shared]:

@@ -27,30 +27,30 @@ if TYPE_CHECKING:
 _LISTED = 8
 
 
-def places_by_name(places: Sequence[str], what: str) -> dict[str, str]:
+def places_by_name(arguments: Sequence[str], plural: str) -> dict[str, str]:
     """Read ``PLACE`` and ``name=PLACE`` into places by name; a place is a folder, an archive or a file."""
     named: dict[str, str] = {}
-    for text in places:
-        name, place = _name_and_place(text)
-        require_new(named, name, place, what)
-        named[name] = place
+    for text in arguments:
+        name, path = _name_and_place(text)
+        require_new(named, name, path, plural)
+        named[name] = path
     return named
 
 
-def method_places(places: Sequence[str]) -> dict[MethodRun, str]:
+def method_places(arguments: Sequence[str]) -> dict[MethodRun, str]:
     """Read places of predictions by method and run; the runs of each method are told on standard error."""
     named: dict[MethodRun, str] = {}
-    for text in places:
-        name, place = _name_and_place(text)
+    for text in arguments:
+        name, path = _name_and_place(text)
         method, at, run = name.rpartition("@")
         if not at or not _is_named(text):
-            of_text = {MethodRun(name): place}
+            of_text = {MethodRun(name): path}
         elif not method:
-            raise ArgumentError(f"{text!r} gives no name before @; write ours@{run or 1}={place}")
+            raise ArgumentError(f"{text!r} gives no name before @; write ours@{run or 1}={path}")
         elif run:
-            of_text = {MethodRun(method, run): place}
+            of_text = {MethodRun(method, run): path}
         else:
-            of_text = {MethodRun(method, run): at for run, at in _matching(text, method, place).items()}
+            of_text = _matching(text, method, path)
         for method_run, of_run in of_text.items():
             require_new(named, method_run, of_run)
             named[method_run] = of_run
@@ -70,34 +70,40 @@ def _name_and_place(text: str) -> tuple[str, str]:
     from segbench.loaders.decoded import shown
     from segbench.loaders.source import method_name
 
-    name, _, place = text.partition("=") if _is_named(text) else (method_name(text), "", text)
+    name, _, path = text.partition("=") if _is_named(text) else (method_name(text), "", text)
     name = shown(name)
-    if not name or not place:
+    if not name or not path:
         raise ArgumentError(f"{text!r} gives no name; write name=PLACE")
-    return name, place
+    return name, path
 
 
-def _matching(text: str, method: str, pattern: str) -> dict[str, str]:
-    """Return the folders and archives that a glob matches, or else the files, by what its * stands for."""
+def _matching(text: str, method: str, pattern: str) -> dict[MethodRun, str]:
+    """Return the folders and archives that a glob matches, or else files, as runs named by what its * stands for."""
     from segbench.loaders.decoded import shown
     from segbench.loaders.pairing import natural
     from segbench.loaders.source import is_archive, method_name
 
     if pattern.count("*") != 1:
         example = quote(f"{method}@=PRED/seed*")
-        what = f"{text!r} has {pattern.count('*')} *, expected one, in place of the name of the run"
-        raise ArgumentError(f"{what}; write {example}, or name each run: {method}@1=FOLDER1 {method}@2=FOLDER2")
+        problem = f"{text!r} has {pattern.count('*')} *, expected one, in place of the name of the run"
+        raise ArgumentError(f"{problem}; write {example}, or name each run: {method}@1=FOLDER1 {method}@2=FOLDER2")
     before, after = pattern.rstrip("/").split("*")
-    places = glob(f"{escape(before)}*{escape(after)}")  # noqa: PTH207  a path from the root, too
-    folders = [place for place in places if os.path.isdir(place) or is_archive(place)]  # noqa: PTH112  a str is enough
-    runs = {}
-    for place in folders or places:
-        matched = place[len(before) : len(place) - len(after)]
-        name = matched if after else method_name(place)[len(os.path.basename(before)) :]  # noqa: PTH119  as above
-        runs[shown(name)] = place
+    paths = glob(f"{escape(before)}*{escape(after)}")  # noqa: PTH207  a path from the root, too
+    folders = [path for path in paths if os.path.isdir(path) or is_archive(path)]  # noqa: PTH112  a str is enough
+    runs: dict[MethodRun, str] = {}
+    for path in folders or paths:
+        matched = path[len(before) : len(path) - len(after)]
+        name = matched if after else method_name(path)[len(os.path.basename(before)) :]  # noqa: PTH119  as above
+        if not name:
+            named_run = quote(f"{method}@0={path}")
+            raise ArgumentError(
+                f"{text!r} matches {path}, where nothing stands for *; name each run, this one {named_run}"
+            )
+        require_new(runs, MethodRun(method, shown(name)), path)
+        runs[MethodRun(method, shown(name))] = path
     if not runs:
         raise ArgumentError(f"{text!r} matches no folder, archive or file; {_what_would_match(method, before)}")
-    return {run: runs[run] for run in sorted(runs, key=natural)}
+    return {run: runs[run] for run in sorted(runs, key=lambda run: natural(run.run))}
 
 
 def _what_would_match(method: str, before: str) -> str:
@@ -109,34 +115,38 @@ def _what_would_match(method: str, before: str) -> str:
         return f"there is no folder {folder}: correct the path"
     if not names:
         return f"{folder} holds no folders: correct the path, or name each run: {method}@1=FOLDER1 {method}@2=FOLDER2"
-    every = quote(f"{method}@={folder}/*")
-    some = quote(f"{method}@1={folder}/{names[0]}")
-    return f"{folder} holds {first_names(names, _LISTED)}: write {every} for all of them, or name each run: {some}"
+    all_of_them = quote(f"{method}@={folder}/*")
+    first = quote(f"{method}@1={folder}/{names[0]}")
+    return (
+        f"{folder} holds {first_names(names, _LISTED)}: write {all_of_them} for all of them, or name each run: {first}"
+    )
 
 
-def require_new(known: Iterable[object], name: object, place: str, what: str = "methods") -> None:
+def require_new(known: Iterable[object], name: object, path: str, plural: str = "methods") -> None:
     """Refuse a name that another place has, also one that is written as a run is."""
     from segbench.loaders.decoded import shown
 
     if str(name) in map(str, known):
         of_run = isinstance(name, MethodRun) and name.run
         other = f"{name.method}@other" if isinstance(name, MethodRun) and of_run else "other"
-        called = "runs" if of_run else what
-        raise ArgumentError(f"two {called} are called {str(name)!r}; give one another name: {other}={shown(place)}")
+        plural = "runs" if of_run else plural
+        raise ArgumentError(f"two {plural} are called {str(name)!r}; give one another name: {other}={shown(path)}")
 
 
-def refuse_mixed(places: Mapping[MethodRun, str]) -> None:
+def refuse_mixed(paths: Mapping[MethodRun, str]) -> None:
     """Refuse a method that is given by itself and as runs."""
     from segbench.loaders.decoded import shown
 
-    runs = _runs_of(places)
-    for method_run, place in places.items():
+    runs = _runs_of(paths)
+    for method_run, path in paths.items():
         method = method_run.method
         if not method_run.run and method in runs:
             free = next(str(number) for number in count(1) if str(number) not in runs[method])
-            what = f"{method!r} is given by itself and as {many(len(runs[method]), 'run')}, {', '.join(runs[method])}"
-            run, other = (quote(f"{name}={shown(place)}") for name in (f"{method}@{free}", f"{method}-2"))
-            raise ArgumentError(f"{what}; name this one, too, as a run, {run}, or as another method, {other}")
+            problem = (
+                f"{method!r} is given by itself and as {many(len(runs[method]), 'run')}, {', '.join(runs[method])}"
+            )
+            run, other = (quote(f"{name}={shown(path)}") for name in (f"{method}@{free}", f"{method}-2"))
+            raise ArgumentError(f"{problem}; name this one, too, as a run, {run}, or as another method, {other}")
 
 
 def _runs_of(named: Iterable[MethodRun]) -> dict[str, list[str]]:

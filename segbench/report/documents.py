@@ -58,7 +58,8 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
         return _document_of_parts(results, how)
     results, how = _with_runs(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
-    runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
+    added = bool(how.spread)
+    runs = [result.to_dict(intervals=one, spread=added) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
     if how.rows == "method":
         runs = [run | _narrowed(run, how) for run in runs]
@@ -75,7 +76,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, how, of_classes)
     else:
         for row in part_rows(results, how.rows, intervals=how.intervals):
-            metrics = _narrowed(row.result.to_dict(intervals=row.intervals), how)
+            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added), how)
             signed = {"signature": row.result.signature}
             runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
@@ -93,11 +94,11 @@ def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], h
 def _with_runs(results: Sequence[Result], how: Listing) -> tuple[list[Result], Listing]:
     """Put the results that were joined before each result of them, and behind pooled folds their mean."""
     listed: list[tuple[Result, int]] = []
-    for place, result in enumerate(results):
+    for number, result in enumerate(results):
         means = [mean_of_folds(result)] if result.pools_folds and how.rows == "method" else []
-        listed += [(one, place) for one in (*result.runs.values(), result, *means)]
-    drawn = [_drawn_as(result, how.intervals[place]) for result, place in listed] if how.intervals else []
-    sets = [how.sets[place] for _, place in listed] if how.sets else []
+        listed += [(of_method, number) for of_method in (*result.runs.values(), result, *means)]
+    drawn = [_drawn_as(result, how.intervals[number]) for result, number in listed] if how.intervals else []
+    sets = [how.sets[number] for _, number in listed] if how.sets else []
     return [result for result, _ in listed], replace(how, intervals=drawn, sets=sets)
 
 
@@ -108,7 +109,8 @@ def _drawn_as(result: Result, drawn: Intervals) -> Intervals:
 
 def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
     """Give what JSON has of the chosen metrics."""
-    return {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined", "sd") if name in run}
+    parts = ("summary", "intervals", "undefined", "sd", "spread")
+    return {name: how.chosen(run[name]) for name in parts if name in run}
 
 
 def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
@@ -117,13 +119,14 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     if how.rows != "run":
         results, how = _with_runs(results, how)
     for row in part_rows(results, how.rows, intervals=how.intervals):
-        run = row.result.to_dict(intervals=row.intervals)
+        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread))
         run |= _narrowed(run, how)
         if row.kind == "mean":
             run |= {how.rows: None, "mean": True}
         elif row.kind == "part":
             run[how.rows] = row.name
-        if how.rows == "run" and (errors := row.result.standard_errors):
+        errors = row.result.standard_errors if how.rows == "run" else {}
+        if errors:
             run["standard_errors"] = {source: how.chosen(finite_values(of)) for source, of in errors.items()}
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"

@@ -90,8 +90,8 @@ def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     """Give the remarks on one result."""
     if result.pools_folds:
         folds = many(len(result.runs), "fold")
-        text = f"all images of {folds} pooled, each counted in its fold alone; below it the mean ± SD over folds"
-        yield Remark(text, "table")
+        yield Remark(f"all images of {folds} pooled, each counted in its fold alone", "table")
+        yield Remark(f"mean of {folds}: mean ± SD over folds, each measured by itself", "table")
     elif result.sd:
         yield Remark(f"mean ± SD over {many(len(result.runs), 'run')}", "table")
     yield from (Remark(note, "run") for note in result.notes)
@@ -131,7 +131,7 @@ def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:
     what, each = why_apart(results, sets)
     methods = []
     for members in sets:
-        own = [results[k].method for k in members]  # the settings that tables add follow in brackets
+        own = [results[k].label for k in members]  # the settings that tables add follow in brackets
         told_apart = own if len(set(own)) == len(own) else [names[k] for k in members]
         methods.append(few_names(told_apart, len(names)))
     listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, each, strict=True))

@@ -166,10 +166,11 @@ def _highest(methods: Sequence[Method]) -> list[str]:
 
 
 def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
-    """Give, for a method, how each image is to be drawn."""
+    """Return, for a method, how each image is to be drawn; of trainings those of the first are shown."""
+    result = first_run(result)
     files: Mapping[str, SampleFiles] = {}
     reason = why_no_pictures(result)
-    problem = reason and f"{result.method}: {reason}"
+    problem = reason and f"{result.label}: {reason}"
     try:
         files = {} if reason else files_of(result)
     except SegbenchError as error:
@@ -188,6 +189,11 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
         return Seen(with_one_image(result, name), files[name], cuts, start)
 
     return look
+
+
+def first_run(result: Result) -> Result:
+    """Return the first of the trainings that a result is the mean of; the result itself where it is no mean."""
+    return next(iter(result.runs.values())) if result.runs and not result.pools_folds else result
 
 
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
