@@ -436,7 +436,7 @@ class TestWhatIsSaid:
         (sentence,) = comparison.answer().sentences()[1:]
         of_images, of_trainings = (f"{math.sqrt(v):.4f}".removeprefix("0") for v in (v_i, v_r))
         assert sentence == (
-            f"More images alone would not make a difference of .0495 significant: trainings vary it by {of_trainings}, "
+            f"More images alone would not make a difference of .049 significant: trainings vary it by {of_trainings}, "
             f"images by {of_images}"
         )
 
