@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import option_of, setting
@@ -77,6 +77,10 @@ class RunMeans(PartMeans):
     def may_be_restricted(self, metric: Metric) -> bool:
         """Whether `restricted_to_common` may change a metric."""
         return any(run.may_be_restricted(metric) for run in self.run_tables)
+
+    def values_in(self, metric: Metric) -> IntArray:
+        """Count the values of each image that all runs have, shape (images,)."""
+        return np.min([run.values_in(metric) for run in self.run_tables], axis=0)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan, and in which runs."""
