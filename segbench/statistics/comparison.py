@@ -416,7 +416,7 @@ def compare(
             "means over images: pairs leave out images of which one method has no value, as it misses what is there"
         )
     if test == "signed-rank":
-        _refuse_ranks(first.table, metrics.values())
+        _refuse_ranks(beside, metrics.values())
     places = {metric.key: place for place, metric in metrics.items()}
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
     for note, on in said.items():
@@ -424,11 +424,11 @@ def compare(
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined, test=test)
 
 
-def _refuse_ranks(table: Table, metrics: Iterable[Metric]) -> None:
+def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
     """Refuse the signed-rank test of tables whose rows it cannot rank, or without a mean over them."""
-    why = table.why_no_ranks
+    why = next(filter(None, (table.why_no_ranks for table in tables)), "")
     if not (why or any(metric.mean_over_images for metric in metrics)):
-        why = f"the signed-rank test is for means over {table.noun}s, and no metric here is one"
+        why = f"the signed-rank test is for means over {tables[0].noun}s, and no metric here is one"
     if why:
         raise ArgumentError(f"{why}; leave out {format_setting('test', 'signed-rank')}")
 
