@@ -265,7 +265,8 @@ def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
         never = f" ({answer.never})" if answer.never else ""
         return f"Compared with {against} by {by}: {counts} that cannot be told apart{never}{answer.why_judged_by}"
-    (row,), standings = rows, {standing.method: standing for standing in answer.standings}
+    row = rows[0]
+    standings = {standing.method: standing for standing in answer.standings}
     pair = standings[row.a], standings[against]
     if not better + worse:
         evidence = answer.evidence(*pair)
@@ -308,7 +309,8 @@ def _pairs_table(
             f"p: two-sided, of the signed-rank test over {noun}s",
         ]
         fewest = fewest_differences(comparison.level)
-        if tallied and any(row.wins + row.losses < fewest for row in itertools.chain(*rows.values())):
+        tested = (row for row in itertools.chain(*rows.values()) if not math.isnan(row.signed_rank_p))
+        if any(row.wins + row.losses < fewest for row in tested):
             least = number(1 - comparison.level, digits=2)
             notes[1] += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
     else:
