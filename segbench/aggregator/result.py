@@ -805,13 +805,14 @@ class Parts(ByName[Result]):
         """
         if "mean" in self.undefined:
             return None
-        result, means = self._result, self._means
-        if means is None:
-            return result
-        counts: Mapping[str, Counts] = result.counts
+        return self._result if self._means is None else self._averaged(self._means)
+
+    def _averaged(self, means: MeanOverParts) -> Result:
+        """Return the result of a mean over the parts."""
+        counts: Mapping[str, Counts] = self._result.counts
         if means.is_in_one:
             counts = {name: counts for part in means.meant.values() for name, counts in part.counts.items()}
-        return result._part(Part(means, {}, counts))  # noqa: SLF001  its own
+        return self._result._part(Part(means, {}, counts))  # noqa: SLF001  its own
 
     @cached_property
     def pooled(self) -> Result | None:
@@ -847,8 +848,15 @@ class PartsOfRuns(Parts):
 
     @cached_property
     def mean(self) -> Result | None:
-        """The mean over parts, joined over runs."""
+        """The mean over parts, joined over runs; of folds over the parts of all folds together."""
         means = {run: parts.mean for run, parts in self._of_runs.items()}
+        is_averaged = any(parts.mean is parts._result for parts in self._of_runs.values())  # noqa: SLF001  its own
+        if self._result.pools_folds and self and not is_averaged:
+            axis = AXES[self.axis]
+            of_all = MeanOverParts(
+                of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one
+            )
+            return replace(self._averaged(of_all), runs=self._result.runs) if of_all.meant else None
         return None if None in means.values() else self._joined(cast("dict[str, Result]", means))
 
     @cached_property
