@@ -37,12 +37,13 @@ from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import MeanCurve, Series
+from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
 from segbench.core.table import Kept, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
 from segbench.core.units import UnitTable, unit_metrics
+from segbench.curves.mean import MeanCurve
 from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -490,6 +491,9 @@ class Result:
         """
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
+        if isinstance(self.rules, MeanOverRuns):
+            what = f"{self.method} is a mean over {self.rules.plural}, whose counts do not add up"
+            raise ArgumentError(f"{what}; take those of one: result.parts('run')[NAME]")
         self._refuse_without_images()
         return self.table.pooled
 

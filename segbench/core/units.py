@@ -130,6 +130,20 @@ class SummedRows(Table):
         """The weights of the images of each unit, added up."""
         return {label: self._added(weights) for label, weights in self.of.by_label(self.of.weights_by_metric).items()}
 
+    @property
+    def values_in_means(self) -> Mapping[str, FloatArray]:
+        """How many values the images of each unit have in a mean over images."""
+        return {metric.label: self._added(self.of.values_in(metric)) for metric in self.metrics}
+
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # of the table
+        """What has a value: an image, or a mask."""
+        return self.of.value_noun or self.of.noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does."""
+        return self.of.lacks(metric)
+
     def _added(self, values: NDArray[Any]) -> FloatArray:
         """Add up a value of each row by unit."""
         return np.bincount(self._places, values.astype(np.float64), self.images).astype(np.float64, copy=False)
@@ -270,6 +284,21 @@ class UnitTable(Table):
     def images_of_classes(self) -> Mapping[str, BoolArray]:
         """Which units hold each class."""
         return self._rows.images_of_classes
+
+    @property
+    def values_in_means(self) -> Mapping[str, FloatArray]:
+        """How many values the images of each unit have in a mean over images; a unit has one of its own."""
+        rows: SummedRows = self.columns["rows"]
+        return {**rows.values_in_means, **self._named(~np.isnan(self.columns["units"]))}
+
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # of the table
+        """What has a value: an image, or a mask."""
+        return self._rows.value_noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does."""
+        return self._rows.lacks(metric)
 
     def measure_images(self) -> FloatArray:
         """Measure each unit: its counts added up as one image, or the mean over its images; (units, metrics)."""

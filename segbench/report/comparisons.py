@@ -338,7 +338,8 @@ def _pairs_table(
             f"p: two-sided, of the signed-rank test over {noun}s",
         ]
         fewest = fewest_differences(comparison.level)
-        if tallied and any(row.wins + row.losses < fewest for row in itertools.chain(*rows.values())):
+        tested = (row for row in itertools.chain(*rows.values()) if not math.isnan(row.signed_rank_p))
+        if any(row.wins + row.losses < fewest for row in tested):
             least = number(1 - comparison.level, digits=2)
             notes[1] += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
     else:

@@ -498,10 +498,11 @@ class SignedRankTests(Pairs):
 
     @cached_property
     def reason(self) -> str:
-        """Why no pair has a p-value: the metric is no mean over the rows."""
-        table = self.measured[0].table
-        of_metric = "" if self.metric.mean_over_images else f"the signed-rank test is for means over {table.noun}s"
-        return table.why_no_ranks or of_metric
+        """Why no pair has a p-value: the rows of a table have no ranks, or the metric is no mean over them."""
+        tables = [measured.table for measured in self.measured]
+        of_tables = next(filter(None, (table.why_no_ranks for table in tables)), "")
+        of_metric = "" if self.metric.mean_over_images else f"the signed-rank test is for means over {tables[0].noun}s"
+        return of_tables or of_metric
 
     def differences_of_rows(self, pair: int) -> FloatArray:
         """Return the difference of a pair in each row; nan where one of the two has no value."""
@@ -543,9 +544,11 @@ class SignedRankTests(Pairs):
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return both ends of the interval of Walsh averages; nan of too few differences."""
-        low = self._of_pairs(lambda differences: walsh_interval(differences, level)[0])
-        high = self._of_pairs(lambda differences: walsh_interval(differences, level)[1])
-        return low, high
+        pairs = self.pairs[0].size
+        if self.reason:
+            return np.full(pairs, np.nan), np.full(pairs, np.nan)
+        ends = np.array([walsh_interval(self.differences_of_rows(pair), level) for pair in range(pairs)])
+        return ends[:, 0], ends[:, 1]
 
     def why_none(self, pair: int) -> dict[str, str]:
         """Say why a pair lacks an estimate, an interval or a p-value; empty where it has all three."""

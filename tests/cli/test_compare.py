@@ -591,6 +591,24 @@ class TestSignedRank:
         assert row[5] == "-4.5000"
         assert row[-3:] == ["8", "0", "0"]
 
+    def test_a_pair_of_too_few_differences_is_said_below_the_pairs(self, segbench, contours, tmp_path):
+        few = (
+            "p: two-sided, of the signed-rank test over images, which cannot be .05 or less with fewer than 6 wins and"
+        )
+        options = ("--test", "signed-rank", "--all")
+        assert few not in segbench("compare", contours, *options, "--metrics", "hd95").out
+        square = np.zeros((14, 40), np.uint8)
+        square[3:11, 3:11] = 255
+        steps = {"gt": [0] * 8, "near": [1] * 8, "far": [1, 1, 1, 2, 2, 2, 2, 2]}
+        folders = [
+            write_folder(tmp_path / name, {f"{k}.png": np.roll(square, step, 1) for k, step in enumerate(moved)})
+            for name, moved in steps.items()
+        ]
+        kept = counted(segbench, tmp_path / "few.segbench", *folders, verb="contours")
+        text = segbench("compare", kept, *options, "--metrics", "hd95").out
+        assert few in text
+        assert "5 differences are not 0, and with fewer than 6 p cannot be .05 or less" in text.splitlines()[0]
+
     def test_json_has_both_tests_and_which_decides(self, segbench, contours):
         document = strict_json(segbench("compare", contours, "--test", "signed-rank", "--format", "json").out)
         assert (document["schema"], document["test"], document["judged_by"]) == (2, "signed-rank", "hd95")

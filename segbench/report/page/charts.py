@@ -20,8 +20,9 @@ from segbench.core.arrays import FloatArray
 from segbench.core.metric import image_headline
 from segbench.core.names import shortened
 from segbench.core.numbers import number, number_within, point_first
-from segbench.core.series import RATES, MeanCurve
+from segbench.core.series import RATES
 from segbench.core.summary import finite
+from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import fitted
 from segbench.drawing.charts import Area, Chart, Dot, Mark
 from segbench.report.plots.classes import confusion_shares

@@ -21,8 +21,9 @@ from segbench.core.interface import setting
 from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
-from segbench.core.series import RATES, MeanCurve, Series, Space
+from segbench.core.series import RATES, Series, Space
 from segbench.curves.masks import TWO_VALUED
+from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import CURVE_LAYER
 from segbench.drawing.charts import (
     DIAGONAL,
