@@ -340,10 +340,10 @@ class Accumulator:
             settings,
             signed,
             counts,
+            truths=truths,
             notes=notes,
             unnamed=unnamed,
             run=self.run,
-            ground_truth_digests=truths if self.run else {},
         )
         warn_of(notes, stacklevel=2)
         if results is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -28,7 +28,7 @@ from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
-from segbench.loaders.belonging import KINDS, By, assignments
+from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -207,6 +207,16 @@ def evaluate(
     )
 
 
+def _assigned(
+    belonging: Mapping[str, By], protocol: Protocol, names: Collection[str]
+) -> tuple[dict[str, Assignment], tuple[str, ...]]:
+    """Return what images belong to, by default the units that a benchmark is known for; and notes on these."""
+    usual, notes = dict[str, Assignment](), tuple[str, ...]()
+    if protocol.usual_unit and not belonging.get(UNIT):
+        usual, notes = usual_units(protocol.usual_unit, names)
+    return usual | assignments(belonging, names), notes
+
+
 def evaluate_pairing(
     pairing: Pairing,
     protocol: Protocol,
@@ -239,20 +249,23 @@ def evaluate_pairing(
             results=results,
             fresh=fresh,
             executor=executor,
+            belonging=belonging,
         )
         if before.failed and not before.counts:
             why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
             raise DataError(shown(method), f"{of_all(len(before.failed), len(before.failed), 'image')} {why}")
         protocol = passes.after(before.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
+    assigned, on_units = _assigned(belonging, protocol, pairing.names)
+    notes = (*pairing.notes, *on_units)
     record = Run.of(
         protocol,
         method=shown(method),
         run=run,
         settings=repairs.signature_fields() | pairing.signature_fields(),
-        notes=pairing.notes if run else (*pairing.notes, *pairing.notes_on_left_out),  # a run may be a fold
+        notes=notes if run else (*notes, *pairing.notes_on_left_out),  # a run may be a fold
         inputs=pairing.inputs.absolute(),
-        assigned=assignments(belonging, pairing.names),
+        assigned=assigned,
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []

@@ -7,10 +7,11 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
+from segbench.aggregator.common import common_images, on_common_images
 from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
-from segbench.aggregator.result import Result, joined, names_of
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named, setting
@@ -38,6 +39,7 @@ def compare(
     *,
     protocol: Protocol | None = None,
     unit: By = None,
+    common: bool = False,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -58,6 +60,9 @@ def compare(
     unit : str, mapping of str to str, or function of the name, optional
         Which images belong together, such as those of a patient, see `intervals`: units are then compared. Results
         have units of their own; here they are measured with these.
+    common : bool
+        Compare on the images that all methods have, where some lack some, and note which these lack; otherwise that
+        is an error.
     level : float
         Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
@@ -100,45 +105,56 @@ def compare(
     odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
     if odd:
         raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
-    if isinstance(methods, Mapping) and all(isinstance(run, Result) for of in by_method for run in _listed(of) or [of]):
-        by_method = [_joined(name, _listed(of_method)) for name, of_method in methods.items()]
-    results = [of_method for of_method in by_method if isinstance(of_method, Result)]
-    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
+    lists = [list(of_method) if isinstance(of_method, (list, tuple)) else [of_method] for of_method in by_method]
+    every = [of_run for several in lists for of_run in several]
+    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in every]
     settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
-    if by_method and len(results) == len(by_method):
+    if every and all(isinstance(of_run, Result) for of_run in every):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
-        named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
+        named_results = [of_run for name, several in zip(names, lists, strict=True) for of_run in _named(name, several)]
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
-        return compare_results(named_results, **settings)
-    runs = {name: as_runs(name, _listed(of_method)) for name, of_method in zip(names, by_method, strict=True)}
+        return compare_results(named_results, common=common, **settings)
+    runs = {name: as_runs(name, of_method) for name, of_method in zip(names, lists, strict=True)}
     measuring = protocol or protocol_measuring(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )
-    named_counts = [item for name, of_method in runs.items() for item in named_runs(name, of_method).items()]
+    named_counts = _of_methods(runs)
+    notes: tuple[str, ...] = ()
+    if common and named_counts:
+        images, notes = common_images(named_counts, measuring)
+        runs = {name: _restricted(of_method, frozenset(images)) for name, of_method in runs.items()}
+        named_counts = _of_methods(runs)
     if len(named_counts) > 1:
-        refuse_different(dict(named_counts))
+        refuse_different(named_counts)
     tables = {name: table_of_counts(name, of_method, measuring, unit) for name, of_method in runs.items()}
-    return compare_tables(tables, **settings)
+    comparison = compare_tables(tables, **settings)
+    return replace(comparison, general_notes=(*notes, *comparison.general_notes))
 
 
-def _listed(runs: Any) -> list[Any]:  # noqa: ANN401  what `compare` takes of a method
-    """Return the runs of a method, of which a single one needs no list."""
-    return list(runs) if isinstance(runs, (list, tuple)) else [runs]
+def _of_methods(runs: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Mapping[str, Any]]:
+    """Return the counts of each run of each method; those of folds together."""
+    return dict(item for name, of_method in runs.items() for item in named_runs(name, of_method).items())
 
 
-def _joined(method: str, runs: Sequence[Result]) -> Result:
-    """Join the results of the runs of a method, which must be measured alike."""
-    if len(runs) < 2:
-        return runs[0]
-    alike = _measured_alike([replace(run, method=f"{method}@{number}") for number, run in enumerate(runs, 1)])
-    return joined({str(number): replace(run, method=method, run=str(number)) for number, run in enumerate(alike, 1)})
+def _restricted(runs: Mapping[str, Mapping[str, Any]], images: frozenset[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the counts of some images; of folds without any nothing stays."""
+    kept = {run: {name: of_run[name] for name in of_run if name in images} for run, of_run in runs.items()}
+    return {run: of_run for run, of_run in kept.items() if of_run}
+
+
+def _named(method: str, results: Sequence[Result]) -> list[Result]:
+    """Name results as those of a method; several as its runs, which have numbers where they have no names."""
+    if len(results) == 1:
+        return [replace(results[0], method=method)]
+    return [replace(result, method=method, run=result.run or str(k)) for k, result in enumerate(results, 1)]
 
 
 def compare_results(
     results: Sequence[Result],
     *,
+    common: bool = False,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -153,7 +169,7 @@ def compare_results(
         joined, see `join_runs`. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
-    level, replicates, seed, test
+    common, level, replicates, seed, test
         As in `segbench.compare`.
 
     Returns
@@ -180,7 +196,9 @@ def compare_results(
     if not results:
         raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)
-    results = _measured_alike(results)
+    results, left_out = _measured_alike(results), tuple[str, ...]()
+    if common:
+        results, left_out = on_common_images(results)
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -192,7 +210,7 @@ def compare_results(
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
+    notes = (*left_out, *outdated, *differing_repairs(results), *comparison.general_notes)
     return replace(comparison, undefined=undefined, general_notes=notes)
 
 

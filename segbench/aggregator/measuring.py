@@ -15,32 +15,36 @@ from segbench.core.options import setting_text
 from segbench.loaders.belonging import KINDS, Assignment
 
 
-class Measurable(Protocol):
-    """What a `segbench.Result` is here."""
+class HasSettings(Protocol):
+    """What a run and a `segbench.Result` are here."""
 
     @property
     def rules(self) -> core.Protocol:
         """The protocol."""
 
     @property
-    def kind(self) -> type[core.Protocol]:
-        """The class of the protocol."""
-
-    @property
     def settings(self) -> Mapping[str, str]:
-        """All settings as text."""
+        """Settings as text, of a result all."""
 
     @property
     def assigned(self) -> Mapping[str, Assignment]:
         """What images belong to, by kind."""
 
     @property
-    def measuring_settings(self) -> frozenset[str]:
-        """The settings that it can be measured with."""
-
-    @property
     def published(self) -> object:
         """What was published without images, if anything."""
+
+
+class Measurable(HasSettings, Protocol):
+    """What a `segbench.Result` is here."""
+
+    @property
+    def kind(self) -> type[core.Protocol]:
+        """The class of the protocol."""
+
+    @property
+    def measuring_settings(self) -> frozenset[str]:
+        """The settings that it can be measured with."""
 
     def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
         """Measure with other settings."""
@@ -99,7 +103,7 @@ def shared_settings(protocols: Sequence[core.Protocol]) -> dict[str, Any]:
     return shared
 
 
-def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
+def measured_apart(results: Sequence[HasSettings]) -> dict[str, list[str]]:
     """Return the settings of measuring in which results of one protocol differ, with the value of each as text."""
     apart = {
         name
@@ -112,14 +116,14 @@ def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
     return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
 
 
-def _assigned_by(results: Sequence[Measurable], kind: str) -> list[str]:
+def _assigned_by(results: Sequence[HasSettings], kind: str) -> list[str]:
     """Return by what setting the images of each result belong to something; published ones are as the others."""
     named = [result.assigned[kind].by if kind in result.assigned else "none" for result in results]
     usual = next((by for by, result in zip(named, results, strict=True) if not result.published), "none")
     return [usual if result.published else by for by, result in zip(named, results, strict=True)]
 
 
-def _as_text(result: Measurable, name: str) -> str:
+def _as_text(result: HasSettings, name: str) -> str:
     """Return a setting as the signature has it, which leaves out what is as by default."""
     return result.settings.get(name) or setting_text(getattr(innermost(result.rules), name, None))
 

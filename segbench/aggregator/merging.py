@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from shlex import quote
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
-from segbench.aggregator.measuring import shared_settings
+from segbench.aggregator.measuring import measured_apart, shared_settings
 from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
-from segbench.core.protocol import Protocol
 from segbench.core.temporary import remove_left_behind, temporary_file
-from segbench.loaders.belonging import Assignment, together
+from segbench.loaders.belonging import together
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.stored import StoredProtocol
@@ -39,8 +39,7 @@ class _Merged:
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
-    rules: list[Protocol] = field(default_factory=list)  # of the parts, which may be measured by different settings
-    assigned: list[Mapping[str, Assignment]] = field(default_factory=list)  # as each part says what images belong to
+    parts: list[Run] = field(default_factory=list)  # which may be measured by different settings
 
     def run(self) -> Run:
         """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
@@ -55,10 +54,26 @@ class _Merged:
         first, *others = self.places or (None,)
         inputs = None if first is None else replace(first, merged=tuple(others))
         stored = self.first.stored
-        if shared := shared_settings(self.rules):
+        if shared := shared_settings([part.rules for part in self.parts]):
             stored = stored._replace(measuring=StoredProtocol.of(self.first.rules.with_settings(**shared)).measuring)
-        assigned, notes = together(self.assigned), tuple(self.notes)
+        assigned, notes = together([part.assigned for part in self.parts]), tuple(self.notes)
         return replace(self.first, stored=stored, settings=settings, notes=notes, inputs=inputs, assigned=assigned)
+
+    def note_on_settings(self, merged: Path) -> str:
+        """Say which settings of measuring are those of the first part alone, and how to show others; empty if none."""
+        apart = measured_apart(self.parts)
+        if not apart:
+            return ""
+        taken = ", ".join(f"{name}:{values[0]}" for name, values in apart.items())
+        others = {name: next(value for value in values if value != values[0]) for name, values in apart.items()}
+        if others.pop("thresholds_source", None):  # which names a tuning set
+            typed, called = [f"{named('tuning_results')} FILE"], "result.with_thresholds(...)"
+        else:
+            typed, called = [], f"result.with_settings({', '.join(f'{name}=...' for name in others)})"
+        typed += [f"{named(name)} {quote(value)}" for name, value in others.items()]
+        other = setting(f"segbench show {quote(shown(merged))} {' '.join(typed)}", called)
+        differing = f"parts of {self.first.method!r} were measured with different settings, and their run takes {taken}"
+        return f"{differing}, as in {shown(self.sources[0])}; to show it with others: {other}"
 
 
 def lacking(result: Result) -> str:
@@ -86,7 +101,8 @@ def merge_results(
     Runs of one method, protocol and settings become one run of all their images, as if these had been counted together:
     so the images of a large set can be counted in parts, on machines that share no disk. An image that failed in one
     part and was counted in another is taken from the other. Parts chosen with `images` of one set become the run of
-    them all.
+    them all. If parts were measured with different settings that a run has one of, such as `background`, it takes those
+    of the first file, and a `UserWarning` says so; `Result.with_settings` takes others.
 
     Parameters
     ----------
@@ -154,6 +170,8 @@ def merge_results(
             _move(temporary, place)
     except OSError as error:
         raise DataError(shown(place), f"cannot be written ({error.strerror or error})", _HINT) from error
+    for note in filter(None, (whole.note_on_settings(place) for whole in merged.values())):
+        warnings.warn(note, UserWarning, stacklevel=2)
     return load_results(place)
 
 
@@ -208,8 +226,7 @@ def _add(
         what = f"the run of {run.label!r} does not fit that in {known}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
-    whole.rules.append(run.rules)
-    whole.assigned.append(run.assigned)
+    whole.parts.append(run)
     places = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
     elsewhere = _folders(places).isdisjoint(before := _folders(whole.places)) and bool(before)
     whole.places |= dict.fromkeys(places)

@@ -87,6 +87,10 @@ class MeanOverParts(Protocol):
         kind = GroupMeans if self.is_in_one else PartMeans
         return kind(tables, metrics, [keys.index(metric.key) for metric in metrics], parts=self.plural)
 
+    def measured_with(self, image: str) -> str:
+        """Name what an image is measured with by the protocol."""
+        return self.of.measured_with(image)
+
     def capability(self, kind: type[Capability]) -> Capability | None:
         """Say whether methods are ranked; nothing else is known of a mean."""
         return self.of.capability(kind) if kind is Reference else None

@@ -200,11 +200,11 @@ class Run:
 
     @property
     def fields(self) -> dict[str, str]:
-        """All settings as text, and a class that is not installed; of imported results, no settings are known."""
+        """All settings as text, and who counted if that is not installed; of imported results none are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
         lacking = self.stored.lacking(self.protocol)
         units = {UNIT: self.assigned[UNIT].label} if UNIT in self.assigned else {}
-        return known | ({"class": lacking} if lacking else {}) | dict(self.settings) | units
+        return known | ({"counted_by": lacking} if lacking else {}) | dict(self.settings) | units
 
     @property
     def signed(self) -> str:

@@ -22,7 +22,6 @@ from segbench.core.capabilities import (
     ApartByFolder,
     Divided,
     Division,
-    Kept,
     MeasuredBySet,
     Part,
     Pooling,
@@ -40,7 +39,7 @@ from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
-from segbench.core.table import Reducing, Table
+from segbench.core.table import Kept, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
 from segbench.core.units import UnitTable, unit_metrics
@@ -51,6 +50,7 @@ from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.run_means import are_folds
+from segbench.statistics.spread import Spread, spreads_of
 from segbench.statistics.units import by_unit, summed_counts
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ class Result:
         What each image belongs to: its ``"group"`` and its ``"unit"``, where these are named.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
+    truths : mapping of image name to str
+        Content of the ground truth of each image, of which the signature names the whole.
     published : Published, optional
         The curve or metrics of a method published without images; there are no counts then.
     image_notes : mapping of image name to tuple of str
@@ -98,9 +100,9 @@ class Result:
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
         metrics of single images (OIS, mean F), intervals and comparisons are undefined.
-    kept : Summary and ScoreCounts, optional
-        What a results file keeps of very many scores, which take long to pool: metrics that depend on counts alone, and
-        `reduced`.
+    kept : Kept, optional
+        What a results file keeps of very many scores or images, which take long to go through: `reduced`, and what that
+        does not tell of all counts, such as areas.
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
     partial : tuple of int and int or None, optional
@@ -111,8 +113,6 @@ class Result:
         result; 0 where there is none.
     run : str
         Which of the method's trainings or folds this is; empty where it has none. `segbench.join_runs` joins them.
-    ground_truth_digests : mapping of image name to str
-        Content of the ground truth of each image of a run, which folds of one set put together; empty without runs.
     runs : mapping of str to Result
         The results that were joined to this one by `segbench.join_runs`, by the names of the runs; empty for others.
     place : int, optional
@@ -141,17 +141,17 @@ class Result:
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    truths: Mapping[str, str] = field(default_factory=dict)
     published: Published | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
-    kept: tuple[Summary, ScoreCounts] | None = None
+    kept: Kept | None = None
     reused: int = 0
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
     place: int | None = None
     assigned: Mapping[str, Assignment] = field(default_factory=dict)
     run: str = ""
-    ground_truth_digests: Mapping[str, str] = field(default_factory=dict)
     runs: Mapping[str, Result] = field(default_factory=dict)
 
     @property
@@ -183,7 +183,7 @@ class Result:
         metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
-        table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
+        table = TextTable([metric.column_name for metric in metrics], [values], names=0, notes=notes)
         return table_html(table, f"{self.label} ({self._counted})")
 
     @property
@@ -214,7 +214,7 @@ class Result:
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
-        return self._laid_out()
+        return self._laid_out(self.kept if self._tuned else None)
 
     @property
     def units(self) -> Assignment | None:
@@ -240,6 +240,13 @@ class Result:
         if self.units is not None:
             self.units.refuse_divided(fold_of, "fold")
         return table.in_folds([fold_of[image] for image in table.image_of_rows])
+
+    @property
+    def sampled(self) -> tuple[int, str]:
+        """How many images, or units of images, are drawn at random, and what one of them is called."""
+        if self.units is None:
+            return len(self.counts), "image"
+        return len({self.units.of_images[image] for image in self.counts}), self.units.noun
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -281,12 +288,12 @@ class Result:
         """The part of the signature that names the ground truth's content."""
         return parts_of(self.signature)["data"]
 
-    def digest_of(self, summary: str, counts: bytes) -> str:
+    def digest_of(self, numbers: str, counts: bytes) -> str:
         """Give one digest for the names and content of all images and what was derived from them, as stored."""
         digest = hashlib.sha256(b"[")
         for place, image in enumerate(sorted(self.digests)):  # not the text of the whole list, which is long
             digest.update((", " * bool(place) + repr((image, self.digests[image]))).encode())
-        digest.update(f"]\n{summary}\n".encode() + counts)
+        digest.update(f"]\n{numbers}\n".encode() + counts)
         return digest.hexdigest()
 
     @property
@@ -364,13 +371,32 @@ class Result:
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
         return replace(found, undefined=reasons)
 
-    def to_dict(self, *, intervals: Intervals | None = None) -> dict[str, Any]:
+    @cached_property
+    def spread(self) -> Mapping[str, Spread]:
+        """How the values of images lie around each metric that is their mean, by key: standard deviation, quartiles.
+
+        Metrics of pooled counts have none, such as mIoU; ``miou_images``, the mean of the mIoU of images, has one.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> result = evaluate([([0, 1, 1], [0.1, 0.9, 0.8]), ([0, 1, 1], [0.1, 0.9, 0.0])])  # F 1 and .8
+        >>> f = result.spread["mean_image_f"]
+        >>> f.images, round(f.mean, 3), round(f.sd, 3), round(f.median, 3), round(f.lower, 3), round(f.upper, 3)
+        (2, 0.9, 0.141, 0.9, 0.85, 0.95)
+        """
+        known = self.published is None and self.unnamed is None and self.counts
+        return spreads_of(self.measured) if known else {}
+
+    def to_dict(self, *, intervals: Intervals | None = None, spread: bool = False) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
         ----------
         intervals : Intervals, optional
             What `intervals` gave; they are added with the settings they were drawn with.
+        spread : bool
+            Add ``spread``, the values of images by metric, see `spread`.
 
         Returns
         -------
@@ -387,7 +413,7 @@ class Result:
         ('net', 1, 1.0)
         """
         summary = self.summary
-        run = {
+        run: dict[str, Any] = {
             "method": self.method,
             "run": self.run or None,
             "protocol": self.protocol,
@@ -403,8 +429,13 @@ class Result:
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
             "failures": dict(self.failed),
         }
+        if self.units is not None:
+            number, noun = self.sampled
+            run["units"] = {"by": self.units.label, "called": noun, "number": number}
         if self.sd:
             run |= {"mean": True, "sd": finite_values(self.sd)}
+        if spread:
+            run["spread"] = {key: finite_values(of_images._asdict()) for key, of_images in self.spread.items()}
         if intervals is None:
             return run
         return run | {
@@ -417,6 +448,7 @@ class Result:
                 "replicates": intervals.replicates,
                 "seed": intervals.seed,
                 "undefined": dict(intervals.undefined),
+                "wider_than_images": dict(intervals.wider),
                 "notes": list(intervals.notes),
             },
         }
@@ -478,7 +510,7 @@ class Result:
     def reduced(self) -> Counts:
         """The pooled counts at the points of the curve that plots draw: all, or a choice of very many."""
         if self._keeps:
-            return self._keeps[1]
+            return self._keeps.counts
         _ = self.pooled  # which says why there are none
         return self.table.reduced if isinstance(self.table, Reducing) else self.table.pooled
 
@@ -491,7 +523,7 @@ class Result:
     def chosen_points(self) -> str:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
         if self._keeps:
-            return getattr(self._keeps[1], "threshold_source", "")
+            return getattr(self._keeps.counts, "threshold_source", "")
         if self.published or not (self.counts or self.unnamed):
             return ""
         return self.table.chosen_points if isinstance(self.table, Reducing) else ""
@@ -524,7 +556,7 @@ class Result:
             return _mean_curve([run.drawn for run in self.runs.values()])
         if self.published or not self.counts:
             return self.curve
-        table = self.rules.table({"": self._keeps[1]}) if self._keeps else self.table
+        table = self.rules.table({"": self._keeps.counts}) if self._keeps else self.table
         return table.drawn if isinstance(table, Reducing) else table.curve
 
     @property
@@ -610,15 +642,22 @@ class Result:
         images = None if len(part.counts) == len(self.counts) else len(part.counts)
         signature = resigned(self.signature, part.protocol.name, settings, images)
         of_part = replace(
-            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None, runs={}
+            self,
+            rules=part.protocol,
+            counts=part.counts,
+            settings=settings,
+            signature=signature,
+            kept=None,
+            runs={},
+            assigned={kind: belonging for kind, belonging in self.assigned.items() if kind not in part.named},
         )
-        of_part = replace(of_part, assigned={kind: of for kind, of in self.assigned.items() if kind not in part.named})
         if part.holds is None:
             return of_part
         return replace(
             of_part,
             failed={name: why for name, why in self.failed.items() if part.holds(name)},
             digests={name: digest for name, digest in self.digests.items() if part.holds(name)},
+            truths={name: digest for name, digest in self.truths.items() if part.holds(name)},
             image_notes={name: notes for name, notes in self.image_notes.items() if part.holds(name)},
         )
 
@@ -771,13 +810,14 @@ class Parts(ByName[Result]):
         """
         if "mean" in self.undefined:
             return None
-        result, means = self._result, self._means
-        if means is None:
-            return result
-        counts: Mapping[str, Counts] = result.counts
+        return self._result if self._means is None else self._averaged(self._means)
+
+    def _averaged(self, means: MeanOverParts) -> Result:
+        """Return the result of a mean over the parts."""
+        counts: Mapping[str, Counts] = self._result.counts
         if means.is_in_one:
             counts = {name: counts for part in means.meant.values() for name, counts in part.counts.items()}
-        return result._part(Part(means, {}, counts))  # noqa: SLF001  its own
+        return self._result._part(Part(means, {}, counts))  # noqa: SLF001  its own
 
     @cached_property
     def pooled(self) -> Result | None:
@@ -813,8 +853,15 @@ class PartsOfRuns(Parts):
 
     @cached_property
     def mean(self) -> Result | None:
-        """The mean over parts, joined over runs."""
+        """The mean over parts, joined over runs; of folds over the parts of all folds together."""
         means = {run: parts.mean for run, parts in self._of_runs.items()}
+        is_averaged = any(parts.mean is parts._result for parts in self._of_runs.values())  # noqa: SLF001  its own
+        if self._result.pools_folds and self and not is_averaged:
+            axis = AXES[self.axis]
+            of_all = MeanOverParts(
+                of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one
+            )
+            return replace(self._averaged(of_all), runs=self._result.runs) if of_all.meant else None
         return None if None in means.values() else self._joined(cast("dict[str, Result]", means))
 
     @cached_property
@@ -883,7 +930,7 @@ def joined(runs: Mapping[str, Result]) -> Result:
         counts=counts,
         digests=nothing,
         image_notes=nothing,
-        ground_truth_digests=nothing,
+        truths=nothing,
     )
 
 
@@ -905,7 +952,7 @@ def _pooled_folds(alike: Result) -> Result:
     """Return the result of the images of all folds, each counted in its own."""
     folds = list(alike.runs.values())
     failed = {name: why for fold in folds for name, why in fold.failed.items()}
-    truths = {name: truth for fold in folds for name, truth in fold.ground_truth_digests.items()}
+    truths = {name: truth for fold in folds for name, truth in fold.truths.items()}
     counts = _CountsOfFolds(alike.runs)
     chosen = _selection_of(folds, len(counts) + len(failed))
     settings = {**without_selection(alike.settings), "folds": str(len(folds)), **chosen}
@@ -919,7 +966,7 @@ def _pooled_folds(alike: Result) -> Result:
         failed=failed,
         digests=Digests(sorted((name, digest) for fold in folds for name, digest in fold.digests.items())),
         image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
-        ground_truth_digests=truths,
+        truths=truths,
         assigned=together([fold.assigned for fold in folds]),
         inputs=replace(inputs[0], merged=tuple(inputs[1:])) if inputs else None,
     )
@@ -968,10 +1015,8 @@ def _by_image(kind: str, result: Result) -> Division:
     """Take the images of a result apart by their groups or units."""
     found = result.assigned.get(kind)
     if found is None:
-        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:COLUMN"
-        option = AXES[kind].option().replace("folder", usual)
         why = f"was counted without {kind}s" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; name them: {option}")
+        raise ArgumentError(f"{result.method} {why}; name them: {AXES[kind].option(result.counts)}")
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
@@ -989,14 +1034,20 @@ def _by_image(kind: str, result: Result) -> Division:
     return Division(parts, pooled, notes=found.notes)
 
 
+def _how_to_name(by: str, images: Iterable[str]) -> str:
+    """Write what puts these images into groups or units."""
+    usual = "folder" if any("/" in name for name in images) else "meta.csv:COLUMN"
+    return setting(f"--{by.replace('_', '-')} {usual}", f"with_settings({by}={usual!r})")
+
+
 @dataclass(frozen=True)
 class Axis:
     """What several things in a set of images are called, and how a result is taken apart by them."""
 
     plural: str
     divide: Callable[[Result], Division]
-    option: Callable[[], str]
-    """Writes what counts, or names, several of them, for the interface in use."""
+    option: Callable[[Iterable[str]], str]
+    """Writes what counts, or names, several of them in some images, for the interface in use."""
     is_in_one: bool = False
     """Whether each image is in one part alone."""
     has_rows: bool = False
@@ -1004,24 +1055,17 @@ class Axis:
 
 
 AXES: Mapping[str, Axis] = {
-    "class": Axis("classes", partial(_by_protocol, "class"), lambda: setting("--classes 0-18", "classes=")),
+    "class": Axis("classes", partial(_by_protocol, "class"), lambda _: setting("--classes 0-18", "classes=")),
     "object": Axis(
-        "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
+        "objects", partial(_by_protocol, "object"), lambda _: setting("--sequences", "sequences=True"), has_rows=True
     ),
     "group": Axis(
-        "groups",
-        partial(_by_image, "group"),
-        lambda: setting("--group-by folder", "parts('group', by='folder')"),
-        is_in_one=True,
-        has_rows=True,
+        "groups", partial(_by_image, "group"), partial(_how_to_name, "group_by"), is_in_one=True, has_rows=True
     ),
-    UNIT: Axis(
-        "units",
-        partial(_by_image, UNIT),
-        lambda: setting("--unit folder", "with_settings(unit='folder')"),
-        is_in_one=True,
+    UNIT: Axis("units", partial(_by_image, UNIT), partial(_how_to_name, UNIT), is_in_one=True),
+    "run": Axis(
+        "runs", _by_run, lambda _: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True
     ),
-    "run": Axis("runs", _by_run, lambda: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True),
 }
 """What `Result.parts` takes results apart by."""
 

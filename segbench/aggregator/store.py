@@ -94,7 +94,7 @@ CREATE TABLE images (
 CREATE TABLE pooled (
     run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
     digest TEXT NOT NULL,            -- of the images that were pooled
-    summary TEXT NOT NULL,           -- JSON object
+    numbers TEXT NOT NULL,           -- JSON object of lists: what the counts below do not tell of all
     counts BLOB NOT NULL             -- packed, at a choice of the thresholds
 )
 """,
@@ -103,7 +103,7 @@ _COLUMNS = {
     "runs": "id method run_name protocol counting settings measuring assigned complete signature notes inputs version "
     "published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
-    "pooled": "run digest summary counts",
+    "pooled": "run digest numbers counts",
 }
 _OF_IMAGE = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
 _HINTS = {
@@ -583,16 +583,16 @@ class ResultsFile:
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return complete
 
-    def keep_pooled(self, key: int, digest: str, summary: str, counts: bytes) -> None:
-        """Keep what was derived from all images of a complete run: a digest, the summary as JSON, reduced counts."""
+    def keep_pooled(self, key: int, digest: str, numbers: str, counts: bytes) -> None:
+        """Keep what follows from all images of a complete run: a digest, numbers as JSON, reduced counts."""
         with self._transaction():
-            row = key, digest, summary, counts
+            row = key, digest, numbers, counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
     def pooled(self, key: int) -> tuple[Any, ...] | None:
         """Give what was kept, unchecked; None if nothing was."""
         with self._readable():
-            row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
+            row = self._database.execute("SELECT digest, numbers, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return row and tuple(row)
 
     def copy(self, begun: Begun, other: ResultsFile, key: int) -> Iterator[Shared]:

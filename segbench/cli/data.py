@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from segbench.cli.measuring import Belonging
+from segbench.cli.measuring import Belonging, say_units
 from segbench.cli.methods import method_places, refuse_mixed, refuse_overlapping_runs, require_new
 from segbench.cli.options import argument
-from segbench.cli.selection import OneGroup
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.names import MethodRun
@@ -44,7 +43,7 @@ def _presets(_: click.Context) -> Mapping[str, Preset]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data(OneGroup, Belonging):
+class Data(Belonging):
     """The images of a run, as given on the command line."""
 
     ground_truth: str | None = argument(
@@ -91,6 +90,7 @@ class Data(OneGroup, Belonging):
         "",
         metavar="PATTERN",
     )
+    group: str | None = option("Count the images of one group, or category of a data set.", metavar="NAME", rare=True)
     images: str | None = option(
         "Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file with one "
         "per line.",
@@ -126,6 +126,7 @@ class Data(OneGroup, Belonging):
 
     def pairings(self, protocol: Protocol) -> dict[MethodRun, Pairing]:
         """Pair the files of each method and run; a folder that holds several methods gives those of each sub-folder."""
+        from segbench.loaders.belonging import UNIT, assignments
         from segbench.protocols.files import find_files, find_methods
 
         pairings: dict[MethodRun, Pairing] = {}
@@ -141,15 +142,29 @@ class Data(OneGroup, Belonging):
                 pairings[name] = self._of_group(of_method)
         refuse_mixed({name: of_method.inputs.prediction or "" for name, of_method in pairings.items()})
         refuse_overlapping_runs(pairings)
+        paired = [pairing for pairing in pairings.values() if not pairing.problem]
+        say_units(assignments(self.belonging([pairing]), pairing.names).get(UNIT) for pairing in paired)
         return pairings
 
-    def belonging(self, pairings: Iterable[Pairing]) -> dict[str, str]:
+    def belonging(self, pairings: Collection[Pairing]) -> dict[str, str]:
         """Return the settings that say what images belong to; categories of a data set are groups."""
         from segbench.loaders.belonging import FOLDER
 
         of_categories = any(pairing.inputs.category for pairing in pairings)
         usual = FOLDER if of_categories or self.group is not None else ""
-        return {"group_by": self.group_by or usual, "unit": self.unit or ""}
+        return {"group_by": self.group_by or usual, "unit": self._unit_of(pairings)}
+
+    def _unit_of(self, pairings: Collection[Pairing]) -> str:
+        """Return what says which images belong together; of a preset only where its units are enough."""
+        from segbench.loaders.belonging import usual_units
+        from segbench.loaders.presets import load_preset
+
+        if self.unit is None or self.preset is None or load_preset(self.preset).options.get("unit") != self.unit:
+            return self.unit or ""
+        known = [usual_units(self.unit, pairing.names) for pairing in pairings]
+        for note in dict.fromkeys(note for _, notes in known for note in notes):
+            click.echo(note, err=True)
+        return self.unit if all(usual for usual, _ in known) else ""
 
     def _of_group(self, pairing: Pairing) -> Pairing:
         """Take the images of a group if one is chosen; refuse a setting that gives no groups."""

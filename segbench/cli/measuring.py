@@ -9,12 +9,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+import click
+
 from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
 from segbench.core.options import flag_of, option, options_of, value_of
-from segbench.loaders.belonging import KINDS
+from segbench.loaders.belonging import UNIT, Assignment
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -49,11 +51,14 @@ class Belonging:
     )
 
 
+_OF_EVERY_RUN = {field.name: field for field in fields(Belonging)}
+
+
 @cache
 def measuring_fields() -> Mapping[str, Mapping[type[Protocol], Field[Any]]]:
     """Return the options of measuring by the name of their field, with the field of each protocol that has it."""
     by_name = grouped((field.name, (kind, field)) for kind in protocols().values() for field in _fields(kind))
-    of_every_run = {field.name: dict.fromkeys(protocols().values(), field) for field in fields(Belonging)}
+    of_every_run = {field.name: dict.fromkeys(protocols().values(), field) for field in _OF_EVERY_RUN.values()}
     return of_every_run | {name: dict(of_kinds) for name, of_kinds in by_name.items()}
 
 
@@ -68,8 +73,8 @@ def measuring_options() -> Sequence[Option | Argument]:
     made: list[Option | Argument] = []
     for name, of_kinds in measuring_fields().items():
         kind, field = next(iter(of_kinds.items()))
-        panel = "Options" if name in KINDS else f"Other settings of {_listed(map(verb_of, of_kinds))}"
-        hints = get_type_hints(Belonging if name in KINDS else kind)
+        panel = "Options" if name in _OF_EVERY_RUN else f"Other settings of {_listed(map(verb_of, of_kinds))}"
+        hints = get_type_hints(Belonging if name in _OF_EVERY_RUN else kind)
         option = parameter_of(name, field, hints[name], "")
         option.default_text = ""  # it is that of the run
         text = field.metadata["help"]
@@ -108,7 +113,15 @@ def measured_as_typed(results: Sequence[Result], typed: Mapping[str, Any], path:
                 of_result.update(value)
     pairs = zip(results, values, strict=True)
     measured = [result.with_settings(**of_result) if of_result else result for result, of_result in pairs]
+    if UNIT in typed:
+        say_units(result.units for result in measured)
     return _tuned(measured, typed[_TUNING], path) if _TUNING in typed else measured
+
+
+def say_units(units: Iterable[Assignment | None]) -> None:
+    """Say on standard error how many units there are, with an example that shows whether they are those meant."""
+    for described in dict.fromkeys(of_method.described for of_method in units if of_method):
+        click.echo(described, err=True)
 
 
 def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list[dict[str, Any]]:  # noqa: ANN401  text or True
@@ -141,7 +154,7 @@ def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) 
         own = {setting.name: setting for setting in options_of(result.kind).values()}
         if field in own and not result.published:
             return f"{typed}: {_counted_again(result, own[field], text, path)}"
-    if field in KINDS:
+    if field in _OF_EVERY_RUN:
         return f"{typed}: the runs of {path} have no images with names, such as published ones; leave it out"
     has = _listed(result.protocol for result in results)
     return f"{flag} is for runs of {_listed(map(verb_of, kinds))}, and {path} holds runs of {has}; leave it out"

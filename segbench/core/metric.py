@@ -16,6 +16,7 @@ from segbench.core.numbers import DIGITS, number, number_below, of_all, shortest
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
 
+PIXELS = "px"
 _LINE = 120
 _ROUNDING = 1e-9
 
@@ -31,6 +32,8 @@ class Metric:
     title : str
         Its column title, as papers call it, below that of its `group`. Metrics without a title are in no table, but in
         JSON and CSV.
+    measured_in : str
+        The unit of its values, such as px or mm; empty for shares and whatever else has none.
     symbol : str
         What LaTeX prints for the title, in math mode: ``S_\alpha``; the title itself if left out.
     better : {"higher", "lower"}, optional
@@ -50,7 +53,8 @@ class Metric:
         Whether it ranks methods. Each protocol has one headline, which images have, too.
     mean_over_images : bool
         Whether it is the mean of what `Table.measure_images` has of it in each row: of each image by itself, or of each
-        unit or object, over those where that is defined. The signed-rank test is for such metrics.
+        unit or object, over those where that is defined. The signed-rank test is for such metrics, and only these have
+        a standard deviation and quartiles of images (`segbench.statistics.spread`).
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
     spread : {"smooth", "biased", "jumps", "erratic"}
@@ -76,6 +80,7 @@ class Metric:
 
     key: str
     title: str = ""
+    measured_in: str = ""
     symbol: str = ""
     better: Better | None = None
     range: tuple[float, float] | None = None
@@ -98,6 +103,31 @@ class Metric:
         return f"{self.group} {self.title}".strip() if self.title else self.key
 
     @property
+    def heading(self) -> str:
+        """What a column of it is called below its group: the title, with its unit unless that is pixels."""
+        return self.title if self.measured_in in ("", PIXELS) else f"{self.title} ({self.measured_in})"
+
+    @property
+    def column_name(self) -> str:
+        """What a column of it is called in a table without groups, for instance ``"HD95 (mm)"``."""
+        return f"{self.group} {self.heading}".strip() if self.title else self.key
+
+    @property
+    def quantity(self) -> str:
+        """What an axis along its values is called, for instance ``"HD95 (px)"``."""
+        return f"{self.name} ({self.measured_in})" if self.measured_in else self.name
+
+    def amount(self, difference: str, *, better: bool = True) -> str:
+        """Write by how much a method is better, or worse: ``.013 ODS F``, ``10.8 px lower HD95``."""
+        side = "lower" if better else "higher"
+        words = [self.with_unit(difference), side if self.better == "lower" else "", self.name]
+        return " ".join(filter(None, words))
+
+    def with_unit(self, value: str) -> str:
+        """Write the unit, if there is one, behind a value."""
+        return f"{value} {self.measured_in}" if self.measured_in else value
+
+    @property
     def label(self) -> str:
         """What it is called where metrics of sets and of single images lie together: its key, or that for images."""
         return self.key or self.image_key
@@ -105,7 +135,15 @@ class Metric:
     @property
     def name_for_images(self) -> str:
         """What a column of single images is called."""
-        same = self.title if self.image_key == self.key else ""
+        return self._title_for_images(self.heading)
+
+    @property
+    def quantity_of_images(self) -> str:
+        """What an axis along values of single images is called."""
+        return self._title_for_images(f"{self.title} ({self.measured_in})" if self.measured_in else self.title)
+
+    def _title_for_images(self, title: str) -> str:
+        same = title if self.image_key == self.key else ""
         return self.image_title or same or self.image_key.replace("_", " ")
 
     @property
@@ -132,8 +170,8 @@ class Metric:
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
         """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
-        changes = {"image_key": self.image_key and f"{prefix}_{self.image_key}", "mean_over_images": False, **changes}
-        return replace(self, key=f"{prefix}_{self.key}", **changes)  # type: ignore[arg-type]  # checked by replace
+        image_key = self.image_key and f"{prefix}_{self.image_key}"
+        return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
 
 
 def key_at(name: str, threshold: float) -> str:

@@ -37,6 +37,11 @@ class PartMeans(Table):
         return next(iter(self.tables.values())).noun
 
     @property
+    def number_of_images(self) -> int:
+        """How many images there are."""
+        return next(iter(self.tables.values())).number_of_images
+
+    @property
     def sample_size(self) -> str:
         """How many images, or units, there are, in words."""
         return next(iter(self.tables.values())).sample_size
@@ -115,6 +120,15 @@ class PartMeans(Table):
         """The mean over parts of the weights of images in each."""
         parts = [table.weights_by_metric[:, self.places] for table in self.tables.values()]
         return self.by_label(np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0))
+
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # that of the tables
+        """What has a value."""
+        return next(iter(self.tables.values())).value_noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does, as the tables do."""
+        return next(iter(self.tables.values())).lacks(metric)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""

@@ -118,6 +118,11 @@ class Table(ABC):
         return self.layout.images
 
     @property
+    def number_of_images(self) -> int:
+        """How many images the rows hold together."""
+        return self.images
+
+    @property
     def sample_size(self) -> str:
         """How many images are drawn at random, in words: 12 images, or 12 patients, 170 images."""
         return many(self.images, self.noun)
@@ -212,6 +217,28 @@ class Table(ABC):
         """Whether `restricted_to_common` may change a metric."""
         del metric
         return bool(self.left_out_if_lacking)
+
+    @property
+    def values_in_means(self) -> Mapping[str, Any]:
+        """How many values of each image are in a mean over images, by `Metric.label`, shape (images,).
+
+        Of metrics that are not named, an image has one if it weighs something.
+        """
+        return {}
+
+    def values_in(self, metric: Metric) -> IntArray:
+        """Count the values of each image that are in the mean of a metric, shape (images,)."""
+        if metric.label in self.values_in_means:
+            return np.asarray(self.values_in_means[metric.label], np.int64)
+        return (self.weights_by_metric[:, self.metrics.index(metric)] > 0).astype(np.int64)
+
+    value_noun: str = ""
+    """What `values_in` counts, in the singular, where that is not what a row is called."""
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does where something is there: it has no value, or finds nothing."""
+        del metric
+        return "has no value"
 
     def _with(self, **computed: Any) -> Self:  # noqa: ANN401  of several types
         """Return a copy with other values in place of those computed; what follows from them is computed again."""
@@ -319,8 +346,18 @@ class Reducing(ABC):
         """How many of the thresholds they are, in words; empty where they are all."""
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a results file keeps of counts that take long to go through; it depends on counts alone."""
+
+    counts: Counts
+    """The pooled counts at the points that plots draw."""
+    numbers: Mapping[str, NDArray[Any]]
+    """What these do not tell of all counts, such as areas, by name; each of one dimension."""
+
+
 class Keeping(Reducing):
-    """A table whose pooling may take so long that results files keep what depends on counts alone."""
+    """A table of so many counts that results files keep what its metrics are computed from."""
 
     @property
     @abstractmethod
@@ -328,8 +365,8 @@ class Keeping(Reducing):
         """Whether it does."""
 
     @abstractmethod
-    def keepable(self) -> tuple[Summary, Counts]:
-        """Return metrics that depend on counts alone, and `reduced`."""
+    def keepable(self) -> Kept:
+        """Return `reduced`, and what it does not tell of all counts."""
 
 
 class CountsTable(Table, Generic[Held]):

@@ -83,6 +83,11 @@ class SummedRows(Table):
         return len(self.names)
 
     @property
+    def number_of_images(self) -> int:
+        """How many images the units hold together."""
+        return self.of.number_of_images
+
+    @property
     def sample_size(self) -> str:
         """How many units and images there are, in words."""
         return f"{many(self.images, self.noun)}, {self.of.sample_size}"
@@ -176,6 +181,11 @@ class UnitTable(Table):
         self.of_units = unit_metrics(rows.metrics, rows.noun)
         self.metrics = (*rows.metrics, *self.of_units)
 
+    @property
+    def by_image(self) -> Table:
+        """The table of images."""
+        return self._rows.of
+
     @cached_property
     def names(self) -> list[str]:
         """The units."""
@@ -190,6 +200,11 @@ class UnitTable(Table):
     def images(self) -> int:
         """Number of units."""
         return self._rows.images
+
+    @property
+    def number_of_images(self) -> int:
+        """How many images the units hold together."""
+        return self._rows.number_of_images
 
     @property
     def sample_size(self) -> str:

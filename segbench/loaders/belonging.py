@@ -26,7 +26,8 @@ By = str | Mapping[str, str] | Callable[[str], str] | None
 
 ``"folder"`` for the first folder in the names of images; ``"meta.csv:patient"`` for a column of a CSV file with the
 names of images in a column called name, image or file, or in its first; a pattern of whole names, with folders and
-without suffix, ``"#_slice*"``, in which ``#`` is the group or unit and takes as much as it can, and ``*`` is anything;
+without suffix, ``"#_slice*"``, in which ``#`` is the group or unit and takes as much as it can, ``*`` is anything, and
+``?`` one character;
 what each image belongs to by its name; or a function of the name.
 """
 
@@ -39,7 +40,9 @@ _NONE = "none"
 _RESERVED = re.compile(rf"{ALL_IMAGES}|mean of \d+ groups?")  # names of the rows beside the groups
 _LISTED = 5
 _COLUMNS = {"group": "meta.csv:weather", UNIT: "meta.csv:patient"}
-_PARTS = {"#": "(.+)", "*": ".*"}  # of patterns
+_PARTS = {"#": "(.+)", "*": ".*", "?": "."}  # of patterns
+FEWEST_UNITS = 6
+"""Below this many units there are no tests over them."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +142,18 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
     if strange:
         notes += (f"{many(len(strange), 'row')} of {what} without an image: {first_names(strange, _LISTED)}",)
     return Assignment(kind, label, of_images, notes)
+
+
+def usual_units(by: str, names: Collection[str]) -> tuple[dict[str, Assignment], tuple[str, ...]]:
+    """Return the units that a data set or benchmark is known for, where they are enough to test over; or a note."""
+    units = by_name(UNIT, by, names)
+    number = len(set(units.values()))
+    if len(units) < len(names) or number == len(names):
+        return {}, ()
+    if number >= FEWEST_UNITS:
+        return {UNIT: Assignment(UNIT, by, units)}, ()
+    known = "videos or patients, too few to test over: intervals and p-values are over images and hold for these alone"
+    return {}, (f"images come from {number} {known}",)
 
 
 def is_by_name(by: str) -> bool:

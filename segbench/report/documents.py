@@ -58,7 +58,8 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
         return _document_of_parts(results, how)
     results, how = _with_runs(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
-    runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
+    added = bool(how.spread)
+    runs = [result.to_dict(intervals=one, spread=added) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
     if how.rows == "method":
         runs = [run | _narrowed(run, how) for run in runs]
@@ -75,7 +76,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, how, of_classes)
     else:
         for row in part_rows(results, how.rows, intervals=how.intervals):
-            metrics = _narrowed(row.result.to_dict(intervals=row.intervals), how)
+            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added), how)
             signed = {"signature": row.result.signature}
             runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
@@ -108,7 +109,8 @@ def _drawn_as(result: Result, drawn: Intervals) -> Intervals:
 
 def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
     """Give what JSON has of the chosen metrics."""
-    return {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined", "sd") if name in run}
+    parts = ("summary", "intervals", "undefined", "sd", "spread")
+    return {name: how.chosen(run[name]) for name in parts if name in run}
 
 
 def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
@@ -117,7 +119,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     if how.rows != "run":
         results, how = _with_runs(results, how)
     for row in part_rows(results, how.rows, intervals=how.intervals):
-        run = row.result.to_dict(intervals=row.intervals)
+        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread))
         run |= _narrowed(run, how)
         if row.kind == "mean":
             run |= {how.rows: None, "mean": True}

@@ -37,13 +37,21 @@ from segbench.protocols.registry import protocols_of, verb_of
 from segbench.report.ranking import competing_sets, headline_order, ranked
 from segbench.report.remarks import not_ranked_together, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
+from segbench.statistics.spread import Spread, SpreadForm
 
 SHOWN_THRESHOLDS = 21
 RowKind = Literal["method", "image", "unit", "class", "class image", "object", "threshold", "group", "run"]
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
+_LISTED = 4
 _UNKNOWN = (math.nan, math.nan)
+_IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
+    "": (),
+    "sd": ("images", "sd"),
+    "quartiles": ("images", "median", "lower", "upper"),
+}
+"""Fields of `Spread` that have a column."""
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
 
@@ -59,6 +67,7 @@ class Row(NamedTuple):
     texts: tuple[str, ...] = ()
     method: int = 0
     sd: Mapping[str, float] = {}
+    spread: Mapping[str, Spread] = {}
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,8 @@ class Table:
     """Rows of metrics; `labels` are titles of leading columns, which hold names, `texts` those of trailing ones.
 
     Rows of each of the `sets` compete for the best value of a column; `best` has rows and keys that are best in any
-    case. The `notes` belong below the table wherever it goes.
+    case. The `notes` belong below the table wherever it goes. With a `spread`, metrics that are means over rows, called
+    `noun`, stand with the standard deviation of these, or their median and quartiles in place of the mean.
     """
 
     labels: tuple[str, ...]
@@ -76,14 +86,49 @@ class Table:
     sets: Sequence[Sequence[int]] = ()
     best: frozenset[tuple[int, str]] = frozenset()
     notes: tuple[str, ...] = ()
+    spread: SpreadForm = ""
+    noun: str = "image"
+
+    def _value(self, row: Row, metric: Metric) -> float:
+        """Return what is printed of a metric: its value, or the median of the images."""
+        if self.spread != "quartiles" or metric.kind != "score":
+            return row.summary.get(metric.key, math.nan)
+        return row.spread[metric.key].median if metric.key in row.spread else math.nan
+
+    def _beside(self, row: Row, metric: Metric) -> tuple[float, ...]:
+        """Return what is printed beside it: ends of its interval, the standard deviation or the quartiles."""
+        if not self.spread:
+            return row.intervals.get(metric.key, _UNKNOWN)
+        if metric.key not in row.spread:
+            return (math.nan,)
+        of_images = row.spread[metric.key]
+        return (of_images.sd,) if self.spread == "sd" else (of_images.lower, of_images.upper)
+
+    @property
+    def _notes_on_spread(self) -> tuple[str, ...]:
+        """Say what stands beside metrics, and which metrics have none."""
+        if not self.spread:
+            return ()
+        printed = {"sd": "±: standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
+        scores = [metric for metric in self.columns if metric.kind == "score"]
+        others = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
+        note = f"{printed} over {self.noun}s, of metrics that are means over {self.noun}s"
+        if not others:
+            return (note,)
+        names = ", ".join(metric.name for metric in others)
+        shown = {metric.key for metric in self.columns}
+        means = dict.fromkeys(key for row in self.rows for key in row.spread if key not in shown)
+        keys = ",".join([*means][:_LISTED])
+        choose = f"; further means: {setting(f'--metrics {keys}', keys)}" if keys else ""
+        return (f"{note}; the others have none: {names}{choose}",)
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
         marks: dict[int, Mark] = {row: "best" for row, best in sorted(self.best) if best == key}
-        better = next(column.better for column in self.columns if column.key == key)
+        column = next(column for column in self.columns if column.key == key)
         for places in self.sets:
-            values = [self.rows[place].summary.get(key, math.nan) for place in places]
-            marks |= zip(places, ranked(values, better, digits=digits), strict=True)
+            values = [self._value(self.rows[place], column) for place in places]
+            marks |= zip(places, ranked(values, column.better, digits=digits), strict=True)
         return marks
 
     def text(self, *, digits: int = DIGITS, zeros: bool = False, stacked: str = "") -> TextTable:
@@ -91,12 +136,14 @@ class Table:
         first = len(self.labels)
 
         def cell(row: Row, metric: Metric) -> str:
-            numbers = row.summary.get(metric.key, math.nan), *row.intervals.get(metric.key, _UNKNOWN)
+            numbers = self._value(row, metric), *self._beside(row, metric)
             value, *ends = (metric.written(one, digits=digits) for one in numbers)
             deviation = row.sd.get(metric.key, math.nan)
             value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=digits)}"
             if stacked and row.intervals:
                 return BELOW.join([value, *ends])
+            if self.spread == "sd":
+                return value if "-" in ends else f"{value} ± {ends[0]}"
             return value if "-" in ends else f"{value} [{', '.join(ends)}]"
 
         rows = []
@@ -105,7 +152,7 @@ class Table:
             if stacked and row.intervals:
                 name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
             rows.append([name, *others, *values, *row.texts])
-        known = [not all(math.isnan(row.summary.get(one.key, math.nan)) for row in self.rows) for one in self.columns]
+        known = [not all(math.isnan(self._value(row, one)) for row in self.rows) for one in self.columns]
         marks: dict[tuple[int, int], Mark] = {}
         spare = []
         for place, metric in enumerate(self.columns, first):
@@ -116,13 +163,13 @@ class Table:
             if metric.priority or (any(known) and not has_value):
                 spare.append((has_value, metric.priority, place))
         named, told = ([Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts))
-        groups = [(metric.group if metric.title else "", metric.title) for metric in self.columns]
+        groups = [(metric.group if metric.title else "", metric.heading) for metric in self.columns]
         table = TextTable(
-            [*self.labels, *(metric.name for metric in self.columns), *self.texts],
+            [*self.labels, *(metric.column_name for metric in self.columns), *self.texts],
             rows,
             names=first,
             marks=marks,
-            notes=self.notes,
+            notes=(*self._notes_on_spread, *self.notes),
             spare=grouped((self.columns[place - first].name, place) for *_, place in sorted(spare)),
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
             latex=[*named, *map(_latex_heading, self.columns), *told],
@@ -133,21 +180,26 @@ class Table:
         """Give the values with all digits; ends of intervals have columns where some row has them."""
         keys = [metric.key for metric in self.columns]
         drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
-        spread = [key for key in keys if any(key in row.sd for row in self.rows)]
+        spread = [key for key in keys if any(key in row.spread for row in self.rows)]
+        fields = _IN_CSV[self.spread]
+        over_runs = [key for key in keys if any(key in row.sd for row in self.rows)]
         rows = []
         for row in self.rows:
             values = [row.summary.get(key, math.nan) for key in keys]
-            values += [row.sd.get(key, math.nan) for key in spread]
+            values += [row.sd.get(key, math.nan) for key in over_runs]
             values += [end for key in drawn for end in row.intervals.get(key, _UNKNOWN)]
+            of_images = [row.spread[key]._asdict() if key in row.spread else {} for key in spread]
+            values += [known.get(field, math.nan) for known in of_images for field in fields]
             rows.append([*row.labels, *map(exact, values), *row.texts])
-        titles = [*(f"{key}_sd" for key in spread), *(f"{key}_{end}" for key in drawn for end in ENDS)]
+        titles = [*(f"{key}_sd" for key in over_runs), *(f"{key}_{end}" for key in drawn for end in ENDS)]
+        titles += [f"{key}_{field}" for key in spread for field in fields]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
 def _latex_heading(metric: Metric) -> Heading:
     """Give what LaTeX prints above a metric: a symbol needs no group."""
     group = latex_name(metric.group) if metric.title and not metric.symbol else ""
-    return Heading(group, metric.latex(metric.title), metric.latex(metric.name))
+    return Heading(group, metric.latex(metric.heading), metric.latex(metric.column_name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,8 +207,9 @@ class Listing:
     """How results are listed.
 
     There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
-    have a column. The `sets` name the data set of each result, a group of columns; without them there is a single one.
-    The worst images come first by the metric `sort`. For readers are `digits`, and `zeros` before the point.
+    have a column, with the `spread` of images. The `sets` name the data set of each result, a group of columns; without
+    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, and `zeros`
+    before the point.
     """
 
     rows: RowKind = "method"
@@ -164,6 +217,7 @@ class Listing:
     keys: Sequence[str] | None = None
     sets: Sequence[str] = ()
     sort: str | None = None
+    spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
 
@@ -200,7 +254,7 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
     if every or how.rows == "class":
         groups = [[*range(len(results))]]
     else:
-        groups = [places for _, places in sorted(by_protocol(results).items())]
+        groups = [places for _, places in sorted(by_protocol(results, by_group=how.rows == "group").items())]
     if how.rows == "class image":
         groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []
@@ -233,17 +287,22 @@ def _part(
         table = threshold_table(some, digits=how.digits, keys=keys, every=every)
     elif how.rows in AXES:
         rows = part_rows(some, how.rows, intervals=drawn)
-        table = part_table(rows, some, how.rows, keys=keys, every=every)
+        table = part_table(rows, some, how.rows, keys=keys, every=every, spread=how.spread)
     else:
-        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
+        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
     return Part(some, named, drawn, table)
 
 
-def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
-    """Return the places of the results of each protocol, apart where they are in another unit or measured otherwise."""
+def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[str, list[int]]:
+    """Return the places of the results of each protocol, apart where they are in another unit or measured otherwise.
+
+    Groups of images are other measurements where rows are `by_group` alone.
+    """
     tables: dict[str, list[int]] = {}
     for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
         apart = measured_apart([results[place] for place in places])
+        if not by_group:
+            apart.pop("group_by", None)
         for k, place in enumerate(places):
             unit = results[place].rules.distance_unit
             differing = ", ".join(f"{name}:{texts[k]}" for name, texts in apart.items())
@@ -260,6 +319,7 @@ def method_table(
     every: bool = False,
     names: Sequence[str] = (),
     fold_rows: bool = True,
+    spread: SpreadForm = "",
 ) -> Table:
     """Return one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need.
 
@@ -283,10 +343,13 @@ def method_table(
         }
 
     rows = []
+    described = [result.spread if spread else {} for result in results]
     for k, result in enumerate(results):
         drawn, said = intervals[k] if intervals else {}, texts(result)
-        rows.append(Row((names[k],), result.summary, drawn, tuple(said[one] for one in titles), k, result.sd))
-        if result.pools_folds and fold_rows:
+        deviations = {} if spread else result.sd
+        row_texts = tuple(said[title] for title in titles)
+        rows.append(Row((names[k],), result.summary, drawn, row_texts, k, deviations, described[k]))
+        if result.pools_folds and fold_rows and not spread:
             mean = mean_of_folds(result)
             label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
             rows.append(Row((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
@@ -295,7 +358,8 @@ def method_table(
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
     competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
-    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes))
+    noun = next((result.measured.noun for result in results if result.spread), "image") if spread else "image"
+    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes), spread=spread, noun=noun)
 
 
 def mean_of_folds(result: Result) -> Result:
@@ -413,6 +477,7 @@ def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
             key=key,
             title=key,
             group="",  # which says how images are pooled
+            measured_in="",  # columns are named by keys alone
             image_title=metric.name_for_images,
             priority=len(found) - place if place else 0,
         )
@@ -433,8 +498,11 @@ class PartRow:
     notes: tuple[str, ...] = ()  # on all parts: which images are in none
 
 
-def how_to_count_classes(results: Sequence[Result]) -> str:
-    """Say which commands count these results by class, if their protocols have classes."""
+def how_to_divide(results: Sequence[Result], axis: str) -> str:
+    """Say how results come to have classes, objects or groups, if their protocols can."""
+    if axis != "class":
+        option = AXES[axis].option(itertools.chain.from_iterable(result.counts for result in results))
+        return f"name them: {option}" if AXES[axis].is_in_one else f"count again with {option}"
     verbs = dict.fromkeys(verb_of(result.kind) for result in results)
     able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
     commands = " or ".join(f"segbench {verb} GT PRED {format_setting('classes', '0-18')}" for verb in able)
@@ -449,8 +517,7 @@ def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Inter
     single_runs = axis == "run" and any(result.run for result in results)
     if axis != "group" and not single_runs and not any(axis in result.axes for result in results):
         what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
-        how = how_to_count_classes(results) if axis == "class" else f"count again with {AXES[axis].option()}"
-        raise ArgumentError(f"{what}; {how}")
+        raise ArgumentError(f"{what}; {how_to_divide(results, axis)}")
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
         for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis):
@@ -482,7 +549,13 @@ def _rows_of(whole: PartRow, axis: str) -> list[PartRow]:
 
 
 def part_table(
-    parts: Sequence[PartRow], results: Sequence[Result], axis: str, *, keys: Sequence[str] | None, every: bool
+    parts: Sequence[PartRow],
+    results: Sequence[Result],
+    axis: str,
+    *,
+    keys: Sequence[str] | None,
+    every: bool,
+    spread: SpreadForm = "",
 ) -> Table:
     """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
@@ -494,8 +567,8 @@ def part_table(
     sets: list[list[int]] = []
     for block in blocks:
         drawn = [part.intervals for part in block if part.intervals is not None]
-        shown = [part.result for part in block]
-        table = method_table(shown, intervals=drawn, keys=keys, every=every, fold_rows=False)
+        block_results = [part.result for part in block]
+        table = method_table(block_results, intervals=drawn, keys=keys, every=every, fold_rows=False, spread=spread)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]
     notes = _notes_on_parts(parts, table.columns, axis, keys, [] if every else blocks)

@@ -61,6 +61,11 @@ class Difference:
     wins, ties, losses : int
         Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
         which the metric is undefined is none of these.
+    both, lacking_a, lacking_b : int
+        Images (of means over classes masks) in which both have a value, and in which only a, or only b lacks one though
+        something is there: with distances, it finds nothing.
+    p_lacking : float
+        Whether one of the two lacks more: exact and two-sided, of McNemar. 1 where neither does.
     hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high : float
         Hodges-Lehmann estimate of the differences of images, with its interval, not corrected for the number of pairs;
         nan for metrics that are no means over images, and where images are too few.
@@ -83,6 +88,10 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    both: int
+    lacking_a: int
+    lacking_b: int
+    p_lacking: float
     hodges_lehmann: float = math.nan
     hodges_lehmann_low: float = math.nan
     hodges_lehmann_high: float = math.nan
@@ -90,7 +99,7 @@ class Difference:
     signed_rank_p_holm: float = math.nan
 
     def by(self, test: Test) -> Difference:
-        """Give the row with difference, interval and p-values of a test: for "signed-rank" the Hodges-Lehmann estimate.
+        """Return the row with what a test has as difference (the Hodges-Lehmann estimate), interval and p-values.
 
         The t-test is what rows have as they are.
         """
@@ -121,6 +130,8 @@ class Difference:
             hodges_lehmann=0 - self.hodges_lehmann,
             hodges_lehmann_low=0 - self.hodges_lehmann_high,
             hodges_lehmann_high=0 - self.hodges_lehmann_low,
+            lacking_a=self.lacking_b,
+            lacking_b=self.lacking_a,
         )
 
 
@@ -135,12 +146,14 @@ class Comparison:
     metrics : tuple of Metric
         What is compared.
     general_notes : tuple of str
-        What to say beside the tables whatever metric they show; `notes` has those on the metrics, too.
+        What to say beside the tables but for few images that decide a difference, which `notes` has, too.
     undefined : mapping of str to str
         By metric, why it is undefined for some method, named with the reason.
     beside : tuple of Comparison
         Comparisons that are read together with this one, for instance of the other classes: p-values are corrected for
         all pairs of all of them.
+    parts : str
+        What these are of: ``"classes"``, ``"groups"``.
     test : {"t-test", "signed-rank"}
         Which test decides the answer; `differences` have both.
     """
@@ -150,6 +163,7 @@ class Comparison:
     general_notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
+    parts: str = ""
     test: Test = "t-test"
     _t_tests: dict[str, TTests] = field(default_factory=dict, init=False)
     _signed_rank_tests: dict[str, SignedRankTests] = field(default_factory=dict, init=False)
@@ -165,13 +179,18 @@ class Comparison:
 
     @property
     def images(self) -> int:
-        """Number of images."""
+        """Number of images, or of units of images."""
         return self._first.images
 
     @property
     def noun(self) -> str:
         """What is drawn at random: "image", or what else the rows of the tables are, such as "patient"."""
         return self._first.noun
+
+    @property
+    def number_of_images(self) -> int:
+        """Number of images, which units hold together."""
+        return self._first.table.number_of_images
 
     @property
     def sample_size(self) -> str:
@@ -233,18 +252,18 @@ class Comparison:
         return [metric.key for metric in self._first.table.metrics].index(self.metric(key).key)
 
     def pairs(self, key: str, test: Test | None = None) -> Pairs:
-        """Give all pairs of methods by one metric, as arrays, with a test; by default the one that decides."""
+        """Return all pairs of methods by one metric, as arrays, with a test; by default the one that decides."""
         return self.t_tests(key) if (test or self.test) == "t-test" else self.signed_rank_tests(key)
 
     def t_tests(self, key: str) -> TTests:
-        """Give all pairs of methods by one metric, as arrays, with the t-test."""
+        """Return all pairs of methods by one metric, as arrays, with the t-test."""
         if key not in self._t_tests:
             beside = partial(_t_tests_of, self.beside, key)
             self._t_tests[key] = TTests(self.metric(key), tuple(self.measured.values()), self.place(key), beside)
         return self._t_tests[key]
 
     def signed_rank_tests(self, key: str) -> SignedRankTests:
-        """Give all pairs of methods by one metric, as arrays, with the signed-rank test."""
+        """Return all pairs of methods by one metric, as arrays, with the signed-rank test."""
         if key not in self._signed_rank_tests:
             methods, beside = tuple(self.measured.values()), partial(_signed_rank_tests_of, self.beside, key)
             self._signed_rank_tests[key] = SignedRankTests(self.metric(key), methods, self.place(key), beside)
@@ -266,7 +285,7 @@ class Comparison:
             if against not in (None, names[one], names[other]):
                 continue
             a, b = pairs.measured_of(pair)
-            error = float(pairs.standard_errors[pair])
+            error, lacking = float(pairs.standard_errors[pair]), pairs.lacking_of(pair)
             row = Difference(
                 key,
                 names[one],
@@ -281,6 +300,9 @@ class Comparison:
                 error,
                 math.nan if math.isnan(error) else float(pairs.freedom[pair]),
                 *(pairs.tally(pair) if tallied else (0, 0, 0)),
+                lacking.both,
+                *lacking.lacking,
+                lacking.p_value,
                 *ranked[pair].tolist(),
             )
             found.append(row.turned() if against == row.a else row)
@@ -295,13 +317,17 @@ class Comparison:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What to say beside the tables of the metrics that these show."""
-        return self.notes_about(compared(self))
+        keys = compared(self)
+        return *self.on_single_runs(keys[:1]), *self.general_notes, *self._on_few_images(keys)
 
     def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
-        """Say what must be known beside the metrics of some keys: of methods, and of few images that decide."""
+        """Say what must be known beside the metrics of some keys."""
+        return *self.on_single_runs(keys), *notes_about(self.general_notes, keys), *self._on_few_images(keys)
+
+    def _on_few_images(self, keys: Sequence[str]) -> tuple[str, ...]:
+        """Say which images decide differences, and of which means the images may not show the failures."""
         tests = {key: self.t_tests(key) for key in keys}
-        of_metrics = (*on_differences(tests, self.methods), *on_distances(tests))
-        return (*self.on_single_runs(keys), *notes_about(self.general_notes, keys), *of_metrics)
+        return *on_differences(tests, self.methods), *on_distances(tests)
 
     def why_none(self, key: str, a: str, b: str, test: Test | None = None) -> dict[str, str]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
@@ -339,7 +365,8 @@ class Comparison:
         metric, ranking = self.metric(key), self._ranking
         headline = next((metric.name for metric in self.metrics if metric.headline), "")
         instead_of = "" if ranking.headline or metric is not ranking else headline
-        return Answer(self.methods, self.pairs(metric.key), self.level, 1 + len(self.beside), instead_of)
+        of_all = f" of all {1 + len(self.beside)} {self.parts}" if self.beside else ""
+        return Answer(self.methods, self.pairs(metric.key), self.level, of_all, instead_of)
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
@@ -360,14 +387,14 @@ class Comparison:
         return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
 
     def on_single_runs(self, keys: Sequence[str]) -> list[str]:
-        """Give one line where methods of one run differ significantly, which says nothing of other trainings."""
+        """Return one line where methods of one run differ significantly, which says nothing of other trainings."""
         for comparison, key in itertools.product((self, *self.beside), keys):
             pairs = comparison.pairs(key)
             (one, other), single = pairs.pairs, pairs.has_one_run
             if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
                 several = setting("ours@1=PRED1 ours@2=PRED2", "compare({'ours': [run1, run2], ...})")
-                told = "one run of each method: a significant difference is between these predictions"
-                return [f"{told}; several runs ({several}) show whether other trainings would differ, too"]
+                told = "significant for these predictions, one run of each method"
+                return [f"{told}; several runs ({several}) cover other trainings"]
         return []
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -391,12 +418,12 @@ class Comparison:
 
 # No lambdas do this, so that comparisons can be pickled.
 def _t_tests_of(comparisons: Sequence[Comparison], key: str) -> list[TTests]:
-    """Give the t-tests of some comparisons."""
+    """Return the t-tests of some comparisons."""
     return [comparison.t_tests(key) for comparison in comparisons]
 
 
 def _signed_rank_tests_of(comparisons: Sequence[Comparison], key: str) -> list[SignedRankTests]:
-    """Give the signed-rank tests of some comparisons."""
+    """Return the signed-rank tests of some comparisons."""
     return [comparison.signed_rank_tests(key) for comparison in comparisons]
 
 
@@ -470,9 +497,10 @@ def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
         raise ArgumentError(f"{why}; leave out {format_setting('test', 'signed-rank')}")
 
 
-def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Correct comparisons that are read together, for instance of several classes, for all pairs of all of them."""
-    return [replace(one, beside=tuple(other for other in comparisons if other is not one)) for one in comparisons]
+def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:
+    """Correct comparisons that are read together, such as those of several classes, for all pairs of all of them."""
+    others = (tuple(other for other in comparisons if other is not one) for one in comparisons)
+    return [replace(one, beside=beside, parts=parts) for one, beside in zip(comparisons, others, strict=True)]
 
 
 def by_reason(lacking: Iterable[tuple[str, str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from segbench.loaders.belonging import By
 from segbench.statistics.failures import on_intervals
 from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.jackknife import t_value
-from segbench.statistics.measured import Measured, as_draws, as_level
+from segbench.statistics.measured import Interval, Measured, as_draws, as_level
 from segbench.statistics.tables import Counted, table_of
 from segbench.statistics.units import note_on_units, suggested_units
 from segbench.statistics.variance import Component
@@ -67,6 +67,8 @@ class Intervals(Mapping[str, tuple[float, float]]):
     components : mapping of str to mapping of str to Component
         By metric and source of chance (``"images"``; with runs ``"trainings"`` or ``"folds"``), ``error`` and
         ``freedom`` of what it adds: which says whether more images or more trainings would narrow an interval.
+    wider : mapping of str to float
+        How many times as wide as over images an interval over units is.
     """
 
     intervals: Mapping[str, tuple[float, float]]
@@ -82,6 +84,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     undefined: Mapping[str, str] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
     components: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
+    wider: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> tuple[float, float]:
         """Give the interval of the metric of that key."""
@@ -205,6 +208,7 @@ def intervals_of(measured: Measured) -> Intervals:
     found = {key: measured.interval(place) for key, place in places.items()}
     drawn = {key: places[key] for key, one in found.items() if not one.reason and math.isnan(one.error)}
     by_jackknife = {key: places[key] for key, one in found.items() if not math.isnan(one.error)}
+    wider = _wider(measured, {key: one.ends for key, one in found.items()}, places)
     return Intervals(
         {key: one.ends for key, one in found.items()},
         {key: float(table.estimates[place]) for key, place in places.items()},
@@ -217,6 +221,7 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.table.sample_size,
         (
             *unknown_units(measured),
+            *_on_width(measured, wider),
             *notes_on(measured, places),
             *on_intervals(measured, by_jackknife),
             *_on_resamples(measured, drawn),
@@ -224,7 +229,31 @@ def intervals_of(measured: Measured) -> Intervals:
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
         {key: {name: part.at(place) for name, part in measured.components.items()} for key, place in places.items()},
+        wider,
     )
+
+
+def _wider(measured: Measured, intervals: Mapping[str, Interval], places: Mapping[str, int]) -> dict[str, float]:
+    """Return how many times as wide as over images the intervals over units are, of those that both have."""
+    if not isinstance(measured.table, UnitTable):
+        return {}
+    by_image = replace(measured, table=measured.table.by_image, beside=())
+    images = {metric.key: place for place, metric in enumerate(by_image.table.metrics) if metric.key}
+    wider = {}
+    for key in places:
+        if key in images and measured.table.metrics[places[key]].spread == "smooth":
+            (low, high), (least, greatest) = intervals[key], by_image.interval(images[key]).ends
+            if greatest > least and not math.isnan(low):
+                wider[key] = (high - low) / (greatest - least)
+    return wider
+
+
+def _on_width(measured: Measured, wider: Mapping[str, float]) -> Iterator[str]:
+    """Say how much wider than over images the interval over units is, of the metric that ranks methods or the first."""
+    headlines = (metric.key for metric in measured.table.metrics if metric.headline and metric.key in wider)
+    if key := next(headlines, next(iter(wider), "")):
+        times = f" is {wider[key]:.1f} times as wide as over images: {measured.table.sample_size}"
+        yield MetricNote("the interval of ", {key: key}, times)
 
 
 def few_images(images: int, noun: str = "image") -> tuple[str, ...]:

@@ -54,9 +54,14 @@ class Jackknife:
         return standard_error(self.pseudo)
 
     @cached_property
+    def known_weights(self) -> FloatArray:
+        """The weights, shape (images, metrics); all alike in a metric in which none weighs anything."""
+        return np.where(self.weights.any(axis=0), self.weights, 1.0)
+
+    @cached_property
     def effective(self) -> FloatArray:
         """How many images of equal weight would be as many, shape (metrics,)."""
-        weights = np.where(self.weights.any(axis=0), self.weights, 1.0)
+        weights = self.known_weights
         effective: FloatArray = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
         return effective
 
@@ -133,6 +138,14 @@ def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
 
     values: FloatArray = 2 * stdtr(freedom, -np.abs(t))
     return values
+
+
+def sign_test(differences: FloatArray | IntArray) -> float:
+    """Return the exact two-sided p-value of as many differences above as below 0: of yes and no, McNemar's."""
+    from scipy.special import bdtr
+
+    above, below = np.count_nonzero(differences > 0), np.count_nonzero(differences < 0)
+    return min(2 * float(bdtr(min(above, below), above + below, 0.5)), 1.0) if above + below else 1.0
 
 
 def logit_ends(estimate: float, reach: float) -> tuple[float, float]:

@@ -26,13 +26,12 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric
 from segbench.core.numbers import many, number, verb
 from segbench.core.table import CELLS_AT_ONCE
-from segbench.statistics.jackknife import holm, standard_error
+from segbench.statistics.jackknife import holm, sign_test, standard_error
 from segbench.statistics.measured import Measured, widened
 from segbench.statistics.signed_rank import (
     TIED,
     fewest_differences,
     hodges_lehmann,
-    not_zero,
     side_of_ranks,
     signed_rank_p,
     walsh_interval,
@@ -56,6 +55,14 @@ class Tally(NamedTuple):
     losses: int
 
 
+class Lacking(NamedTuple):
+    """Values of a pair of methods that both have, and that one of the two lacks where something is there."""
+
+    both: int
+    lacking: tuple[int, int]  # values that the first, and that the second method alone lacks
+    p_value: float  # exact and two-sided, of McNemar: whether one of the two lacks more
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs(ABC):
     """The differences of all pairs of methods by one metric, in the order of `itertools.combinations`, and their test.
@@ -71,7 +78,7 @@ class Pairs(ABC):
     metric: Metric
     measured: Sequence[Measured]  # the methods, on the same images
     place: int  # the column of the metric in their tables
-    beside: Callable[[], Sequence[Self]] = tuple  # gives the pairs that p-values are corrected for together with these
+    beside: Callable[[], Sequence[Pairs]] = tuple  # gives the pairs that p-values are corrected for together with these
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:
@@ -116,6 +123,60 @@ class Pairs(ABC):
             if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
                 found[pair] = replace(self, measured=fewer, beside=tuple)
         return found
+
+    @cached_property
+    def lacking(self) -> Mapping[int, Lacking]:
+        """By number, the pairs of methods of which one lacks values that the other has, though something is there."""
+        return self._lacking_in_pairs[0]
+
+    def lacking_of(self, pair: int) -> Lacking:
+        """Return the same of any pair."""
+        if pair in self.lacking:
+            return self.lacking[pair]
+        both = self.measured[0].images
+        if self.measured[0].table.may_be_restricted(self.metric):
+            first, second = (self._values[numbers[pair]] for numbers in self.pairs)
+            both = int(np.minimum(first, second).sum())
+        return Lacking(both, (0, 0), 1.0)
+
+    @cached_property
+    def lacking_of_methods(self) -> IntArray:
+        """How many values each method lacks that some other has, though something is there, shape (methods,)."""
+        return self._lacking_in_pairs[1].sum(axis=1)
+
+    @cached_property
+    def _values(self) -> list[IntArray]:
+        """How many values each row of each method has in a mean over images."""
+        return [measured.table.values_in(self.metric) for measured in self.measured]
+
+    @cached_property
+    def _lacking_in_pairs(self) -> tuple[dict[int, Lacking], IntArray]:
+        """What pairs lack; and the most values of each row that a method lacks beside another, (methods, rows)."""
+        pairs, of_methods = dict[int, Lacking](), np.zeros((len(self.measured), self.measured[0].images), np.int64)
+        if not self.measured[0].table.may_be_restricted(self.metric):
+            return pairs, of_methods
+        for pair, (first, second) in enumerate(zip(*map(np.ndarray.tolist, self.pairs), strict=True)):
+            a, b = self.measured[first], self.measured[second]
+            fewer = a.over_common(b), b.over_common(a)
+            if fewer == (a, b):
+                continue
+            common = [measured.table.values_in(self.metric) for measured in fewer]
+            lost_by_b, lost_by_a = self._values[first] - common[0], self._values[second] - common[1]
+            if lost_by_a.any() or lost_by_b.any():
+                counts = int(lost_by_a.sum()), int(lost_by_b.sum())
+                p = sign_test(lost_by_a - lost_by_b)
+                pairs[pair] = Lacking(int(np.minimum(*common).sum()), counts, p)
+                of_methods[first] = np.maximum(of_methods[first], lost_by_a)
+                of_methods[second] = np.maximum(of_methods[second], lost_by_b)
+        return pairs, of_methods
+
+    @cached_property
+    def lacking_corrected(self) -> FloatArray:
+        """Holm's p-values of McNemar's tests, one per pair; 1 where neither method lacks what the other has."""
+        p_values = np.ones(self.pairs[0].size)
+        for pair, lacking in self.lacking.items():
+            p_values[pair] = lacking.p_value
+        return holm(p_values)
 
     def _moved(self, whole: Measured, fewer: Measured) -> bool:
         """Whether a method is measured otherwise on fewer values."""
@@ -171,7 +232,7 @@ class Pairs(ABC):
         return holm(np.concatenate([self.p_values, *(pairs.p_values for pairs in self.beside())]))[: self.p_values.size]
 
     def won(self, level: float) -> FloatArray:
-        """Give 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
+        """Return 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
         won: FloatArray = np.where(self.corrected <= 1 - level, self.metric.direction * self.signs, 0)
         return won
 
@@ -191,6 +252,12 @@ class Pairs(ABC):
         """Return the standard errors that images alone would give a difference, and trainings; nan if not known."""
         del pair
         return math.nan, math.nan
+
+    @cached_property
+    def most_that_differ(self) -> int:
+        """In how many rows the values of two methods differ, of the pair with the most of them."""
+        tallies = map(self.tally, range(self.pairs[0].size))
+        return max(tally.wins + tally.losses for tally in tallies)
 
     def why_never_significant(self, level: float) -> str:
         """Say why no pair can be significant, however much they differ; empty where some can."""
@@ -438,9 +505,16 @@ class SignedRankTests(Pairs):
 
     def differences_of_rows(self, pair: int) -> FloatArray:
         """Return the difference of a pair in each row; nan where one of the two has no value."""
-        first, second = (measured.of_images[:, self.place] for measured in self.measured_of(pair))
-        differences: FloatArray = first - second
+        if pair in self.common:
+            return self.common[pair].differences_of_rows(0)
+        first, second = self.pairs
+        differences: FloatArray = self._of_methods[first[pair]] - self._of_methods[second[pair]]
         return differences
+
+    @cached_property
+    def _of_methods(self) -> list[FloatArray]:
+        """The values of each method in each row."""
+        return [np.ascontiguousarray(measured.of_images[:, self.place]) for measured in self.measured]
 
     def _of_pairs(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
         """Compute a statistic of the differences of each pair; nan where the test does not apply."""
@@ -498,15 +572,13 @@ class SignedRankTests(Pairs):
         tests = sum(int(np.count_nonzero(~np.isnan(pairs.p_values))) for pairs in together)
         if not tests or np.nanmin(self.corrected) <= 1 - level:
             return ""
-        most = max(
-            not_zero(pairs.differences_of_rows(pair)) for pairs in together for pair in range(pairs.p_values.size)
-        )
+        most = max(pairs.most_that_differ for pairs in together)
         fewest = fewest_differences(level, tests)
         if not 0 < most < fewest:
             return ""
         least = number(1 - level, digits=2)
         if tests == 1:
-            held = f"{many(most, 'difference')} {verb(most, 'are')} not 0"
-            return f"{held}, and with fewer than {fewest} p cannot be {least} or less"
-        held = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
-        return f"{held}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"
+            few = f"{many(most, 'difference')} {verb(most, 'are')} not 0"
+            return f"{few}, and with fewer than {fewest} p cannot be {least} or less"
+        few = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
+        return f"{few}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"

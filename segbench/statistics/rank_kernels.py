@@ -11,6 +11,18 @@ _HALVINGS = 64  # leave an interval that no two distinct averages share, but for
 
 
 @kernel
+def known_differences(differences: FloatArray, tied: float) -> FloatArray:
+    """Return the differences that are not nan, with 0 for those that are close to it."""
+    known = np.empty(differences.size)
+    number = 0
+    for difference in differences:
+        if not np.isnan(difference):
+            known[number] = difference if abs(difference) > tied else 0.0
+            number += 1
+    return known[:number]
+
+
+@kernel
 def signed_ranks(differences: FloatArray, tied: float) -> IntArray:
     """Return twice the midrank of the size of each difference, with its sign; 0 for those that are 0."""
     number = differences.size
@@ -46,12 +58,12 @@ def choices_of_signs(ranks: IntArray, most: int) -> float:
 
 
 @kernel
-def walsh_average(rising: FloatArray, place: int) -> float:
-    """Return the average at this place, from 1, among the means of each two values and each value with itself."""
-    # Averages are counted, not listed: the place is between `low` and `high`, which close in on it.
+def walsh_average(rising: FloatArray, rank: int) -> float:
+    """Return the average of this rank, from 1, among the means of each two values and each value with itself."""
+    # Averages are counted, not listed: the one of this rank is between `low` and `high`, which close in on it.
     number = rising.size
     low, high = rising[0], rising[-1]
-    if place <= 1:
+    if rank <= 1:
         return low
     for _ in range(_HALVINGS):
         middle = low + (high - low) / 2
@@ -62,7 +74,7 @@ def walsh_average(rising: FloatArray, place: int) -> float:
             if partner < first:
                 break
             count += partner - first + 1
-        if count >= place:
+        if count >= rank:
             high = middle
         else:
             low = middle

@@ -23,9 +23,8 @@ from segbench.core.series import Space
 from segbench.core.table import Sums, Table
 from segbench.loaders.belonging import Assignment
 
-_SINGLE = (1, "run")
-
 _LISTED = 8
+_SINGLE = (1, "run")
 
 
 class RunMeans(PartMeans):

@@ -58,18 +58,18 @@ def signed_rank_p(differences: FloatArray) -> float:
     0.125
     """
     ranks = _signed_ranks(differences)
-    sizes = np.abs(ranks[ranks != 0])
-    if not ranks.size or not sizes.size:
+    sizes = np.abs(ranks[np.flatnonzero(ranks)])
+    if not sizes.size:
         return 1.0 if ranks.size else math.nan
-    positive = int(ranks[ranks > 0].sum())
-    smaller = min(positive, int(sizes.sum()) - positive)
+    total = int(sizes.sum())
+    smaller = (total - abs(int(ranks.sum()))) // 2
     if sizes.size <= EXACT_UP_TO:
         from segbench.statistics.rank_kernels import choices_of_signs
 
         return min(2 * float(choices_of_signs(sizes, smaller)) / 2.0**sizes.size, 1.0)
     from scipy.special import ndtr
 
-    off = smaller - sizes.sum() / 2
+    off = smaller - total / 2
     return 2 * float(ndtr(off / math.sqrt(np.square(sizes, dtype=np.float64).sum() / 4)))
 
 
@@ -87,7 +87,7 @@ def hodges_lehmann(differences: FloatArray) -> float:
     from segbench.statistics.rank_kernels import walsh_average
 
     averages = rising.size * (rising.size + 1) // 2
-    low, high = (float(walsh_average(rising, place)) for place in ((averages + 1) // 2, averages // 2 + 1))
+    low, high = (float(walsh_average(rising, rank)) for rank in ((averages + 1) // 2, averages // 2 + 1))
     return (low + high) / 2
 
 
@@ -102,23 +102,18 @@ def walsh_interval(differences: FloatArray, level: float) -> tuple[float, float]
     (nan, nan)
     """
     rising = _rising(differences)
-    place = _place_of_end(rising.size, level)
-    if not place:
+    rank = _rank_of_end(rising.size, level)
+    if not rank:
         return math.nan, math.nan
     from segbench.statistics.rank_kernels import walsh_average
 
     averages = rising.size * (rising.size + 1) // 2
-    return float(walsh_average(rising, place)), float(walsh_average(rising, averages + 1 - place))
+    return float(walsh_average(rising, rank)), float(walsh_average(rising, averages + 1 - rank))
 
 
 def side_of_ranks(differences: FloatArray) -> int:
     """Return 1 where the ranks of positive differences add up to more than those of negative ones, -1 or 0 else."""
     return int(np.sign(_signed_ranks(differences).sum()))
-
-
-def not_zero(differences: FloatArray) -> int:
-    """Count the differences that are not 0."""
-    return int(np.count_nonzero(np.abs(differences) > TIED))  # nan is not above it
 
 
 def fewest_differences(level: float, tests: int = 1) -> int:
@@ -128,8 +123,9 @@ def fewest_differences(level: float, tests: int = 1) -> int:
 
 def _known(differences: FloatArray) -> FloatArray:
     """Leave out nan, and write 0 for what is close to it."""
-    known = differences[~np.isnan(differences)]
-    return np.where(np.abs(known) <= TIED, 0.0, known)
+    from segbench.statistics.rank_kernels import known_differences
+
+    return known_differences(differences, TIED)
 
 
 def _signed_ranks(differences: FloatArray) -> IntArray:
@@ -145,7 +141,7 @@ def _rising(differences: FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=1024)
-def _place_of_end(differences: int, level: float) -> int:
+def _rank_of_end(differences: int, level: float) -> int:
     """Return at which of the Walsh averages, from 1, the interval begins; 0 of too few differences."""
     if differences > EXACT_UP_TO:
         from scipy.special import ndtri

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
 from segbench.loaders.belonging import UNIT, By, assignment
-from segbench.protocols.registry import measuring, protocols, verb_of
+from segbench.protocols.registry import measuring, protocols
 from segbench.statistics.run_means import table_of_runs
 from segbench.statistics.units import by_unit
 
@@ -85,13 +85,8 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
         ):
             if images:
                 problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
-                verb = verb_of(type(protocol_measuring(*methods.values())))
-                images_option = format_setting("images", "common.txt")
-                again = setting(f"segbench {verb} GT PRED... {images_option}", images_option)
-                remedies[
-                    "predict the missing images, or count all methods into a new file with "
-                    f"{again}, a list of the images that all have, one name per line"
-                ] = None
+                on_common = setting("segbench compare --common", "common=True")
+                remedies[f"predict the missing images, or compare on those that all methods have: {on_common}"] = None
         for image in sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:

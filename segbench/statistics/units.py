@@ -17,11 +17,9 @@ from segbench.core.interface import format_setting
 from segbench.core.names import first_names
 from segbench.core.table import Table
 from segbench.core.units import SummedRows, UnitTable
-from segbench.loaders.belonging import FOLDER, UNIT, Assignment, by_name
+from segbench.loaders.belonging import FEWEST_UNITS, FOLDER, UNIT, Assignment, by_name
 from segbench.statistics.answer import p_text
 
-FEWEST_UNITS = 6
-"""Below this many units there are no tests over them."""
 _NUMBERED = re.compile(r"(.*?\D)\d+", re.DOTALL)  # what stands before the last number of a name
 _SEPARATED = re.compile(r"[_\-. /].*", re.DOTALL)
 _YEAR = re.compile(r"(19|20)\d\d\D*")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from segbench.core.metric import Metric
-from segbench.core.numbers import point_first, signed
+from segbench.core.numbers import digits_within, point_first, signed
 from segbench.statistics.answer import p_text
 from segbench.statistics.comparison import Comparison, Difference
 
@@ -24,7 +24,7 @@ Decision = Literal["worse", "undecided", "not worse"]
 class Outcome:
     """One method against the baseline by one metric; `reason` says why there is no interval."""
 
-    class_name: str
+    part: str
     metric: str
     method: str
     outcome: Decision
@@ -83,17 +83,17 @@ def check_not_worse(
         for one in found:
             reason = unfinished.get(one.method, of_all)
             said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
-            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_class(name)}{said}")
+            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_part(name)}{said}")
             outcomes.append(open_ if reason else one)
     return Check(baseline, margin, tuple(outcomes))
 
 
-def _of_class(name: str) -> str:
+def _of_part(name: str) -> str:
     return f"{name}: " if name else ""
 
 
 def _worse(baseline: str, metric: Metric, margin: float) -> str:
-    by = f"by more than {point_first(f'{margin:g}')} {metric.name}" if margin else f"by {metric.name}"
+    by = f"by more than {metric.with_unit(point_first(f'{margin:g}'))} {metric.name}" if margin else f"by {metric.name}"
     return f"worse than {baseline} {by}"
 
 
@@ -111,27 +111,25 @@ def _decided(comparison: Comparison, metric: Metric, row: Difference, margin: fl
     return outcome
 
 
-def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
     worse = _worse(row.b, metric, margin)
     outcome: Decision = "undecided"
     interval, reason = None, ""
     if math.isnan(row.low):
         reason = comparison.why_none(metric.key, row.a, row.b)["interval"]
-        said = f"whether {row.a} is {worse} is undefined: {reason}"
+        text = f"whether {row.a} is {worse} is undefined: {reason}"
     else:
         interval = row.low, row.high
         outcome = _decided(comparison, metric, row, margin)
-        said = {
+        decided = {
             "worse": f"{row.a} is {worse}",
             "not worse": f"{row.a} is not {worse}",
             "undecided": f"it is open whether {row.a} is {worse}",
         }[outcome]
-        ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
-        difference = comparison.pairs(metric.key).differs_by or "difference"
-        said += f" ({difference} {signed(row.difference)}, {ends}"
-        ranked = (
-            f"; {comparison.pairs(metric.key).test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
-        )
-        said += f"{ranked})"
+        pairs, digits = comparison.pairs(metric.key), digits_within(row.low, row.high)
+        value, low, high = (signed(number, digits=digits) for number in (row.difference, *interval))
+        difference = f"{pairs.differs_by or 'difference'} {metric.with_unit(value)}"
+        tested = f"; {pairs.test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
+        text = f"{decided} ({difference}, {100 * comparison.level:g} % interval [{low}, {high}]{tested})"
     known = None if math.isnan(row.difference) else row.difference
-    return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{_of_class(class_name)}{said}")
+    return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{text}")

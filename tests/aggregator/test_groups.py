@@ -275,13 +275,13 @@ class TestColumns:
         assert groups[name].signature.isprintable()
 
     def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
-        with pytest.raises(ArgumentError, match="it names none of the images, which are called city/0"):
+        with pytest.raises(ArgumentError, match="images are called city/0"):
             result.parts("group", f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
 
 
 @pytest.mark.parametrize(
     ("by", "message"),
-    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "no image lies in a sub-folder")],
+    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "images lie in no sub-folder")],
 )
 def test_groupings_that_make_no_sense_are_refused(by, message):
     flat = {name.replace("/", "-"): pair for name, pair in pairs().items()}
@@ -480,6 +480,40 @@ class TestCommands:
         pooled = json.loads(segbench("compare", file, "--group-by", "none", "--format", "json").out)
         assert "mean:3 groups" in json.dumps(means)
         assert means != pooled
+
+    def test_methods_are_compared_in_every_group(self, segbench, tmp_path):
+        ours, theirs = (written(tmp_path / name, pairs(skill)) for name, skill in (("a", 0.5), ("b", 0.2)))
+        file = tmp_path / "two.segbench"
+        segbench("pixels", ours[0], f"ours={ours[1]}", f"theirs={theirs[1]}", "-o", file, "--group-by", "folder")
+        options = "--metrics", "auc_roc", "--format", "json"
+        document = json.loads(segbench("compare", file, "--group", "all", *options).out)
+        assert (document["images"], "mean:" in document["signature"]) == (19, False)
+        rows = {each["group"]: each["differences"][0] for each in document["answers"]}
+        alone = json.loads(segbench("compare", file, "--group", "city", *options).out)["answers"][0]
+        assert list(rows) == ["city", "road", "sea"]
+        assert rows["city"]["difference"] == alone["differences"][0]["difference"]
+        defined = sorted(row["p_value"] for row in rows.values() if row["p_value"] is not None)
+        assert min(row["p_holm"] for row in rows.values() if row["p_holm"] is not None) == min(1, 2 * defined[0])
+        text = segbench("compare", file, "--group", "all", "--format", "latex", "--metrics", "auc_roc,auc_pr").out
+        assert "all pairs of all 3 groups" in text
+        assert "road: 5 images: differences have intervals and p-values from 6 images on" in text
+        refused = segbench("compare", file, "--group", "all", "--class", "all")
+        assert (refused.code, "are two comparisons; choose one" in refused.err) == (2, True)
+
+    def test_runs_without_groups_are_answered_with_the_option_that_names_them(self, segbench, file):
+        for group in ("sea", "all"):
+            refused = segbench("compare", file, "--group", group)
+            assert (refused.code, refused.err.count("has groups; name them: --group-by folder")) == (2, 1)
+        assert segbench("show", file, "--group", "sea", "--group-by", "folder").code == 0
+
+    def test_published_runs_have_no_images_to_group(self, segbench, tmp_path):
+        (tmp_path / "eval_bdry_thr.txt").write_text("0.5 0.6 0.7 0.646154\n")
+        segbench("import", tmp_path, "-o", tmp_path / "print.segbench")
+        refused = segbench("show", tmp_path / "print.segbench", "--group-by", "folder")
+        assert (refused.code, "have no images with names, such as published ones; leave it out" in refused.err) == (
+            2,
+            True,
+        )
 
     def test_the_page_has_the_groups(self, file, tmp_path, segbench):
         segbench("report", file, "-o", tmp_path / "r.html", "--group-by", "folder")

@@ -79,7 +79,7 @@ class TestComparisons:
         comparison = segbench.compare({"a": at_distances(FAR), "b": better, "c": better, "d": better})
         (note,) = decided(comparison.notes)
         assert note.endswith(
-            "hd95 of a - b is .0000 instead of 6.0000 and of a - c is .0000 instead of 6.0000 and of 1 more pairs"
+            "hd95 of a - b is .0000 instead of 6.0000 and of a - c is .0000 instead of 6.0000 and of 1 more pair"
         )
 
     def test_images_that_one_method_lacks_do_not_count(self):

@@ -421,7 +421,7 @@ class TestWhatIsSaid:
 
     def test_of_single_runs_that_others_may_differ(self):
         better, worse = pixel_methods(12, gaps=(1, 0)).values()
-        assert "one run of each method: a significant difference is between these predictions" in str(
+        assert "significant for these predictions, one run of each method; several runs (compare({'ours': [" in str(
             segbench.compare({"a": better, "b": worse})
         )
         assert "one run of each method" not in str(segbench.compare({"a": better, "b": [worse, worse]}))
@@ -436,7 +436,7 @@ class TestWhatIsSaid:
         (sentence,) = comparison.answer().sentences()[1:]
         of_images, of_trainings = (f"{math.sqrt(v):.4f}".removeprefix("0") for v in (v_i, v_r))
         assert sentence == (
-            f"More images alone would not make a difference of .0495 significant: trainings vary it by {of_trainings}, "
+            f"More images alone would not make a difference of .049 significant: trainings vary it by {of_trainings}, "
             f"images by {of_images}"
         )
 
@@ -530,3 +530,31 @@ class TestRefused:
         other = as_counts(two_methods(seed=1)[0, 0])
         with pytest.raises(DataError, match="ours@2"):
             segbench.compare({"ours": [as_counts(ours[0]), other], "theirs": as_counts(theirs[0])})
+
+
+def test_means_over_groups_leave_out_whole_folds_of_all_groups():
+    rng = np.random.default_rng(3)
+    truths = {f"{group}/{k}": rng.random((12, 12)) < 0.3 for group in "ABC" for k in range(6)}
+    folds = [{name: truth for name, truth in truths.items() if int(name[-1]) % 3 == fold} for fold in range(3)]
+    trainings = [
+        segbench.evaluate(
+            {name: (truth, (truth * skill + rng.random(truth.shape)).round(1) / 2) for name, truth in fold.items()},
+            method="net",
+            run=str(run),
+        )
+        for run, (fold, skill) in enumerate(zip(folds, (0.3, 0.5, 0.4), strict=True))
+    ]
+    (net,) = segbench.join_runs(trainings)
+
+    def mean_without(fold):
+        left_out = folds[fold] if fold is not None else {}
+        of_groups = [
+            {name: counts for name, counts in net.counts.items() if name[0] == group and name not in left_out}
+            for group in "ABC"
+        ]
+        return np.mean([segbench.intervals(images).estimates["ods_f"] for images in of_groups])
+
+    found, mean = net.parts("group", by="folder").mean.intervals(), mean_without(None)
+    pseudo = [3 * mean - 2 * mean_without(fold) for fold in range(3)]
+    assert found.estimates["ods_f"] == pytest.approx(mean)
+    assert found.components["ods_f"]["folds"].error == pytest.approx(scipy.stats.sem(pseudo))

@@ -10,10 +10,10 @@ from typing import Self
 
 import numpy as np
 
-from segbench.core.arrays import BoolArray, FloatArray, mean_of_defined
+from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
-from segbench.core.metric import Metric, key_of_images, shares, zero_note
+from segbench.core.metric import PIXELS, Metric, key_of_images, shares, zero_note
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, Sums
@@ -99,10 +99,9 @@ def _metric(key: str, conventions: Conventions) -> Metric:
         note = "share of the contours within this distance of each other"
         return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=note)
     if key in DISTANCES:
-        title += f" ({unit})" if unit else ""
         return Metric(
-            key=key, title=title, better="lower", range=_NO_END, image_key=key, headline=key == "hd95",
-            compared=True, priority={"hd": 1, "masd": 2}.get(key, 0), note=_NOTES.get(key, ""),
+            key=key, title=title, measured_in=unit or PIXELS, better="lower", range=_NO_END, image_key=key,
+            headline=key == "hd95", compared=True, priority={"hd": 1, "masd": 2}.get(key, 0), note=_NOTES.get(key, ""),
         )  # fmt: skip
     if key in DAVIS:  # which papers report of sequences
         return Metric(key=key, better="higher", image_key=key, image_title=title)
@@ -161,6 +160,22 @@ class ContourTable(CountsTable[ContourCounts]):
         """Whether an image is in a mean: it has a mask for which the metric is defined."""
         defined = dict(zip(self._keys, np.any(~np.isnan(self._values), axis=1).T, strict=True))
         return {**defined, **{key_of_images(key): held for key, held in defined.items()}}
+
+    @property
+    def values_in_means(self) -> Mapping[str, IntArray]:
+        """How many masks of each image have a value."""
+        numbers = dict(zip(self._keys, np.count_nonzero(~np.isnan(self._values), axis=1).T, strict=True))
+        return {**numbers, **{key_of_images(key): number for key, number in numbers.items()}}
+
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # of classes, an image has several
+        """What has a value."""
+        return "mask" if self.class_names else self.noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a distance does: its mask is empty."""
+        del metric
+        return "finds nothing"
 
     @cached_property
     def columns(self) -> Mapping[str, FloatArray]:
@@ -244,6 +259,7 @@ class SequenceTable(CountsTable[ContourCounts]):
     """
 
     metrics = SEQUENCES
+    noun = "object"
     counts = ContourCounts
     means = ("j", "f")
 

@@ -234,6 +234,11 @@ class InstanceTable(ObjectTable):
         """Precision of images, where there are objects to find."""
         return {"precision": self.numbers[:, :1] > 0}
 
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a precision does: it predicts no object."""
+        del metric
+        return "finds nothing"
+
     @property
     def notes(self) -> tuple[str, ...]:
         """Say how many images are in no mean over images."""

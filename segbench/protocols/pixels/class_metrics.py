@@ -167,6 +167,7 @@ def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, obje
         "group": prefix,
         "note": note,
         "headline": False,
+        "mean_over_images": metric.mean_over_images and prefix == "micro",
         "compared": asked or metric.key in ("ods_f", "auc_pr"),
         "image_title": image_title,
     }

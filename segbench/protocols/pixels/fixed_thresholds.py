@@ -142,7 +142,7 @@ class FixedThresholds(Block):
     def _outside(self) -> Iterable[str]:
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.image_set.pool.counts.scores
-        lowest, highest = self.image_set.range_of_scores
+        lowest, highest = self.image_set.pool.ends
         for at in in_type_of(scores.dtype, self._at).tolist() if scores.size else ():
             if at > highest:
                 yield f"no score reaches {at:g}: the highest is {number(highest)}"

@@ -19,7 +19,7 @@ from segbench.aggregator.result import parts_if_any
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import image_headline
 from segbench.core.names import shortened
-from segbench.core.numbers import number, point_first
+from segbench.core.numbers import number, number_within, point_first
 from segbench.core.series import RATES
 from segbench.core.summary import finite
 from segbench.curves.mean import MeanCurve
@@ -162,9 +162,12 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
         return None
     crowded = [k for k, some in values.items() if len(some) > _MOST_DOTS]
     heights = spread(sorted({name for k in values if k not in crowded for name in methods[k].values}))
-    caption = f"{metric.name_for_images} of each image"
+    caption = f"{metric.quantity_of_images} of each image"
     ends = fitted(np.concatenate([*values.values()]), metric.range)
-    medians = {k: f"median {number(float(np.median(some)))}" for k, some in values.items()}
+    medians = {}
+    for k, of_images in values.items():
+        lower, median, upper = np.quantile(of_images, [0.25, 0.5, 0.75]).tolist()
+        medians[k] = f"median {number_within(median, lower, upper)}"
 
     def draw(k: int, x: Scale, top: float) -> list[Markup]:
         return _row_of_images(methods[k].values, x, top + 36.0, heights)

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
@@ -22,13 +22,13 @@ from markupsafe import Markup
 from segbench._version import __version__
 from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_with
-from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
+from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
-from segbench.core.arguments import as_path, as_whole
+from segbench.core.arguments import as_path, as_whole, check_choice
 from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import named, setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
@@ -57,6 +57,7 @@ from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.measured import as_draws, as_level
+from segbench.statistics.pairs import Test
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -84,6 +85,7 @@ def export_report(
     intervals: float | None = 0.95,
     replicates: int = 2000,
     seed: int = 0,
+    test: Test = "t-test",
     images: str | PathLike[str] | None = None,
     most_panels: int | None = None,
     paths: bool = False,
@@ -107,6 +109,8 @@ def export_report(
         Level of intervals over images, for instance 0.95; None for none, and for no comparison.
     replicates, seed : int
         Of the resamples; see `Result.intervals`.
+    test : {"t-test", "signed-rank"}
+        Which test decides the comparison; see `segbench.compare`.
     images : path, optional
         Folder or archive of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
@@ -155,8 +159,8 @@ def export_report(
     if target.suffix.lower() not in (".html", ".htm"):
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_foreign({target: None}, _HINT)
-    results = join_runs(as_results(results))
-    results = measured_with(results, {"group_by": group_by}) if group_by else results
+    results = as_results(results)
+    results = join_runs(measured_with(results, {"group_by": group_by}) if group_by else results)
     if not results:
         raise ArgumentError("no results to report")
     if any(pooled_classes(result) is not None for result in results):
@@ -165,11 +169,12 @@ def export_report(
     if intervals is not None:
         intervals = as_level(intervals, "intervals")
     replicates, seed = as_draws(replicates, seed)
+    check_choice(test, named("test"), get_args(Test))
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
     hide = str if paths else _hiding(results, None if images is None else os.fspath(images))
-    protocols = by_protocol(results).values()
+    protocols = by_protocol(results, by_group=True).values()
     sections, missing, reported = [], [], []
     for members in protocols:
         given = [results[place] for place in members]
@@ -178,7 +183,7 @@ def export_report(
             of_groups = part_table(part_rows(given, "group"), given, "group", keys=None, every=False)
             parts.append(_laid_out(of_groups, 2, "Groups of images"))
             given = [_pooled_or_mean(result) for result in given]
-        methods, comparison, why = _compared(given, intervals, replicates, seed)
+        methods, comparison, why = _compared(given, intervals, replicates, seed, test)
         rows = chosen_rows(methods)
         pictures = panels(
             methods,
@@ -235,7 +240,7 @@ def _path_in_message(path: str, *, is_name: bool) -> str:
 
 
 def _compared(
-    given: Sequence[Result], level: float | None, replicates: int, seed: int
+    given: Sequence[Result], level: float | None, replicates: int, seed: int, test: Test
 ) -> tuple[list[Method], Comparison | None, str]:
     """Order and compare results of one protocol; without a comparison say why there is none."""
     # Human annotators do not compete: they come last, whatever their value.
@@ -246,7 +251,7 @@ def _compared(
     drawn: list[Intervals | None] = [None] * len(results)
     if level is not None:
         resampled: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
-        comparison, why = compared_results(results, **resampled)
+        comparison, why = compared_results(results, test=test, **resampled)
         known = comparison.intervals if comparison else {}
         drawn = [
             one.noted(known[name]) if name in known else one.intervals(**resampled)
@@ -311,9 +316,10 @@ def _section(
     embedded, cuts = pictures.for_scripts()
     classes = list(parts_if_any(results[0], "class"))
     parts = []
-    if classes:
-        of_classes = part_table(part_rows(results, "class"), results, "class", keys=None, every=False)
-        parts.append(_laid_out(of_classes, 2, "Classes"))
+    for axis in ("class", "object"):
+        if any(axis in result.axes for result in results):
+            of_parts = part_table(part_rows(results, axis), results, axis, keys=None, every=False)
+            parts.append(_laid_out(of_parts, 2, AXES[axis].plural.capitalize()))
     return {
         "protocol": rules.name,
         "lead": rules.title,

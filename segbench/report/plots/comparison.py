@@ -47,16 +47,16 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     comparison : Comparison
         From `compare` or `compare_results`.
     metric : str, optional
-        Key of the metric; by default the one that ranks methods.
+        Key of the metric; by default the one by which the comparison judges.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out, as high as its rows need.
 
     Returns
     -------
     matplotlib Axes
-        Dots are differences, bars their intervals over images. The p-values on the right are corrected by Holm for
-        all pairs that were compared; intervals are those of each pair by itself, not corrected. A pair
-        without a defined difference has an empty row.
+        Dots are differences, of the signed-rank test Hodges-Lehmann estimates, and bars their intervals over images.
+        The p-values on the right are corrected by Holm for all pairs that were compared; intervals are those of each
+        pair by itself, not corrected. A pair without a defined difference has an empty row.
 
     Raises
     ------
@@ -79,7 +79,8 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     best = [one.method for one in comparison.answer(chosen.key).standings]
     reference = best[0] if len(best) > _ALL_PAIRS_UP_TO else ""
     shown = best[:SHOWN]
-    rows = [row for row in comparison.rows(chosen.key) if row.a in shown and row.b in shown]
+    tested = (row.by(comparison.test) for row in comparison.rows(chosen.key))
+    rows = [row for row in tested if row.a in shown and row.b in shown]
     if reference:
         rows = [row.turned() if row.a == reference else row for row in rows if reference in (row.a, row.b)]
     else:
@@ -121,9 +122,10 @@ def _pair(a: str, b: str) -> str:
 
 
 def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequence[Difference]) -> str:
-    what = f"{metric.name} minus that of {reference}" if reference else f"Difference in {metric.name}"
+    what = f"{metric.quantity} minus that of {reference}" if reference else f"Difference in {metric.quantity}"
     better = ", lower is better" if metric.better == "lower" else ""
-    reason = comparison.pairs(metric.key).reason
+    reason, differs_by = comparison.pairs(metric.key).reason, comparison.pairs(metric.key).differs_by
+    what = f"{differs_by}: {what[0].lower()}{what[1:]}" if differs_by and not reference else what
     said = ""
     if not all(math.isnan(row.low) for row in rows):
         # So an interval may exclude 0 beside a corrected p-value above its level.

@@ -154,4 +154,4 @@ def _title(metric: Metric, results: Sequence[Result]) -> str:
     if metric.image_key == image_headline(metrics).image_key and images_at_their_best(metrics):
         masks = all(AT_THE_MASK in result.summary.notes for result in results if result.counts)
         at = " at the mask" if masks else " at its best threshold"
-    return f"{metric.name_for_images} of each image{at}"
+    return f"{metric.quantity_of_images} of each image{at}"
