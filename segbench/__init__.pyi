@@ -7,6 +7,7 @@ from .aggregator.clusters import dask_pool as dask_pool
 from .aggregator.comparing import compare as compare
 from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
+from .aggregator.joining import join_runs as join_runs
 from .aggregator.merging import merge_results as merge_results
 from .aggregator.pools import process_pool as process_pool
 from .aggregator.result import Parts as Parts

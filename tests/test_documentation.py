@@ -60,7 +60,8 @@ def test_every_picture_is_drawn_by_the_script_and_shown():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT / "docs")))
 def test_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch, capfd):
-    (tmp_path / "datasets").symlink_to(ROOT / "datasets")
+    for folder in ("datasets", "scripts"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     (tmp_path / "segbench").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m segbench "$@"\n')
     (tmp_path / "segbench").chmod(0o755)
     monkeypatch.chdir(tmp_path)

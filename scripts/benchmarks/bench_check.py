@@ -24,6 +24,7 @@ from scipy.ndimage import gaussian_filter
 
 import segbench
 from segbench.checks.checking import check_methods
+from segbench.core.names import MethodRun
 from segbench.loaders.pairing import Inputs, pair
 
 SHAPE = (321, 481)
@@ -81,7 +82,7 @@ def main() -> None:
         print(f"segbench check, {asked.pairs} pairs: {taken:.1f} s (goal: 20 s for 10 000)")
         truth, scores = write_pairs(Path(folder) / "few", asked.images)
         inputs = Inputs(ground_truth=str(truth), prediction=str(scores))
-        pairings, settings = {"pred": pair(inputs)}, (segbench.Pixels(), segbench.Repairs())
+        pairings, settings = {MethodRun("pred"): pair(inputs)}, (segbench.Pixels(), segbench.Repairs())
         quick = median_seconds(lambda: check_methods(pairings, *settings, quick=True), asked.rounds)
         segbench.evaluate(truth, scores)  # loads and compiles
         run = median_seconds(lambda: segbench.evaluate(truth, scores), asked.rounds)

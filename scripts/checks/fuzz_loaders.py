@@ -301,7 +301,8 @@ def row_seeds() -> list[bytes]:
     stored()
     with closing(sqlite3.connect("seed.segbench")) as database:
         for key, *run in database.execute(
-            "SELECT id, method, protocol, counting, settings, measuring, signature, notes, inputs, published FROM runs"
+            "SELECT id, method, run_name, protocol, counting, settings, measuring, signature, notes, inputs, published "
+            "FROM runs"
         ).fetchall():
             images = database.execute("SELECT label_values, counts FROM images WHERE run = ?", (key,)).fetchall()
             rows = [labels.encode() + b"\0" + zstandard.decompress(counts) for labels, counts in images[:1]]

@@ -21,12 +21,13 @@ from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import BATCH_HINT, Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.contents import BITS, content_of
-from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature
+from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, as_run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.names import MethodRun
 from segbench.core.notes import warn_of
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
@@ -81,6 +82,8 @@ class Accumulator:
         left out.
     method : str
         Name of the method in tables and plots.
+    run : str
+        Which training of the method, or which fold of a cross-validation, this is; empty where it has only one.
     repeated : {"refuse", "add", "once"}
         What a name means that was given before: an error, as when an epoch is counted twice; another part of the same
         image (tiles), so that counts of pixels, classes or labels are added; or the same image again, which counts
@@ -126,6 +129,7 @@ class Accumulator:
         protocol: Protocol | str = Pixels(),
         *,
         method: str = _NO_NAME,
+        run: str = "",
         repeated: Repeated = "refuse",
         count_on: CountOn = "auto",
         results: str | PathLike[str] | None = None,
@@ -144,11 +148,17 @@ class Accumulator:
         self.protocol = protocol
         self.results = None if results is None else Path(as_path(results, "results"))
         self.method = method
+        self.run = as_run(run)
         self.repeated: Repeated = repeated
         self.count_on: CountOn = count_on
         self._lock = threading.Lock()
         self._saved: set[Path] = set()  # results files that this accumulator saved in
         self._forget()
+
+    @property
+    def _label(self) -> MethodRun:
+        """The method and its run."""
+        return MethodRun(self.method, self.run)
 
     def _forget(self) -> None:
         self._images: dict[str, _Image] = {}
@@ -160,7 +170,7 @@ class Accumulator:
     def __repr__(self) -> str:
         """Say what is in it."""
         unnamed = " and unnamed pixels" if self._unnamed else ""
-        return f"<Accumulator {self.method!r} of {self.protocol!r}: {many(len(self._images), 'image')}{unnamed}>"
+        return f"<Accumulator {str(self._label)!r} of {self.protocol!r}: {many(len(self._images), 'image')}{unnamed}>"
 
     def update(
         self,
@@ -269,8 +279,8 @@ class Accumulator:
             raise ArgumentError(
                 f"merge takes counts of one protocol and its settings; {self.protocol!r} here, {other.protocol!r} there"
             )
-        if other.method != self.method:
-            both = f"{self.method!r} here, {other.method!r} there"
+        if other._label != self._label:
+            both = f"{str(self._label)!r} here, {str(other._label)!r} there"
             raise ArgumentError(
                 f"merge takes counts of one method; {both}: compute a result of each, or name both alike"
             )
@@ -330,8 +340,10 @@ class Accumulator:
             settings,
             signed,
             counts,
+            truths=truths,
             notes=notes,
             unnamed=unnamed,
+            run=self.run,
         )
         warn_of(notes, stacklevel=2)
         if results is None:
@@ -363,12 +375,12 @@ class Accumulator:
     def __getstate__(self) -> dict[str, Any]:
         """Give what a pickle holds: settings, and packed counts."""
         images, unnamed, notes = self._packed()
-        settings = (self.protocol, self.method, self.repeated, self.count_on, self.results)
+        settings = (self.protocol, self.method, self.run, self.repeated, self.count_on, self.results)
         return {"settings": settings, "counts": (images, unnamed, self._digests), "notes": sorted(notes)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore what `__getstate__` gave."""
-        self.protocol, self.method, self.repeated, self.count_on, self.results = state["settings"]
+        self.protocol, self.method, self.run, self.repeated, self.count_on, self.results = state["settings"]
         self._lock = threading.Lock()
         self._saved = set()
         self._forget()
@@ -422,7 +434,9 @@ class Accumulator:
         return PackedCounts(Digests(sorted(self._digests.items())), held, self.results, self._run())
 
     def _run(self, notes: tuple[str, ...] = ()) -> Run:
-        return Run.of(self.protocol, method=shown(self.method), settings={"source": "arrays"}, notes=notes)
+        return Run.of(
+            self.protocol, method=shown(self.method), run=self.run, settings={"source": "arrays"}, notes=notes
+        )
 
     def _joined(self, name: str, held: _Image | None, fresh: _Image) -> _Image:
         """Give the counts of an image with those that came under its name before."""
@@ -511,7 +525,12 @@ def _agreed(part: Counted, decided: Settled) -> Any:  # noqa: ANN401  of its typ
 
 
 def evaluate_arrays(
-    images: Arrays, protocol: Protocol, *, method: str | None, progress: Callable[[int, int], None] | None
+    images: Arrays,
+    protocol: Protocol,
+    *,
+    method: str | None,
+    run: str = "",
+    progress: Callable[[int, int], None] | None,
 ) -> Result:
     """Count images given as arrays, see `segbench.evaluate`."""
     given = images
@@ -519,7 +538,7 @@ def evaluate_arrays(
         if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
             raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
         images = map(images.__getitem__, range(len(images)))
-    accumulator = Accumulator(protocol, method="arrays" if method is None else method)
+    accumulator = Accumulator(protocol, method="arrays" if method is None else method, run=run)
     done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
         if not isinstance(arrays, (tuple, list)) or len(arrays) not in (2, 3):

@@ -13,13 +13,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from segbench.aggregator.codec import EncodedCounts, decode, decode_summary, encode, encode_summary
+from segbench.aggregator.codec import EncodedCounts, decode, decode_kept, encode, encode_kept
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature, with_version
 from segbench.aggregator.result import Result, partial_images, partial_text
 from segbench.aggregator.store import Begun, PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.capabilities import competes, read_published, settled
+from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
 from segbench.core.numbers import many, of_all
@@ -47,7 +47,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     Nothing but columns stays of the images, of which there may be millions.
     """
     protocol, settings = run.rules, run.fields
-    truths, digests = DataDigest(), Digests()
+    digests, truths = Digests(), Digests()
     packed = PackedCounts(digests, {}, file, run)
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
@@ -85,13 +85,16 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
         run.method,
         protocol,
         settings,
-        signature(run.protocol, settings, truths, images=len(digests)),
+        signature(run.protocol, settings, DataDigest(truths.items()), images=len(digests)),
         EncodedCounts(packed, protocol.counts, str(file or "")),
         failed,
         (*notes, *_notes_on_images(repeated, added_up, len(digests)), *unneeded),
         run.inputs,
         digests,
+        truths,
         image_notes=image_notes,
+        assigned={kind: part.among([*digests, *failed]) for kind, part in run.assigned.items()},
+        run=run.run,
     )
 
 
@@ -132,8 +135,8 @@ def load_results(
         many of how many. A run that repeats a complete one is left out until it is complete itself; until then
         ``result.outdated`` of the latter says so.
     **settings
-        Settings of measuring, such as ``at=0.5``, for the runs whose protocol measures with them, see
-        `Result.with_settings`; by default each run is measured as it was when it was last made.
+        Settings of measuring, such as ``at=0.5``, for the runs whose protocol measures with them, and ``group_by`` for
+        all, see `Result.with_settings`; by default each run is measured as it was when it was last made.
 
     Returns
     -------
@@ -195,8 +198,8 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
     namesakes: Counter[tuple[str, str]] = Counter()
     numbers: list[int | None] = []
     for run in runs:
-        key = run.method, namesakes[run.protocol, run.method]
-        namesakes[run.protocol, run.method] += 1
+        key = run.method, namesakes[run.protocol, run.label]
+        namesakes[run.protocol, run.label] += 1
         ranked = competes(run.rules)
         numbers.append(places.setdefault(key, len(places)) if ranked else None)
     return numbers
@@ -230,20 +233,20 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
         result = assemble(run, store.outcomes([run.key]), store.path)
     except (ArgumentError, DataError) as error:
         reason = f"{error.path}: {error.what}" if isinstance(error, DataError) else error  # its hint is for a run
-        raise DataError(path, f"the run of {run.method!r} cannot be put together ({reason})", _DAMAGED) from error
+        raise DataError(path, f"the run of {run.label!r} cannot be put together ({reason})", _DAMAGED) from error
     signed = replace(result, signature=run.signature)  # which names the version that counted
     if signed.data != result.data:
-        what = f"the images of {run.method!r} are not those that its signature was made of"
+        what = f"the images of {run.label!r} are not those that its signature was made of"
         raise DataError(path, what, _DAMAGED)
     # What belongs to other images, or was changed, is passed over: it can be derived again.
-    digest, summary, packed = store.pooled(run.key) or ("", "", b"")
-    if not isinstance(packed, bytes) or digest != result.digest_of(summary, packed):
+    digest, numbers, packed = store.pooled(run.key) or ("", "", b"")
+    pooling = protocol.capability(Pooling)
+    if pooling is None or not isinstance(packed, bytes) or digest != result.digest_of(numbers, packed):
         return signed
     try:
-        kept: Any = decode_summary(summary), decode(packed)
+        return replace(signed, kept=decode_kept(numbers, packed, pooling, protocol.counts))
     except DataError as error:
-        raise DataError(path, f"what was kept of the run of {run.method!r} {error.what}", _DAMAGED) from error
-    return replace(signed, kept=kept) if type(kept[1]) is protocol.counts else signed
+        raise DataError(path, f"what was kept of the run of {run.label!r} {error.what}", _DAMAGED) from error
 
 
 def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stacklevel: int = 4) -> None:
@@ -253,7 +256,7 @@ def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stac
     """
     store = begun.file
     before = store.replaced(begun, run, result)
-    what = f"{store.path}: the run of {run.method!r}"
+    what = f"{store.path}: the run of {run.label!r}"
     if before.images and not result.counts:
         warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
         return
@@ -278,8 +281,9 @@ def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stac
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:
-    """Keep the summary and a reduced curve of a complete run of very many scores, which take long to pool again."""
+    """Keep what follows from all counts of a complete run of very many scores or images, which take long to read."""
+    if result.rules.capability(Pooling) and "thresholds" in result.settings:
+        result = result.with_settings(thresholds=())  # what is kept does not depend on how the run is measured
     if result.counts and isinstance(result.table, Keeping) and result.table.worth_keeping:
-        metrics, reduced = result.table.keepable()
-        summary, counts = encode_summary(metrics), encode(reduced)
-        store.keep_pooled(key, result.digest_of(summary, counts), summary, counts)
+        numbers, counts = encode_kept(result.table.keepable())
+        store.keep_pooled(key, result.digest_of(numbers, counts), numbers, counts)

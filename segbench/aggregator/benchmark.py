@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -12,11 +12,12 @@ from inspect import signature
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
 from segbench.aggregator.assembling import assemble, finish
 from segbench.aggregator.executors import count_all
-from segbench.aggregator.records import Outcome, Run
+from segbench.aggregator.records import Outcome, Run, as_run
 from segbench.aggregator.result import Result
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
@@ -27,6 +28,7 @@ from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
+from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -54,7 +56,10 @@ def evaluate(
     negatives: str = "",
     images: Images = None,
     allow_missing: bool = False,
+    group_by: By = None,
+    unit: By = None,
     method: str | None = None,
+    run: str = "",
     repairs: Repairs = Repairs(),
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
@@ -73,8 +78,8 @@ def evaluate(
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
         pairs, or a data set with ``len()`` and an index, which get the names ``"0"``, ``"1"``, and so on;
         ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by `Accumulator.update`, but without names
-        none may be a batch or a volume. Of the other arguments only `protocol`, `method` and `progress` go
-        with arrays.
+        none may be a batch or a volume. Of the other arguments only `protocol`, `group_by`, `unit`, `method`, `run`
+        and `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
@@ -97,8 +102,14 @@ def evaluate(
     allow_missing : bool
         Leave out ground-truth images without a prediction instead of refusing them. The signature says how many
         (``missing:2 of 9``) and a note names them.
+    group_by, unit : str, mapping of str to str, or function of the name, optional
+        What puts images into groups, and which belong together, such as those of a patient; see `Result.with_settings`.
+        By default there are no groups, and images are independent. The results file keeps both.
     method : str, optional
         Name of the method; by default that of the prediction folder. With a pairs file of several methods: which one.
+    run : str
+        Which training of the method, or which fold of a cross-validation, this is; results of several runs are joined
+        by `segbench.join_runs`, and wherever methods are compared. Empty where the method has one set of predictions.
     repairs : Repairs, optional
         Resizing, cropping and scaling of predictions; none by default, and predictions of another size are refused.
         What was done is in the signature and, with the number of images, in ``result.notes``.
@@ -154,14 +165,16 @@ def evaluate(
     _refuse_unfit(protocol, repairs, thresholds, executor)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
-        beside = set(defaults) - {"ground_truth", "protocol", "method", "progress"}
+        beside = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "run", "progress"}
         if given := [name for name in arguments if name in beside and arguments[name] is not defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
             raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
-        return evaluate_arrays(ground_truth, protocol, method=method, progress=progress)
+        result = evaluate_arrays(ground_truth, protocol, method=method, run=run, progress=progress)
+        belonging = {name: arguments[name] for name in KINDS if arguments[name]}
+        return result.with_settings(**belonging) if belonging else result
     with listed_once():
         inputs = find_inputs(
             ground_truth,
@@ -182,14 +195,26 @@ def evaluate(
         pairing,
         protocol,
         method=method or method_of(inputs),
+        run=run,
         repairs=repairs,
         thresholds=thresholds,
         results=results,
         fresh=fresh,
         executor=executor,
+        belonging={name: arguments[name] for name in KINDS},
         progress=progress,
         warn=True,
     )
+
+
+def _assigned(
+    belonging: Mapping[str, By], protocol: Protocol, names: Collection[str]
+) -> tuple[dict[str, Assignment], tuple[str, ...]]:
+    """Return what images belong to, by default the units that a benchmark is known for; and notes on these."""
+    usual, notes = dict[str, Assignment](), tuple[str, ...]()
+    if protocol.usual_unit and not belonging.get(UNIT):
+        usual, notes = usual_units(protocol.usual_unit, names)
+    return usual | assignments(belonging, names), notes
 
 
 def evaluate_pairing(
@@ -197,32 +222,50 @@ def evaluate_pairing(
     protocol: Protocol,
     *,
     method: str,
+    run: str = "",
     repairs: Repairs = Repairs(),
     thresholds: Thresholds | None = None,
     results: str | PathLike[str] | None = None,
     fresh: bool = False,
     executor: Executor | None = None,
+    belonging: Mapping[str, By] = MappingProxyType({}),
     progress: Callable[[int, int], None] | None = None,
     warn: bool = False,
 ) -> Result:
-    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too."""
+    """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too.
+
+    Settings of `belonging`, such as ``group_by``, say what images belong to.
+    """
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
+    run = as_run(run)
     if (passes := protocol.capability(TwoPasses)) and passes.first:
         before = evaluate_pairing(
-            pairing, passes.first, method=method, repairs=repairs, results=results, fresh=fresh, executor=executor
+            pairing,
+            passes.first,
+            method=method,
+            run=run,
+            repairs=repairs,
+            results=results,
+            fresh=fresh,
+            executor=executor,
+            belonging=belonging,
         )
         if before.failed and not before.counts:
             why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
             raise DataError(shown(method), f"{of_all(len(before.failed), len(before.failed), 'image')} {why}")
         protocol = passes.after(before.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
-    run = Run.of(
+    assigned, on_units = _assigned(belonging, protocol, pairing.names)
+    notes = (*pairing.notes, *on_units)
+    record = Run.of(
         protocol,
         method=shown(method),
+        run=run,
         settings=repairs.signature_fields() | pairing.signature_fields(),
-        notes=pairing.notes,
+        notes=notes if run else (*notes, *pairing.notes_on_left_out),  # a run may be a fold
         inputs=pairing.inputs.absolute(),
+        assigned=assigned,
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []
@@ -233,11 +276,11 @@ def evaluate_pairing(
         if results is not None:
             path = Path(as_path(results, "results"))
             file = stack.enter_context(ResultsFile(path, create=True))
-            begun = file.begin(run, fresh=fresh)
+            begun = file.begin(record, fresh=fresh)
         known = partial(begun.file.known, begun) if begun else dict[str, str]().get
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if begun:
-                begun.file.save(begun, run, batch)
+                begun.file.save(begun, record, batch)
             else:
                 outcomes += batch
             done += len(batch)
@@ -247,10 +290,10 @@ def evaluate_pairing(
                 progress(done, len(pairing.files))
         found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
         if begun:
-            found = begun.file.counted(begun, run, sorted(pairing.names))
-        result = replace(assemble(run, found, path), reused=reused)
+            found = begun.file.counted(begun, record, sorted(pairing.names))
+        result = replace(assemble(record, found, path), reused=reused)
         if begun:
-            finish(begun, run, result)
+            finish(begun, record, result)
     _warn_of_failed(result, done)
     if warn:
         warn_of(doubts, stacklevel=3)

@@ -12,10 +12,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import math
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
@@ -24,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.by_name import ByName
+from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.interface import setting
-from segbench.core.notes import MetricNote
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several
-from segbench.core.summary import Summary
+from segbench.core.table import Kept
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
 from segbench.protocols.registry import counts_types
@@ -250,35 +249,24 @@ def _refusing_damage() -> Iterator[None]:
         raise DataError("packed counts", f"cannot be unpacked ({reason})", count_afresh()) from error
 
 
-def encode_summary(summary: Summary) -> str:
-    """Write a summary as JSON; nan becomes null."""
-    fields = {field.name: getattr(summary, field.name) for field in dataclasses.fields(summary)}
-    written = {name: dict(value) if isinstance(value, Mapping) else value for name, value in fields.items()}
-    metrics = {key: None if math.isnan(value) else value for key, value in written["metrics"].items()}
-    notes = [list(note.__getnewargs__()) if isinstance(note, MetricNote) else note for note in summary.notes]
-    return json.dumps(written | {"metrics": metrics, "notes": notes})
+def encode_kept(kept: Kept) -> tuple[str, bytes]:
+    """Write numbers as JSON, with the NaN of JavaScript, and pack counts."""
+    return json.dumps({name: part.tolist() for name, part in kept.numbers.items()}), encode(kept.counts)
 
 
-def decode_summary(text: str) -> Summary:
-    """Read what `encode_summary` wrote."""
+def decode_kept(numbers: str, counts: bytes, pooling: Pooling, kind: type[Counts]) -> Kept | None:
+    """Read what `encode_kept` wrote; None where it is not what a protocol keeps today."""
     with _refusing_damage():
-        fields: dict[str, Any] = json.loads(text)
-        return Summary(
-            {str(key): math.nan if value is None else value + 0 for key, value in fields["metrics"].items()},
-            {str(key): shown(reason) for key, reason in fields["undefined"].items()},
-            tuple(map(str, fields["optimistic"])),
-            shown(fields["threshold_source"]),
-            tuple(map(_note, fields["notes"])),
-            tuple(map(str, fields["thresholds"])),
-        )
-
-
-def _note(written: Any) -> str:  # noqa: ANN401  as JSON gives it
-    """Read a note, or the parts of a note on metrics."""
-    if isinstance(written, str):
-        return shown(written)
-    before, names, after, most = written
-    return MetricNote(shown(before), {str(key): shown(name) for key, name in names.items()}, shown(after), most)
+        lists: dict[str, list[float]] = json.loads(numbers)
+        expected = pooling.kept_numbers
+        if lists.keys() != expected.keys():
+            return None
+        arrays = {name: np.array(lists[name], part.dtype) for name, part in expected.items()}
+        for name, part in expected.items():
+            if arrays[name].shape != part.shape:
+                raise ValueError(f"{name} of another shape")
+        reduced = _decode(counts, kind, 0)
+    return Kept(reduced, arrays) if isinstance(reduced, kind) else None
 
 
 class EncodedCounts(ByName[Counts]):
@@ -302,6 +290,10 @@ class EncodedCounts(ByName[Counts]):
                     raise DataError(image, f"holds no counts of the class {name}", count_afresh())
                 packed[image] = parts[name]
         return EncodedCounts(packed, ScoreCounts, self.file)
+
+    def of_images(self, names: Iterable[str]) -> EncodedCounts:
+        """Return the counts of some images, still packed."""
+        return EncodedCounts({name: self._packed[name] for name in names}, self._kind, self.file)
 
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""

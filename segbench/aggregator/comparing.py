@@ -7,34 +7,43 @@ from dataclasses import replace
 from shlex import quote
 from typing import Any
 
+from segbench.aggregator.common import common_images, on_common_images
+from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
 from segbench.aggregator.records import without_selection
-from segbench.aggregator.result import Result, as_results, names_of
+from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named, setting
 from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
+from segbench.loaders.belonging import KINDS, MAPPING, By
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
-from segbench.statistics.tables import counts_table, protocol_measuring, refuse_different
-from segbench.statistics.units import By
+from segbench.statistics.pairs import Test
+from segbench.statistics.run_means import named_runs
+from segbench.statistics.tables import as_runs, protocol_measuring, refuse_different, table_of_counts
 
 _LISTED = 8
 _EXPECTED = "expected results, or counts by the names of methods and images: {'ours': {'1': counts}, 'theirs': ..}"
 
+Runs = Mapping[str, Any] | Result | Sequence[Mapping[str, Any] | Result]
+"""A method: its counts by the name of the image or its result, or a list of these, one per run."""
+
 
 def compare(
-    methods: Mapping[str, Mapping[str, Any] | Result] | Sequence[Result],
+    methods: Mapping[str, Runs] | Sequence[Result],
     *,
     protocol: Protocol | None = None,
-    unit: By | None = None,
+    unit: By = None,
+    common: bool = False,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
+    test: Test = "t-test",
 ) -> Comparison:
     """Compare methods, each pair of them, by every metric but totals and thresholds.
 
@@ -42,17 +51,25 @@ def compare(
     ----------
     methods : sequence of Result, or mapping of str to Result or counts
         Results, as `compare_results` takes them; in a mapping by the names to be shown. Or counts by the method's name
-        and the image's name. All methods over the same images and ground truth.
+        and the image's name. All methods over the same images and ground truth. A list in a mapping holds the runs of a
+        method: trainings, all on the same images, or the folds of a cross-validation, each on images of its own. Then
+        what differs by training counts as chance, too; see docs/random.md.
     protocol : Protocol, optional
         What measures counts; by default the protocol that ships for counts of their type. Not for results, which have
         theirs.
     unit : str, mapping of str to str, or function of the name, optional
         Which images belong together, such as those of a patient, see `intervals`: units are then compared. Results
         have units of their own; here they are measured with these.
+    common : bool
+        Compare on the images that all methods have, where some lack some, and note which these lack; otherwise that
+        is an error.
     level : float
         Confidence level of the intervals, between 0 and 1.
     replicates, seed : int
         Of the resamples behind ranks, and behind intervals of metrics that jump, see `intervals`.
+    test : {"t-test", "signed-rank"}
+        Which test decides the answer: the paired jackknife t-test, of any metric, or the signed-rank test, of means
+        over images. Choose before you look; see docs/comparing.md. `Difference` has both.
 
     Returns
     -------
@@ -63,9 +80,10 @@ def compare(
     Raises
     ------
     ArgumentError
-        For fewer than two methods, or other settings: it says what differs.
+        For fewer than two methods, or other settings: it says what differs. For the signed-rank test where no metric
+        is a mean over images.
     DataError
-        For other images or ground truth.
+        For other images or ground truth, or runs that share some images, but not all.
 
     Examples
     --------
@@ -79,43 +97,79 @@ def compare(
     >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
     (12, 0, True, (1.0, 0.0))
     """
-    named = methods.values() if isinstance(methods, Mapping) else methods
-    if not isinstance(named, Iterable):
+    given = methods.values() if isinstance(methods, Mapping) else methods
+    if not isinstance(given, Iterable):
         raise ArgumentError(f"methods is {methods!r:.60}, {_EXPECTED}")
-    given: list[Any] = list(named)
-    odd = next((one for one in given if not isinstance(one, (Result, Mapping))), None)
-    if odd is not None or (any(isinstance(one, Mapping) for one in given) and not isinstance(methods, Mapping)):
-        raise ArgumentError(f"methods holds {type(given[0] if odd is None else odd).__name__}, {_EXPECTED}")
-    results = [one for one in given if isinstance(one, Result)]
-    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in results]
-    settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
-    if given and len(results) == len(given):
+    by_method: list[Any] = list(given)
+    kinds = (Result, Mapping, list, tuple) if isinstance(methods, Mapping) else (Result,)
+    odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
+    if odd:
+        raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
+    lists = [list(of_method) if isinstance(of_method, (list, tuple)) else [of_method] for of_method in by_method]
+    every = [of_run for several in lists for of_run in several]
+    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in every]
+    settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
+    if every and all(isinstance(of_run, Result) for of_run in every):
         if protocol is not None:
             raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
-        named_results = [replace(result, method=name) for name, result in zip(names, results, strict=True)]
+        named_results = [of_run for name, several in zip(names, lists, strict=True) for of_run in _named(name, several)]
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
-        return compare_results(named_results, **settings)
-    counts = dict(zip(names, (one.counts if isinstance(one, Result) else one for one in given), strict=True))
-    measuring = protocol or protocol_measuring(*counts.values())
-    if len(counts) > 1:
-        refuse_different(counts)
-    tables = {name: counts_table(images, measuring, unit) for name, images in counts.items()}
-    return compare_tables(tables, **settings)
+        return compare_results(named_results, common=common, **settings)
+    runs = {name: as_runs(name, of_method) for name, of_method in zip(names, lists, strict=True)}
+    measuring = protocol or protocol_measuring(
+        *(counts for of_method in runs.values() for counts in of_method.values())
+    )
+    named_counts = _of_methods(runs)
+    notes: tuple[str, ...] = ()
+    if common and named_counts:
+        images, notes = common_images(named_counts, measuring)
+        runs = {name: _restricted(of_method, frozenset(images)) for name, of_method in runs.items()}
+        named_counts = _of_methods(runs)
+    if len(named_counts) > 1:
+        refuse_different(named_counts)
+    tables = {name: table_of_counts(name, of_method, measuring, unit) for name, of_method in runs.items()}
+    comparison = compare_tables(tables, **settings)
+    return replace(comparison, general_notes=(*notes, *comparison.general_notes))
+
+
+def _of_methods(runs: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Mapping[str, Any]]:
+    """Return the counts of each run of each method; those of folds together."""
+    return dict(item for name, of_method in runs.items() for item in named_runs(name, of_method).items())
+
+
+def _restricted(runs: Mapping[str, Mapping[str, Any]], images: frozenset[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the counts of some images; of folds without any nothing stays."""
+    kept = {run: {name: of_run[name] for name in of_run if name in images} for run, of_run in runs.items()}
+    return {run: of_run for run, of_run in kept.items() if of_run}
+
+
+def _named(method: str, results: Sequence[Result]) -> list[Result]:
+    """Name results as those of a method; several as its runs, which have numbers where they have no names."""
+    if len(results) == 1:
+        return [replace(results[0], method=method)]
+    return [replace(result, method=method, run=result.run or str(k)) for k, result in enumerate(results, 1)]
 
 
 def compare_results(
-    results: Sequence[Result], *, level: float = 0.95, replicates: int = 2000, seed: int = 0
+    results: Sequence[Result],
+    *,
+    common: bool = False,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+    test: Test = "t-test",
 ) -> Comparison:
     """Compare methods pair by pair on the same images.
 
     Parameters
     ----------
     results : sequence of Result
-        At least two, of one protocol, the same settings and the same ground truth. Of imported counts the ground truth
+        At least two, of one protocol, the same settings and the same ground truth; those of the runs of a method are
+        joined, see `join_runs`. Of imported counts the ground truth
         is not known; images and their totals must be the same. Settings that change nothing but predictions may differ
         (`scale`, `resize`, `invert`, `quantize`, `pred_map`), and a note says so.
-    level, replicates, seed
+    common, level, replicates, seed, test
         As in `segbench.compare`.
 
     Returns
@@ -138,10 +192,30 @@ def compare_results(
     >>> row.estimate_a, row.estimate_b, row.wins, row.losses
     (1.0, 0.8, 2, 0)
     """
-    results = as_results(results)
+    results = [replace(result, method=result.label, run="") for result in join_runs(results)]
     if not results:
         raise ArgumentError("a comparison needs at least two methods")
     _refuse_namesakes(results)
+    results, left_out = _measured_alike(results), tuple[str, ...]()
+    if common:
+        results, left_out = on_common_images(results)
+    counts = {result.method: result.counts for result in results}
+    # The digest of imported counts is that of the files that held them.
+    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
+    if len(counts) > 1 and not same_truth:
+        refuse_different(counts)
+        _refuse_different_data(results)
+    tables = {result.method: result.measured for result in results}
+    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
+    undefined = {key: _why(key, results) for key in comparison.undefined}
+    later = grouped((result.outdated, result.method) for result in results if result.outdated)
+    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
+    notes = (*left_out, *outdated, *differing_repairs(results), *comparison.general_notes)
+    return replace(comparison, undefined=undefined, general_notes=notes)
+
+
+def _measured_alike(results: list[Result]) -> list[Result]:
+    """Return results as they are compared; refuse those that were not measured the same way."""
     published = [result.method for result in results if result.published]
     if published:
         raise ArgumentError(f"{', '.join(published)}: published without images, so it cannot be compared")
@@ -162,19 +236,7 @@ def compare_results(
             f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
         )
     refuse_measured_apart(results)
-    counts = {result.method: result.counts for result in results}
-    # The digest of imported counts is that of the files that held them.
-    same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
-    if len(counts) > 1 and not same_truth:
-        refuse_different(counts)
-        _refuse_different_data(results)
-    tables = {result.method: result.measured for result in results}
-    comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed)
-    undefined = {key: _why(key, results) for key in comparison.undefined}
-    later = grouped((result.outdated, result.method) for result in results if result.outdated)
-    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
-    notes = (*outdated, *differing_repairs(results), *comparison.general_notes)
-    return replace(comparison, undefined=undefined, general_notes=notes)
+    return results
 
 
 def refuse_measured_apart(results: Sequence[Result]) -> None:
@@ -182,6 +244,23 @@ def refuse_measured_apart(results: Sequence[Result]) -> None:
     if apart := measured_apart(results):
         what = f"methods are measured alike, but {_said_of_each(results, apart)}"
         raise ArgumentError(f"{what}; {choice_of(apart)}")
+    for name, kind in KINDS.items():
+        of_kind = [result for result in results if kind in result.assigned]
+        for result in of_kind[1:]:
+            _refuse_assigned_otherwise(of_kind[0], result, name)
+
+
+def _refuse_assigned_otherwise(first: Result, other: Result, name: str) -> None:
+    """Refuse results of which an image belongs to different groups, as where a CSV file changed between two runs."""
+    kind = KINDS[name]
+    ours, theirs = first.assigned[kind].of_images, other.assigned[kind].of_images
+    if ours == theirs:
+        return
+    for image in sorted({*first.counts}.intersection(other.counts)):
+        here, there = ours.get(image, "none"), theirs.get(image, "none")
+        if here != there:
+            what = f"the {kind} of {image!r} is {here} in {first.method}, {there} in {other.method}"
+            raise ArgumentError(f"{what}; {choice_of({name: [first.assigned[kind].by]})}")
 
 
 def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
@@ -195,7 +274,8 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
                 )
             )
             continue
-        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(values))
+        typable = ("none" if value == MAPPING else value for value in values)
+        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(typable))
         choices.append(setting(typed, f"result.with_settings({name}=...)"))
     return f"choose one: {' and '.join(choices)}"
 

@@ -6,31 +6,45 @@ from collections.abc import Mapping, Sequence
 from dataclasses import Field, fields
 from typing import Any, Protocol, Self, TypeVar
 
+from segbench.aggregator.part_means import innermost
 from segbench.core import protocol as core
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import named
 from segbench.core.options import setting_text
+from segbench.loaders.belonging import KINDS, Assignment
 
 
-class Measurable(Protocol):
-    """What a `segbench.Result` is here."""
+class HasSettings(Protocol):
+    """What a run and a `segbench.Result` are here."""
 
     @property
     def rules(self) -> core.Protocol:
         """The protocol."""
 
     @property
-    def kind(self) -> type[core.Protocol]:
-        """The class of the protocol."""
+    def settings(self) -> Mapping[str, str]:
+        """Settings as text, of a result all."""
 
     @property
-    def settings(self) -> Mapping[str, str]:
-        """All settings as text."""
+    def assigned(self) -> Mapping[str, Assignment]:
+        """What images belong to, by kind."""
 
     @property
     def published(self) -> object:
         """What was published without images, if anything."""
+
+
+class Measurable(HasSettings, Protocol):
+    """What a `segbench.Result` is here."""
+
+    @property
+    def kind(self) -> type[core.Protocol]:
+        """The class of the protocol."""
+
+    @property
+    def measuring_settings(self) -> frozenset[str]:
+        """The settings that it can be measured with."""
 
     def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
         """Measure with other settings."""
@@ -48,7 +62,7 @@ def _fields(rules: core.Protocol) -> dict[str, Field[Any]]:
 
 def measured_with(results: Sequence[Measured], settings: Mapping[str, Any]) -> list[Measured]:
     """Measure results with other settings, each with those of its protocol."""
-    measurable = [result.rules.measuring_settings() for result in results]
+    measurable = [result.measuring_settings for result in results]
     for name in settings:
         if not any(name in known for known in measurable):
             known = ", ".join(sorted(frozenset().union(*measurable))) or "none"
@@ -67,11 +81,11 @@ def measured_alike(results: Sequence[Measured]) -> list[Measured]:
     of_protocols = grouped((result.kind, place) for place, result in enumerate(results) if not result.published)
     alike = list(results)
     for places in of_protocols.values():
-        shared = shared_settings([results[place].rules for place in places])
+        shared = shared_settings([innermost(results[place].rules) for place in places])
         for place in places:
-            result = results[place]
-            own = {name: value for name, value in shared.items() if name in _fields(result.rules)}
-            changed = {name: value for name, value in own.items() if getattr(result.rules, name) != value}
+            result, rules = results[place], innermost(results[place].rules)
+            own = {name: value for name, value in shared.items() if name in _fields(rules)}
+            changed = {name: value for name, value in own.items() if getattr(rules, name) != value}
             alike[place] = result.with_settings(**changed) if changed else result
     return alike
 
@@ -89,24 +103,33 @@ def shared_settings(protocols: Sequence[core.Protocol]) -> dict[str, Any]:
     return shared
 
 
-def measured_apart(results: Sequence[Measurable]) -> dict[str, list[str]]:
+def measured_apart(results: Sequence[HasSettings]) -> dict[str, list[str]]:
     """Return the settings of measuring in which results of one protocol differ, with the value of each as text."""
     apart = {
         name
         for result in results
-        for name, setting in _fields(result.rules).items()
+        for name, setting in _fields(innermost(result.rules)).items()
         if setting.metadata["measuring"] == "apart"
     }
     values = {name: [_as_text(result, name) for result in results] for name in sorted(apart)}
+    values |= {name: _assigned_by(results, kind) for name, kind in KINDS.items()}
     return {name: texts for name, texts in values.items() if len(set(texts)) > 1}
 
 
-def _as_text(result: Measurable, name: str) -> str:
+def _assigned_by(results: Sequence[HasSettings], kind: str) -> list[str]:
+    """Return by what setting the images of each result belong to something; published ones are as the others."""
+    named = [result.assigned[kind].by if kind in result.assigned else "none" for result in results]
+    usual = next((by for by, result in zip(named, results, strict=True) if not result.published), "none")
+    return [usual if result.published else by for by, result in zip(named, results, strict=True)]
+
+
+def _as_text(result: HasSettings, name: str) -> str:
     """Return a setting as the signature has it, which leaves out what is as by default."""
-    return result.settings.get(name) or setting_text(getattr(result.rules, name, None))
+    return result.settings.get(name) or setting_text(getattr(innermost(result.rules), name, None))
 
 
 def without_measuring(result: Measurable) -> Mapping[str, str]:
     """Return the settings of a result without those of measuring, which do not tell runs apart."""
     measuring = {setting.name for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    measuring |= KINDS.keys()
     return {name: text for name, text in result.settings.items() if name not in measuring}

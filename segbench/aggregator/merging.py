@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,15 +13,15 @@ from pathlib import Path
 from shlex import quote
 
 from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
-from segbench.aggregator.measuring import shared_settings
+from segbench.aggregator.measuring import measured_apart, shared_settings
 from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.numbers import many, of_all
-from segbench.core.protocol import Protocol
 from segbench.core.temporary import remove_left_behind, temporary_file
+from segbench.loaders.belonging import together
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.stored import StoredProtocol
@@ -38,14 +39,14 @@ class _Merged:
     notes: dict[str, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
-    rules: list[Protocol] = field(default_factory=list)  # of the parts, which may be measured by different settings
+    parts: list[Run] = field(default_factory=list)  # which may be measured by different settings
 
     def run(self) -> Run:
         """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
         chosen = self.begun.file.images_of(self.begun) + self.missing
         total = int(_set_size(self.first) or chosen)
         if chosen > total:
-            what = f"the parts of {self.first.method!r} have {many(chosen, 'image')}, more than their set of {total}"
+            what = f"the parts of {self.first.label!r} have {many(chosen, 'image')}, more than their set of {total}"
             raise DataError(self.sources[0], what, "merge parts of one set only")
         subset = {"subset": f"{chosen} of {total}"} if chosen < total else {}
         missing = {"missing": f"{self.missing} of {chosen}"} if self.missing else {}
@@ -53,9 +54,26 @@ class _Merged:
         first, *others = self.places or (None,)
         inputs = None if first is None else replace(first, merged=tuple(others))
         stored = self.first.stored
-        if shared := shared_settings(self.rules):
+        if shared := shared_settings([part.rules for part in self.parts]):
             stored = stored._replace(measuring=StoredProtocol.of(self.first.rules.with_settings(**shared)).measuring)
-        return replace(self.first, stored=stored, settings=settings, notes=tuple(self.notes), inputs=inputs)
+        assigned, notes = together([part.assigned for part in self.parts]), tuple(self.notes)
+        return replace(self.first, stored=stored, settings=settings, notes=notes, inputs=inputs, assigned=assigned)
+
+    def note_on_settings(self, merged: Path) -> str:
+        """Say which settings of measuring are those of the first part alone, and how to show others; empty if none."""
+        apart = measured_apart(self.parts)
+        if not apart:
+            return ""
+        taken = ", ".join(f"{name}:{values[0]}" for name, values in apart.items())
+        others = {name: next(value for value in values if value != values[0]) for name, values in apart.items()}
+        if others.pop("thresholds_source", None):  # which names a tuning set
+            typed, called = [f"{named('tuning_results')} FILE"], "result.with_thresholds(...)"
+        else:
+            typed, called = [], f"result.with_settings({', '.join(f'{name}=...' for name in others)})"
+        typed += [f"{named(name)} {quote(value)}" for name, value in others.items()]
+        other = setting(f"segbench show {quote(shown(merged))} {' '.join(typed)}", called)
+        differing = f"parts of {self.first.method!r} were measured with different settings, and their run takes {taken}"
+        return f"{differing}, as in {shown(self.sources[0])}; to show it with others: {other}"
 
 
 def lacking(result: Result) -> str:
@@ -83,7 +101,8 @@ def merge_results(
     Runs of one method, protocol and settings become one run of all their images, as if these had been counted together:
     so the images of a large set can be counted in parts, on machines that share no disk. An image that failed in one
     part and was counted in another is taken from the other. Parts chosen with `images` of one set become the run of
-    them all.
+    them all. If parts were measured with different settings that a run has one of, such as `background`, it takes those
+    of the first file, and a `UserWarning` says so; `Result.with_settings` takes others.
 
     Parameters
     ----------
@@ -141,9 +160,9 @@ def merge_results(
                     with ResultsFile(path) as part:
                         for name, run in _named_runs(part, leave_out):
                             found[name] = None
-                            methods[run.method] = None
+                            methods[run.label] = None
                             if name not in leave_out:
-                                _add(store, merged, part, run, join=run.method in join)
+                                _add(store, merged, part, run, join=run.label in join)
                 _refuse_unknown("leave_out", leave_out, [*found], but_not_all=True)
                 _refuse_unknown("join", join, [*methods])
                 for whole in merged.values():
@@ -151,6 +170,8 @@ def merge_results(
             _move(temporary, place)
     except OSError as error:
         raise DataError(shown(place), f"cannot be written ({error.strerror or error})", _HINT) from error
+    for note in filter(None, (whole.note_on_settings(place) for whole in merged.values())):
+        warnings.warn(note, UserWarning, stacklevel=2)
     return load_results(place)
 
 
@@ -180,7 +201,7 @@ def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str
     found = part.runs()
     if not found:
         raise DataError(str(part.path), NOTHING_SAVED, "repeat the run, or merge the others alone")
-    unfinished = [(run.method, run) for run in found if not run.complete]
+    unfinished = [(run.label, run) for run in found if not run.complete]
     for method, _ in unfinished:
         if method not in leave_out:
             hint = f"repeat the run to complete it, or leave it out: {format_setting('leave_out', [method])}"
@@ -197,14 +218,15 @@ def _add(
     store: ResultsFile, merged: dict[tuple[str, ...], _Merged], part: ResultsFile, run: Run, *, join: bool
 ) -> None:
     alike = without_selection(run.settings) | {"set": _set_size(run)}
-    key, path = (run.method, run.protocol, run.stored.counting, json.dumps(alike, sort_keys=True)), str(part.path)
+    path, settings = str(part.path), json.dumps(alike, sort_keys=True)
+    key = run.method, run.run, run.protocol, run.stored.counting, settings
     whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, store.begin(run)))
     known = " and ".join(whole.sources)
     if run.published != whole.first.published or version_of(run.signature) != version_of(whole.first.signature):
-        what = f"the run of {run.method!r} does not fit that in {known}: {run.signature}"
+        what = f"the run of {run.label!r} does not fit that in {known}: {run.signature}"
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
-    whole.rules.append(run.rules)
+    whole.parts.append(run)
     places = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
     elsewhere = _folders(places).isdisjoint(before := _folders(whole.places)) and bool(before)
     whole.places |= dict.fromkeys(places)
@@ -212,16 +234,17 @@ def _add(
     shared = [*store.copy(whole.begun, part, run.key)]
     for image in shared:
         if whole.missing:
-            what = f"parts of {run.method!r} that leave out images without a prediction share images with {known}"
+            what = f"parts of {run.label!r} that leave out images without a prediction share images with {known}"
             raise DataError(path, what, "count parts that share no image, or all images in one run")
         if image.counted and image.counted_there and not image.alike:
-            what = f"{image.name!r} of {run.method!r} was counted with other files than in {known}"
+            what = f"{image.name!r} of {run.label!r} was counted with other files than in {known}"
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
     if elsewhere and places and not join and not any(image.alike for image in shared):
         here, there = (" and ".join(map(shown, sorted(found))) for found in (_folders(places), before))
-        what = f"the run of {run.method!r} has predictions in {here}, and that in {known} in {there}"
-        other = setting(quote(f"{run.method}-2={here}"), f"method={run.method + '-2'!r}")
-        hint = f"if these are parts of one method, put them together: {format_setting('join', [run.method])}; if they "
+        what = f"the run of {run.label!r} has predictions in {here}, and that in {known} in {there}"
+        argument = f"run={run.run + '-2'!r}" if run.run else f"method={run.method + '-2'!r}"
+        other = setting(quote(f"{run.label}-2={here}"), argument)
+        hint = f"if these are parts of one method, put them together: {format_setting('join', [run.label])}; if they "
         hint += f"are two methods, count one again under another name, {other}, into a new file"
         raise DataError(path, what, hint)
     whole.sources.append(path)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import numpy as np
+
 from segbench.core.capabilities import Reference
 from segbench.core.metric import Metric
 from segbench.core.part_means import PartMeans, singular
@@ -14,6 +16,7 @@ from segbench.core.sample import Sample
 from segbench.core.table import Table
 from segbench.protocols.class_names import in_no_mean
 from segbench.statistics.group_means import GroupMeans
+from segbench.statistics.run_means import RunMeans
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,12 +33,12 @@ class MeanOverParts(Protocol):
 
     def __post_init__(self) -> None:
         for name in ("name", "title", "reads", "counts"):
-            object.__setattr__(self, name, getattr(self._of_part, name))
+            object.__setattr__(self, name, getattr(self._first.rules, name))
 
     @property
-    def _of_part(self) -> Protocol:
-        rules: Protocol = next(iter(self.parts.values())).rules
-        return rules
+    def _first(self) -> Any:  # noqa: ANN401  a result
+        """The first part."""
+        return next(iter(self.parts.values()))
 
     @property
     def meant(self) -> dict[str, Any]:
@@ -59,7 +62,8 @@ class MeanOverParts(Protocol):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return the scores; thresholds and totals have no mean."""
-        return tuple(metric for metric in self._of_part.metrics() if metric.kind == "score" and metric.key)
+        scores = (metric for metric in self._first.metrics if metric.kind == "score" and metric.key)
+        return tuple(replace(metric, mean_over_images=False) for metric in scores)
 
     def count(self, sample: Sample) -> Counted:
         """Count an image as the protocol does."""
@@ -79,10 +83,69 @@ class MeanOverParts(Protocol):
             of_images = {name: {image: part.counts[image] for image in per_image} for name, part in meant.items()}
             tables = {name: part.table_of(of_images[name]) for name, part in meant.items()}
         keys = [metric.key for metric in next(iter(tables.values())).metrics]
-        places = [keys.index(metric.key) for metric in self.metrics()]
+        metrics = [metric for metric in self.metrics() if metric.key in keys]  # single images have none of units
         kind = GroupMeans if self.is_in_one else PartMeans
-        return kind(tables, self.metrics(), places, parts=self.plural)
+        return kind(tables, metrics, [keys.index(metric.key) for metric in metrics], parts=self.plural)
+
+    def measured_with(self, image: str) -> str:
+        """Name what an image is measured with by the protocol."""
+        return self.of.measured_with(image)
 
     def capability(self, kind: type[Capability]) -> Capability | None:
         """Say whether methods are ranked; nothing else is known of a mean."""
         return self.of.capability(kind) if kind is Reference else None
+
+    @property
+    def distance_unit(self) -> str:
+        """What distances are in."""
+        return self.of.distance_unit
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanOverRuns(MeanOverParts):
+    """The protocol `of` a method of which several runs were measured: trainings on the same images, or folds."""
+
+    plural: str = "runs"
+    is_in_one: bool = False
+
+    @property
+    def meant(self) -> dict[str, Any]:
+        """All runs."""
+        return dict(self.parts)
+
+    def signature_fields(self) -> dict[str, str]:
+        """Return the settings of the protocol, and over how many runs the mean is."""
+        return self.of.settings_as_text | {self.plural: str(len(self.parts))}
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return all metrics of trainings, and the scores of folds."""
+        return super().metrics() if self.is_in_one else self._first.metrics
+
+    def table(self, per_image: Mapping[str, Any]) -> Table:
+        """Return the means over trainings of all images or some, or those over folds."""
+        if self.is_in_one:
+            return super().table(per_image)
+        is_whole = len(per_image) == len(next(iter(self.parts.values())).counts)
+        tables = {}
+        for name, run in self.parts.items():
+            tables[name] = run.measured if is_whole else run.table_of({image: run.counts[image] for image in per_image})
+        return RunMeans(tables)
+
+    @property
+    def deviations(self) -> dict[str, float]:
+        """The standard deviation of each metric over the runs; nan where a training, or all folds but one, lack it."""
+        summaries = [run.summary for run in self.parts.values()]
+        deviations = {}
+        for metric in self.metrics():
+            values = np.array([summary.get(metric.key, np.nan) for summary in summaries], np.float64)
+            known = values[~np.isnan(values)] if self.is_in_one else values
+            if metric.key and metric.kind != "total":
+                deviations[metric.key] = float(np.std(known, ddof=1)) if known.size > 1 else np.nan
+        return deviations
+
+
+def innermost(rules: Protocol) -> Protocol:
+    """Return the protocol that counts: of a mean over parts that of their whole."""
+    while isinstance(rules, MeanOverParts):
+        rules = rules.of
+    return rules

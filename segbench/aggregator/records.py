@@ -22,15 +22,18 @@ from typing import Any, NamedTuple, TypeVar
 from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
-from segbench.core.errors import DataError
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
+from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.registry import protocols
 from segbench.protocols.stored import StoredProtocol
 
-SELECTION = ("subset", "missing", "partial")
-"""Fields that say which part of a set was counted; images and their digest say which images these are."""
+SELECTION = ("subset", "missing", "partial", "runs", "folds")
+"""Fields that say which part of a set was counted, and in how many runs; images and their digest say which images
+these are."""
 
 _VERSION = "|segbench:"
 
@@ -62,9 +65,12 @@ def signature(protocol: str, fields: Mapping[str, str], data: DataDigest, *, ima
     return _written({name: str(value) for name, value in parts.items()})
 
 
-def resigned(whole: str, protocol: str, fields: Mapping[str, str], images: int | None = None) -> str:
+def resigned(
+    whole: str, protocol: str, fields: Mapping[str, str], images: int | None = None, data: DataDigest | None = None
+) -> str:
     """Write the signature of what was drawn from the same counts by another protocol's rules, or from some images."""
     known = parts_of(whole) | ({} if images is None else {"images": str(images)})
+    known |= {} if data is None else {"data": str(data)}
     kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
     return _written({"protocol": protocol, **fields, **kept})
 
@@ -129,6 +135,10 @@ class Digests(ByName[str]):
         self._names.append(name)
         self._bytes += bytes.fromhex(digest)
 
+    def are_those_of(self, other: Digests) -> bool:
+        """Return whether images and contents are the same."""
+        return self._bytes == other._bytes and self._names == other._names
+
     def __getitem__(self, name: str) -> str:
         place = bisect_left(self._names, name)
         if self._names[place : place + 1] != [name]:
@@ -141,11 +151,13 @@ class Run:
     """A run of one method: all that a results file says of it beside its images."""
 
     method: str
+    run: str = ""  # which of several trainings or folds of the method; empty where it has none
     protocol: str
     stored: StoredProtocol  # the protocol with all its settings
     settings: Mapping[str, str] = field(default_factory=dict)  # further fields of the signature: repairs, which images
     notes: tuple[str, ...] = ()  # on the whole set
     inputs: Inputs | None = None  # None for results that others counted
+    assigned: Mapping[str, Assignment] = field(default_factory=dict)  # what images belong to, such as their groups
     published: str = ""  # JSON of a curve published without images
     signature: str = ""
     images: int | None = None  # how many an incomplete run is to count, if that is known
@@ -160,10 +172,20 @@ class Run:
         """Describe a run of a protocol that counts now."""
         return cls(protocol=protocol.name, stored=StoredProtocol.of(protocol), given=protocol, **columns)
 
+    @property
+    def label(self) -> str:
+        """The method, with its run if it has any: ours@1."""
+        return str(MethodRun(self.method, self.run))
+
     @cached_property
     def inputs_json(self) -> str:
         """The inputs as they are stored, which may name very many images; empty for none."""
         return self.inputs.to_json() if self.inputs else ""
+
+    @cached_property
+    def assigned_json(self) -> str:
+        """What images belong to as it is stored, which may name very many images."""
+        return json.dumps({kind: part.stored() for kind, part in self.assigned.items()})
 
     @cached_property
     def rules(self) -> Protocol:
@@ -171,22 +193,30 @@ class Run:
         return self.given or self.stored.restored(self.protocol)
 
     @property
-    def identity(self) -> tuple[str, str, str, str]:
+    def identity(self) -> tuple[str, str, str, str, str]:
         """The columns that identify a run: none of them holds a setting of measuring."""
         settings = json.dumps(without_selection(self.settings, "partial"), sort_keys=True)
-        return self.method, self.protocol, self.stored.counting, settings
+        return self.method, self.run, self.protocol, self.stored.counting, settings
 
     @property
     def fields(self) -> dict[str, str]:
-        """All settings as text, and a class that is not installed; of imported results, no settings are known."""
+        """All settings as text, and who counted if that is not installed; of imported results none are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
         lacking = self.stored.lacking(self.protocol)
-        return known | ({"class": lacking} if lacking else {}) | dict(self.settings)
+        units = {UNIT: self.assigned[UNIT].label} if UNIT in self.assigned else {}
+        return known | ({"counted_by": lacking} if lacking else {}) | dict(self.settings) | units
 
     @property
     def signed(self) -> str:
         """The protocol and its settings, as a signature has them."""
         return _written({"protocol": self.protocol, **self.fields})
+
+
+def as_run(name: object) -> str:
+    """Read the name of a run, a text or a number; nothing for a method without runs."""
+    if name is None or isinstance(name, bool) or not isinstance(name, (str, int)):
+        raise ArgumentError(f"run is {name!r:.60}, expected the name of a training or fold, such as '1'")
+    return shown(str(name))
 
 
 def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any], str], Record]:
@@ -205,7 +235,7 @@ def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any]
 
 def read_run(row: Sequence[Any], path: str) -> Run:
     """Read a row of runs, in the order of `segbench.aggregator.store`."""
-    protocol = row[2]
+    protocol = row[3]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
         known = ", ".join(protocols())
         what = f"holds a run of the protocol {protocol!r}, which is not installed; installed are {known}"
@@ -215,8 +245,9 @@ def read_run(row: Sequence[Any], path: str) -> Run:
 
 @_checked
 def _run(row: Sequence[Any]) -> Run:
-    key, method, protocol, counting, settings, measuring, complete, signature, notes, inputs, version, published = row
-    _require_texts(method, protocol, counting, measuring, signature, inputs, published, version)
+    key, method, name, protocol, counting, settings, measuring, assigned, complete, signature, *others = row
+    notes, inputs, version, published = others
+    _require_texts(method, name, protocol, counting, measuring, assigned, signature, inputs, published, version)
     found = json.loads(settings)
     _require(isinstance(found, dict) and _are(found.values(), str), "settings that are not texts")
     signed = parts_of(signature) if signature else {}
@@ -227,6 +258,7 @@ def _run(row: Sequence[Any]) -> Run:
     run = Run(
         key=int(key),
         method=_printable(method),
+        run=_printable(name),
         protocol=protocol,
         settings=found,
         complete=bool(complete),
@@ -234,6 +266,7 @@ def _run(row: Sequence[Any]) -> Run:
         stored=StoredProtocol(counting, measuring),
         notes=_texts(notes),
         inputs=_inputs(inputs),
+        assigned=_assigned(assigned),
         version=_printable(version),
         published=published,
         images=None if complete or not signed else int(signed["images"]),
@@ -269,12 +302,21 @@ def _inputs(text: str) -> Inputs | None:
         return None
     found = Inputs.from_json(text)
     for part in (found, *found.merged):
-        places = {**vars(part), **dict.fromkeys(("merged", "images", "groups", "allow_missing"), "")}
-        in_pairs = {len(pair) for pair in part.groups} <= {2}
-        _require(in_pairs and all(_are(pair, str) for pair in part.groups), "groups that are not texts")
+        places = {**vars(part), **dict.fromkeys(("merged", "images", "allow_missing"), "")}
         _require(_are(places.values(), (str, type(None))), "places that are not texts")
         _require(_are(part.images, str) and _are([part.allow_missing], bool), "images that are not names")
     return found
+
+
+@functools.lru_cache(maxsize=8)  # methods of one data set share it
+def _assigned(text: str) -> Mapping[str, Assignment]:
+    assigned = {}
+    for kind, part in json.loads(text).items():
+        by, of_images = part["by"], part["of_images"]
+        _require(kind in KINDS.values() and _are([by, *of_images.values()], str), "groups that are not texts")
+        printable = {_printable(name): _printable(group) for name, group in of_images.items()}
+        assigned[kind] = Assignment(kind, _printable(by), printable)
+    return assigned
 
 
 @functools.lru_cache(maxsize=256)  # the same few lists belong to every image

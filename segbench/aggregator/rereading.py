@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.part_means import MeanOverParts
 from segbench.core.capabilities import Divided, Pictured, Reference
@@ -36,13 +36,14 @@ def why_no_pictures(result: Result) -> str:
     unknown = f"so its images are not known: pictures need a run of files, such as {run}"
     if isinstance(result.rules, MeanOverParts):
         plural = result.rules.plural
-        choice = format_setting(singular(plural), "NAME")
+        single = setting("--only with the name of one run", "result.parts('run')[NAME]")
+        choice = single if result.runs else format_setting(singular(plural), "NAME")
         return f"is a mean over {plural}, of which each has its own pictures: {choice}"
     if result.inputs is not None:
-        if kind := result.settings.get("class"):
-            return f"was counted by {kind}, a protocol that is not installed here, so there is no picture of it"
-        if result.rules.capability(Pictured) is None:
-            return _without_pictures(result.rules)
+        if counted_by := result.settings.get("counted_by"):
+            return f"was counted by {counted_by}, a protocol that is not installed here, so there is no picture of it"
+        if without := _without_pictures(result):
+            return without
         if not result.counts:
             return "has no image that was counted"
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
@@ -51,8 +52,13 @@ def why_no_pictures(result: Result) -> str:
     return f"was {'published' if result.published else how}, {unknown}"
 
 
-def _without_pictures(protocol: Protocol) -> str:
-    """Say what kind of protocol has none."""
+def _without_pictures(result: Result) -> str:
+    """Say what kind of result has none; empty where it has some."""
+    protocol = result.rules
+    if part := next((axis for axis in ("class", "object") if axis in result.settings), ""):
+        return f"is one {part} of several, of which no pictures are drawn"
+    if protocol.capability(Pictured):
+        return ""
     if reference := protocol.capability(Reference):
         return f"{reference.does}, so there is no picture of it"
     how = "with several classes, which have no" if protocol.capability(Divided) else "by a protocol without"
@@ -83,15 +89,13 @@ def reread(result: Result, files: SampleFiles) -> Sample:
 
 def pictured(result: Result) -> Pictured:
     """Give what draws the images of a result."""
-    found = full_protocol(result).capability(Pictured)
-    if found is None:
-        raise DataError(result.method, _without_pictures(result.rules), choose_others())
+    found: Any = full_protocol(result).capability(Pictured)
     return found
 
 
 def best_cut(result: Result) -> float:
     """Give the threshold at which the headline of the protocol is measured."""
-    threshold = best_threshold(result.rules.metrics())
+    threshold = best_threshold(result.metrics)
     if threshold is None:
         return math.nan  # there are none: its pictures are the same at any
     best = result.summary[threshold.key]

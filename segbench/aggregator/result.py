@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from segbench.aggregator.by_name import ByName
-from segbench.aggregator.groups import grouping
 from segbench.aggregator.measuring import measured_alike, without_measuring
-from segbench.aggregator.part_means import MeanOverParts
-from segbench.aggregator.records import parts_of, resigned
+from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
+from segbench.aggregator.records import DataDigest, Digests, parts_of, resigned, without_selection
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import (
     ApartByFolder,
     Divided,
     Division,
-    Kept,
     MeasuredBySet,
     Part,
     Pooling,
@@ -32,26 +31,33 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
-from segbench.core.metric import columns, footnotes, headline, refuse_outside
-from segbench.core.names import first_names
+from segbench.core.interface import format_setting, named, setting
+from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
+from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Series
 from segbench.core.summary import Summary, finite, finite_values
-from segbench.core.table import Reducing, Table
+from segbench.core.table import Kept, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
+from segbench.core.units import UnitTable, unit_metrics
+from segbench.curves.mean import MeanCurve
+from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
+from segbench.statistics.run_means import are_folds
+from segbench.statistics.spread import Spread, spreads_of
+from segbench.statistics.units import by_unit, summed_counts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LISTED = 20
+_FEWEST_FOR_ERRORS = 2
 _ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
 _BEST_OF_TUNED = (
     "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
@@ -81,8 +87,12 @@ class Result:
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
+    assigned : mapping of str to Assignment
+        What each image belongs to: its ``"group"`` and its ``"unit"``, where these are named.
     digests : mapping of image name to str
         Content of all files of each image when it was counted.
+    truths : mapping of image name to str
+        Content of the ground truth of each image, of which the signature names the whole.
     published : Published, optional
         The curve or metrics of a method published without images; there are no counts then.
     image_notes : mapping of image name to tuple of str
@@ -90,9 +100,9 @@ class Result:
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
         metrics of single images (OIS, mean F), intervals and comparisons are undefined.
-    kept : Summary and ScoreCounts, optional
-        What a results file keeps of very many scores, which take long to pool: metrics that depend on counts alone, and
-        `reduced`.
+    kept : Kept, optional
+        What a results file keeps of very many scores or images, which take long to go through: `reduced`, and what that
+        does not tell of all counts, such as areas.
     reused : int
         How many images `evaluate` took from the results file, since their files and settings are the same.
     partial : tuple of int and int or None, optional
@@ -101,6 +111,10 @@ class Result:
     repeated : int
         How many images the results file holds of a later run of the same that is not complete, and will replace this
         result; 0 where there is none.
+    run : str
+        Which of the method's trainings or folds this is; empty where it has none. `segbench.join_runs` joins them.
+    runs : mapping of str to Result
+        The results that were joined to this one by `segbench.join_runs`, by the names of the runs; empty for others.
     place : int, optional
         Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
         file, and of annotators.
@@ -127,40 +141,50 @@ class Result:
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    truths: Mapping[str, str] = field(default_factory=dict)
     published: Published | None = None
     image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
-    kept: tuple[Summary, ScoreCounts] | None = None
+    kept: Kept | None = None
     reused: int = 0
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
     place: int | None = None
+    assigned: Mapping[str, Assignment] = field(default_factory=dict)
+    run: str = ""
+    runs: Mapping[str, Result] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """The method, with its run if it has any: ``"ours@1"``."""
+        return str(MethodRun(self.method, self.run))
 
     def __repr__(self) -> str:
         """Give one line with the method, the number of images, and the metric that ranks methods."""
         key = headline(self.rules.metrics()).key
-        return f"Result({self.method!r}, {self._counted}, {key} {self.summary[key]:.4f})"
+        return f"Result({self.label!r}, {self._counted}, {key} {self.summary[key]:.4f})"
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
         notes = [*self.notes, *filter(None, [self.outdated])]
-        return "\n".join([f"{self.method}: {self._counted}", str(self.summary), *notes, self.signature])
+        return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *notes, self.signature])
 
     @property
     def _counted(self) -> str:
         images = many(len(self.counts), "image")
         images = "published without images" if self.published else "pixels without names" if self.unnamed else images
         images = f"partial: {partial_images(self.partial)}" if self.partial else images
+        images += f", {many(len(self.runs), 'fold' if self.pools_folds else 'run')}" if self.runs else ""
         part = f", class {self.settings['class']}" if "class" in self.settings else ""
         return f"{self.protocol}{part}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     def _repr_html_(self) -> str:
         """Give the table that notebooks show."""
-        metrics = columns(self.rules.metrics())
+        metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes = (*footnotes(metrics), *self.summary.notes, self.signature)
-        table = TextTable([metric.name for metric in metrics], [values], names=0, notes=notes)
-        return table_html(table, f"{self.method} ({self._counted})")
+        table = TextTable([metric.column_name for metric in metrics], [values], names=0, notes=notes)
+        return table_html(table, f"{self.label} ({self._counted})")
 
     @property
     def protocol(self) -> str:
@@ -170,17 +194,62 @@ class Result:
     @property
     def kind(self) -> type[Protocol]:
         """The class of the protocol; of a mean over parts that of their whole."""
-        return type(self.rules.of if isinstance(self.rules, MeanOverParts) else self.rules)
+        return type(innermost(self.rules))
+
+    @property
+    def pools_folds(self) -> bool:
+        """Whether its runs are the folds of a cross-validation: each has images of its own, and all are pooled."""
+        return bool(self.runs) and not isinstance(self.rules, MeanOverRuns)
+
+    @property
+    def sd(self) -> Mapping[str, float]:
+        """The standard deviation of each metric over the runs that it is the mean of; empty for other results."""
+        return self.rules.deviations if isinstance(self.rules, MeanOverRuns) else {}
 
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
-        return self._laid_out()
+        return self._laid_out(self.kept if self._tuned else None)
+
+    @property
+    def units(self) -> Assignment | None:
+        """The units that images belong to, such as patients; None where images are independent."""
+        return self.assigned.get(UNIT)
+
+    @cached_property
+    def by_image(self) -> Table:
+        """The table of images that statistics take: it pools nothing again that a results file keeps."""
+        return self._laid_out(self._keeps) if self._keeps else self.table
 
     @cached_property
     def measured(self) -> Table:
-        """The table that intervals and comparisons take: it pools nothing again that a results file keeps."""
-        return self._laid_out(self._keeps) if self._keeps else self.table
+        """The table that intervals and comparisons take, of images or, where they are given, of units."""
+        table = self.by_image
+        if (
+            self.units is not None and self.counts and not isinstance(self.rules, MeanOverParts)
+        ):  # whose parts have units
+            table = by_unit(table, self.counts, self.units, self.table_of)
+        if not self.pools_folds:
+            return table
+        fold_of = {name: fold for fold, run in self.runs.items() for name in run.counts}
+        if self.units is not None:
+            self.units.refuse_divided(fold_of, "fold")
+        return table.in_folds([fold_of[image] for image in table.image_of_rows])
+
+    @property
+    def sampled(self) -> tuple[int, str]:
+        """How many images, or units of images, are drawn at random, and what one of them is called."""
+        if self.units is None:
+            return len(self.counts), "image"
+        return len({self.units.of_images[image] for image in self.counts}), self.units.noun
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics of the protocol, and those of units."""
+        metrics = self.rules.metrics()
+        if self.units is None or isinstance(self.rules, MeanOverParts):
+            return metrics
+        return (*metrics, *unit_metrics(metrics, self.units.noun))
 
     @property
     def _tuned(self) -> bool:
@@ -214,18 +283,19 @@ class Result:
         """The part of the signature that names the ground truth's content."""
         return parts_of(self.signature)["data"]
 
-    def digest_of(self, summary: str, counts: bytes) -> str:
+    def digest_of(self, numbers: str, counts: bytes) -> str:
         """Give one digest for the names and content of all images and what was derived from them, as stored."""
         digest = hashlib.sha256(b"[")
         for place, image in enumerate(sorted(self.digests)):  # not the text of the whole list, which is long
             digest.update((", " * bool(place) + repr((image, self.digests[image]))).encode())
-        digest.update(f"]\n{summary}\n".encode() + counts)
+        digest.update(f"]\n{numbers}\n".encode() + counts)
         return digest.hexdigest()
 
     @property
     def competes(self) -> bool:
         """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
-        return competes(self.rules) and self.partial is None
+        is_mean_of_folds = isinstance(self.rules, MeanOverRuns) and not self.runs
+        return competes(self.rules) and self.partial is None and not is_mean_of_folds
 
     @property
     def outdated(self) -> str:
@@ -234,6 +304,23 @@ class Result:
             return ""
         so_far = f"a later run of it is not complete ({many(self.repeated, 'image')} so far)"
         return f"{so_far}, so these are the metrics of the run before it; repeat it"
+
+    @property
+    def standard_errors(self) -> Mapping[str, Mapping[str, float]]:
+        """The standard errors of joined runs by their source, and by metric; empty for other results.
+
+        Of a mean over trainings, ``"images"`` and ``"trainings"`` each add to its variance: the larger one says whether
+        more images or more runs would make the mean surer. Of pooled folds the larger one counts, ``"images"`` or
+        ``"folds"``.
+        """
+        if not self.runs or len(self.counts) < _FEWEST_FOR_ERRORS:
+            return {}
+        components = Measured(self.measured, 0.95, 1, 0).components
+        keys = [metric.key for metric in self.measured.metrics]
+        return {
+            source: {key: error for key, error in zip(keys, component.error.tolist(), strict=True) if key}
+            for source, component in components.items()
+        }
 
     def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
         """Give intervals over images of every metric; see `segbench.intervals`.
@@ -267,6 +354,7 @@ class Result:
                 replicates,
                 seed,
                 images=0,
+                sample_size=many(0, "image"),
                 notes=(note,),
                 undefined=undefined,
                 thresholds=self.summary.thresholds,
@@ -278,13 +366,32 @@ class Result:
         reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
         return replace(found, undefined=reasons)
 
-    def to_dict(self, *, intervals: Intervals | None = None) -> dict[str, Any]:
+    @cached_property
+    def spread(self) -> Mapping[str, Spread]:
+        """How the values of images lie around each metric that is their mean, by key: standard deviation, quartiles.
+
+        Metrics of pooled counts have none, such as mIoU; ``miou_images``, the mean of the mIoU of images, has one.
+
+        Examples
+        --------
+        >>> from segbench import evaluate
+        >>> result = evaluate([([0, 1, 1], [0.1, 0.9, 0.8]), ([0, 1, 1], [0.1, 0.9, 0.0])])  # F 1 and .8
+        >>> f = result.spread["mean_image_f"]
+        >>> f.images, round(f.mean, 3), round(f.sd, 3), round(f.median, 3), round(f.lower, 3), round(f.upper, 3)
+        (2, 0.9, 0.141, 0.9, 0.85, 0.95)
+        """
+        known = self.published is None and self.unnamed is None and self.counts
+        return spreads_of(self.measured) if known else {}
+
+    def to_dict(self, *, intervals: Intervals | None = None, spread: bool = False) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
         ----------
         intervals : Intervals, optional
             What `intervals` gave; they are added with the settings they were drawn with.
+        spread : bool
+            Add ``spread``, the values of images by metric, see `spread`.
 
         Returns
         -------
@@ -301,8 +408,9 @@ class Result:
         ('net', 1, 1.0)
         """
         summary = self.summary
-        run = {
+        run: dict[str, Any] = {
             "method": self.method,
+            "run": self.run or None,
             "protocol": self.protocol,
             "signature": self.signature,
             "images": len(self.counts),
@@ -316,6 +424,13 @@ class Result:
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
             "failures": dict(self.failed),
         }
+        if self.units is not None:
+            number, noun = self.sampled
+            run["units"] = {"by": self.units.label, "called": noun, "number": number}
+        if self.sd:
+            run |= {"mean": True, "sd": finite_values(self.sd)}
+        if spread:
+            run["spread"] = {key: finite_values(of_images._asdict()) for key, of_images in self.spread.items()}
         if intervals is None:
             return run
         return run | {
@@ -328,6 +443,7 @@ class Result:
                 "replicates": intervals.replicates,
                 "seed": intervals.seed,
                 "undefined": dict(intervals.undefined),
+                "wider_than_images": dict(intervals.wider),
                 "notes": list(intervals.notes),
             },
         }
@@ -353,13 +469,15 @@ class Result:
         >>> table.index.tolist(), table["ods_f"].tolist()
         (['net'], [0.8])
         """
-        return data_frame([self.summary], "method", [self.method], list(self.summary))
+        return data_frame([self.summary], "method", [self.label], list(self.summary))
 
     def _why_no_intervals(self) -> str:
         if self.published:
             return "a published curve has no images to resample"
         if self.unnamed:
             return WITHOUT_NAMES
+        if isinstance(self.rules, MeanOverRuns) and not self.runs:
+            return "intervals are those of all folds pooled"
         if not self.counts:
             return "no image was counted"
         return "" if self.table.images else self.summary.undefined[headline(self.rules.metrics()).key]
@@ -373,6 +491,9 @@ class Result:
         """
         if self.published:
             raise ArgumentError(f"{self.method} is a published curve, without counts")
+        if isinstance(self.rules, MeanOverRuns):
+            what = f"{self.method} is a mean over {self.rules.plural}, whose counts do not add up"
+            raise ArgumentError(f"{what}; take those of one: result.parts('run')[NAME]")
         self._refuse_without_images()
         return self.table.pooled
 
@@ -384,7 +505,7 @@ class Result:
     def reduced(self) -> Counts:
         """The pooled counts at the points of the curve that plots draw: all, or a choice of very many."""
         if self._keeps:
-            return self._keeps[1]
+            return self._keeps.counts
         _ = self.pooled  # which says why there are none
         return self.table.reduced if isinstance(self.table, Reducing) else self.table.pooled
 
@@ -397,7 +518,7 @@ class Result:
     def chosen_points(self) -> str:
         """How many of the pooled scores `drawn` has points at, in words; empty where at all."""
         if self._keeps:
-            return getattr(self._keeps[1], "threshold_source", "")
+            return getattr(self._keeps.counts, "threshold_source", "")
         if self.published or not (self.counts or self.unnamed):
             return ""
         return self.table.chosen_points if isinstance(self.table, Reducing) else ""
@@ -414,42 +535,49 @@ class Result:
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type
         """The pooled precision-recall curve, of several classes that of all added up; of regions metrics by threshold.
 
-        None where the protocol has no curve.
+        Of a mean over runs it is the mean of their curves. None where the protocol has no curve.
         """
         if self.published:
             return self.published.curve
         self._refuse_without_images()
+        if isinstance(self.rules, MeanOverRuns):
+            return _mean_curve([run.curve for run in self.runs.values()])
         return self.table.curve
 
     @cached_property
     def drawn(self) -> Series | None:
         """The curve as plots draw it: at the points of `reduced`; None where the protocol has none."""
+        if isinstance(self.rules, MeanOverRuns):
+            return _mean_curve([run.drawn for run in self.runs.values()])
         if self.published or not self.counts:
             return self.curve
-        table = self.rules.table({"": self._keeps[1]}) if self._keeps else self.table
+        table = self.rules.table({"": self._keeps.counts}) if self._keeps else self.table
         return table.drawn if isinstance(table, Reducing) else table.curve
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What `parts` takes it apart by: ``"class"``, ``"object"``, and ``"group"`` where the run named groups."""
+        """What `parts` takes it apart by: classes, objects, and groups, units and runs where they are named."""
+        if self.runs:
+            first, *others = self.runs.values()
+            return ("run", *(axis for axis in first.axes if all(axis in run.axes for run in others)))
         if isinstance(self.rules, MeanOverParts):
             return ()
         divided = self.rules.capability(Divided)
-        named = self.inputs is not None and self.inputs.group_by != ""
-        return (*(divided.axes if divided and self.counts else ()), *(("group",) if named else ()))
+        of_images = [axis for axis in AXES if axis in self.assigned]
+        return (*(divided.axes if divided and self.counts else ()), *of_images)
 
-    def parts(self, axis: str, by: str | Mapping[str, str] = "") -> Parts:
+    def parts(self, axis: str, by: By = "") -> Parts:
         """Return the result of each of several things: of each class, each object, or each group of images.
 
         Parameters
         ----------
-        axis : {"class", "object", "group"}
+        axis : {"class", "object", "group", "unit", "run"}
             ``"class"`` of label maps, of soft maps by class, and of panoptic maps; ``"object"`` of sequences;
-            ``"group"`` of any images, such as the categories of a data set.
+            ``"group"`` of any images, such as the categories of a data set; ``"unit"`` of images that belong together,
+            such as those of a patient; ``"run"`` of results that `segbench.join_runs` joined, whose other parts are
+            joined, too.
         by : str or mapping of str to str
-            What the groups are: ``"folder"`` for the first folder in the names of images, ``"meta.csv:weather"`` for a
-            column of a CSV file with the names of images in a column called name, image or file, or in its first; or
-            the group of each image by its name. By default the groups that the run named.
+            What the groups are, as ``with_settings(group_by=...)`` takes it; by default those that the run named.
 
         Returns
         -------
@@ -479,15 +607,21 @@ class Result:
         """
         if axis not in AXES:
             raise ArgumentError(f"axis is {axis!r}, expected one of {', '.join(map(repr, AXES))}")
-        if isinstance(self.rules, MeanOverParts):
+        if isinstance(self.rules, MeanOverParts) and not self.runs:
             raise ArgumentError(f"{self.method} is a mean over {self.rules.plural}; take the parts of one of them")
         if by != "":
             if axis != "group":
                 raise ArgumentError(f"by is for groups of images, and the axis is {axis!r}; leave it out")
-            return Parts(self, axis, AXES[axis].divide(self, by))
+            return self.with_settings(group_by=by).parts(axis)
         if axis not in self._parts:
-            self._parts[axis] = Parts(self, axis, AXES[axis].divide(self, by))
+            self._parts[axis] = self._divided(axis)
         return self._parts[axis]
+
+    def _divided(self, axis: str) -> Parts:
+        """Take it apart; of joined runs the parts are joined, run by run."""
+        if self.runs and axis != "run":
+            return PartsOfRuns(self, axis, {name: run.parts(axis) for name, run in self.runs.items()})
+        return Parts(self, axis, AXES[axis].divide(self))
 
     @cached_property
     def _parts(self) -> dict[str, Parts]:
@@ -503,7 +637,14 @@ class Result:
         images = None if len(part.counts) == len(self.counts) else len(part.counts)
         signature = resigned(self.signature, part.protocol.name, settings, images)
         of_part = replace(
-            self, rules=part.protocol, counts=part.counts, settings=settings, signature=signature, kept=None
+            self,
+            rules=part.protocol,
+            counts=part.counts,
+            settings=settings,
+            signature=signature,
+            kept=None,
+            runs={},
+            assigned={kind: belonging for kind, belonging in self.assigned.items() if kind not in part.named},
         )
         if part.holds is None:
             return of_part
@@ -511,6 +652,7 @@ class Result:
             of_part,
             failed={name: why for name, why in self.failed.items() if part.holds(name)},
             digests={name: digest for name, digest in self.digests.items() if part.holds(name)},
+            truths={name: digest for name, digest in self.truths.items() if part.holds(name)},
             image_notes={name: notes for name, notes in self.image_notes.items() if part.holds(name)},
         )
 
@@ -522,16 +664,25 @@ class Result:
         **settings
             Settings of measuring of the protocol, such as ``at=0.5`` or ``background=0``, by the names of their fields;
             an empty value takes one away (``at=()``, ``calibration=False``). A published result stays as it is.
+            Results of every protocol take ``group_by``, the groups of `parts`: ``"folder"`` for the first folder in the
+            names of images, ``"meta.csv:weather"`` for a column of a CSV file with the names of images in a column
+            called name, image or file, or in its first; ``"#_*"`` for a pattern of names in which ``#`` is the group;
+            or the group of each image by its name, or a function of the name; ``"none"`` for none. ``unit`` likewise
+            says which images are not independent, such as those of a patient: intervals and tests are then over units,
+            and metrics of units are added.
 
         Returns
         -------
         Result
-            Its signature names the settings. Nothing is counted again.
+            Its signature names the settings of the protocol. Nothing is counted again.
 
         Raises
         ------
         ArgumentError
-            If a setting decides what is counted, or has another value than the protocol takes.
+            If a setting decides what is counted, or has another value than the protocol takes; if `group_by` or `unit`
+            is none of these or gives no group, or an image no unit.
+        DataError
+            If the CSV file cannot be read, has no such column, or puts an image into two groups.
 
         Examples
         --------
@@ -539,12 +690,40 @@ class Result:
         >>> result = evaluate([([0, 1, 1], [0.2, 0.9, 0.4])])
         >>> result.with_settings(at=0.5).summary["recall@0.5"]
         0.5
+        >>> list(result.with_settings(group_by={"0": "day"}).parts("group"))
+        ['day']
         """
         if self.published:
             return self
+        if self.runs:
+            runs = {name: run.with_settings(**settings) for name, run in self.runs.items()}
+            return replace(joined(runs), method=self.method, place=self.place)
+        of_images = {name: settings.pop(name) for name in KINDS if name in settings}
+        if of_images and not of_images.keys() <= self.measuring_settings:
+            raise ArgumentError(f"{named(next(iter(of_images)))} is for images: {self.method} {self._without_images}")
+        changed = {KINDS[name] for name in of_images}
+        assigned = {kind: part for kind, part in self.assigned.items() if kind not in changed}
+        assigned |= assignments(of_images, [*self.counts, *self.failed])
         rules = self.rules.with_settings(**settings)
-        texts = _resettled(self, rules)
-        return replace(self, rules=rules, settings=texts, signature=resigned(self.signature, rules.name, texts))
+        texts = {name: text for name, text in _resettled(self, rules).items() if name != UNIT}
+        texts |= {UNIT: assigned[UNIT].label} if UNIT in assigned else {}
+        signature = resigned(self.signature, rules.name, texts)
+        return replace(self, rules=rules, settings=texts, signature=signature, assigned=assigned)
+
+    @property
+    def measuring_settings(self) -> frozenset[str]:
+        """The settings that `with_settings` takes: those of the protocol, and what says what images belong to."""
+        if self.published:
+            return frozenset()
+        of_images = frozenset() if self._without_images else frozenset(KINDS)
+        return self.rules.measuring_settings() | of_images
+
+    @property
+    def _without_images(self) -> str:
+        """Why images cannot be put into groups, in words; empty where they can."""
+        if isinstance(self.rules, MeanOverParts):
+            return f"is a mean over {self.rules.plural}; put the images of the whole into groups"
+        return "" if (self.counts or self.failed) and not self.unnamed else "has no images with names"
 
     def with_thresholds(self, thresholds: Thresholds) -> Result:
         """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
@@ -555,12 +734,17 @@ class Result:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
         return ImageSummaries(self)
 
+    @property
+    def per_unit(self) -> UnitSummaries:
+        """The metrics of each unit: its counts added up and measured as one image, or the mean over its images."""
+        return UnitSummaries(self)
+
     @cached_property
     def _of_images(self) -> Mapping[str, FloatArray]:
         """The scores of all images at once, by their keys for images; empty where rows of the table are no images."""
-        if not self.counts or list(self.measured.names) != list(self.counts):  # such as objects of sequences
+        if not self.counts or list(self.by_image.names) != list(self.counts):  # such as objects of sequences
             return {}
-        metrics, values = self.measured.metrics, self.measured.measure_images()
+        metrics, values = self.by_image.metrics, self.by_image.measure_images()
         for ends in (np.fmin, np.fmax):
             refuse_outside(metrics, ends.reduce(values).tolist())
         return {metric.image_key: column for metric, column in zip(metrics, values.T, strict=True) if metric.image_key}
@@ -572,7 +756,7 @@ class Parts(ByName[Result]):
     Attributes
     ----------
     axis : str
-        What the parts are: ``"class"``, ``"object"`` or ``"group"``.
+        What the parts are: ``"class"``, ``"object"``, ``"group"``, ``"unit"`` or ``"run"``.
     notes : tuple of str
         Which images are in no part, and what names no image.
     undefined : mapping of str to str
@@ -583,12 +767,14 @@ class Parts(ByName[Result]):
         self.axis, self.notes = axis, division.notes
         self._result, self._division = result, division
         self._names = division.parts
-        self._made: dict[str, Result] = {}
+        self._made: dict[str, Result] = dict(result.runs) if axis == "run" else {}
         self.undefined: dict[str, str] = {}
         if isinstance(division.pooled, str):
             self.undefined["pooled"] = division.pooled
         if not division.averaged and not any(part.counts for part in division.parts.values()):
             self.undefined["mean"] = f"no image of a {axis} was counted"
+        elif division.no_mean:
+            self.undefined["mean"] = division.no_mean
         elif self._means is not None and not self._means.meant:
             self.undefined["mean"] = f"every {axis} is left out of means"
 
@@ -607,6 +793,8 @@ class Parts(ByName[Result]):
         if self._division.averaged or not self:
             return None
         axis = AXES[self.axis]
+        if self.axis == "run":
+            return MeanOverRuns(of=self._result.rules, parts=dict(self), plural="folds", is_in_one=True)
         return MeanOverParts(of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
 
     @cached_property
@@ -617,13 +805,14 @@ class Parts(ByName[Result]):
         """
         if "mean" in self.undefined:
             return None
-        result, means = self._result, self._means
-        if means is None:
-            return result
-        counts: Mapping[str, Counts] = result.counts
+        return self._result if self._means is None else self._averaged(self._means)
+
+    def _averaged(self, means: MeanOverParts) -> Result:
+        """Return the result of a mean over the parts."""
+        counts: Mapping[str, Counts] = self._result.counts
         if means.is_in_one:
             counts = {name: counts for part in means.meant.values() for name, counts in part.counts.items()}
-        return result._part(Part(means, {}, counts))  # noqa: SLF001  its own
+        return self._result._part(Part(means, {}, counts))  # noqa: SLF001  its own
 
     @cached_property
     def pooled(self) -> Result | None:
@@ -637,9 +826,176 @@ class Parts(ByName[Result]):
         return f"<results by {self.axis} of {self._result.method!r}: {first_names(list(self), _LISTED)}>"
 
 
-def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Division:
+class PartsOfRuns(Parts):
+    """The parts of the runs of a method, each joined over the runs that have it."""
+
+    def __init__(self, result: Result, axis: str, of_runs: Mapping[str, Parts]) -> None:
+        self.axis, self._result, self._of_runs = axis, result, of_runs
+        first, *others = of_runs.values()
+        self.notes = tuple(note for note in first.notes if all(note in parts.notes for parts in others))
+        self._names = list(dict.fromkeys(name for parts in of_runs.values() for name in parts))
+        self._made = {}
+        self.undefined = {name: why for parts in of_runs.values() for name, why in parts.undefined.items()}
+
+    def __getitem__(self, name: str) -> Result:
+        """Return the result of a part, joined over runs."""
+        if name not in self._names:
+            return next(iter(self._of_runs.values()))[name]  # which says which there are
+        if name not in self._made:
+            parts = {run: parts[name] for run, parts in self._of_runs.items() if name in parts}
+            self._made[name] = self._joined(parts)
+        return self._made[name]
+
+    @cached_property
+    def mean(self) -> Result | None:
+        """The mean over parts, joined over runs; of folds over the parts of all folds together."""
+        means = {run: parts.mean for run, parts in self._of_runs.items()}
+        is_averaged = any(parts.mean is parts._result for parts in self._of_runs.values())  # noqa: SLF001  its own
+        if self._result.pools_folds and self and not is_averaged:
+            axis = AXES[self.axis]
+            of_all = MeanOverParts(
+                of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one
+            )
+            return replace(self._averaged(of_all), runs=self._result.runs) if of_all.meant else None
+        return None if None in means.values() else self._joined(cast("dict[str, Result]", means))
+
+    @cached_property
+    def pooled(self) -> Result | None:
+        """The result of all parts added up, joined over runs."""
+        pooled = {run: parts.pooled for run, parts in self._of_runs.items()}
+        return None if None in pooled.values() else self._joined(cast("dict[str, Result]", pooled))
+
+    def _joined(self, parts: Mapping[str, Result]) -> Result:
+        """Join the parts of runs, which have the names of the whole."""
+        return replace(joined(parts), method=self._result.method, place=self._result.place)
+
+
+class _CountsOfRuns(ByName[Any]):
+    """The counts of trainings by the name of the image: a mapping from run to counts for each."""
+
+    def __init__(self, runs: Mapping[str, Result]) -> None:
+        self._runs = runs
+        self._names = next(iter(runs.values())).counts
+
+    def __getitem__(self, name: str) -> dict[str, Counts]:
+        return {run: result.counts[name] for run, result in self._runs.items()}
+
+
+class _CountsOfFolds(ByName[Any]):
+    """The counts of all images of a cross-validation, each from its fold."""
+
+    def __init__(self, folds: Mapping[str, Result]) -> None:
+        self._folds = folds
+        self._fold_of = {name: fold for fold, result in folds.items() for name in result.counts}
+        self._names = sorted(self._fold_of)
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  counts of the protocol
+        return self._folds[self._fold_of[name]].counts[name]
+
+
+def joined(runs: Mapping[str, Result]) -> Result:
+    """Return the mean over trainings on the same images, or the images of all folds pooled; of one run that itself."""
+    first = next(iter(runs.values()))
+    if len(runs) == 1:
+        return replace(first, run="")
+    if any(run.unnamed or run.published for run in runs.values()):
+        raise ArgumentError(f"{first.method}: runs are joined by images, and {WITHOUT_NAMES}")
+    images = {name: run.counts.keys() for name, run in runs.items()}
+    notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
+    repeated = sum(run.repeated for run in runs.values())
+    merged_notes = [note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items()]
+    all_notes = (*_notes_on_copies(runs), *merged_notes)
+    alike = replace(first, run="", notes=all_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
+    if are_folds(first.method, images):
+        return _pooled_folds(alike)
+    if len({run.data for run in runs.values()}) > 1:
+        listed = ", ".join(f"{run.data} in {run.label}" for run in runs.values())
+        problem = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
+        raise DataError(first.method, problem, "count all runs on one set")
+    rules = MeanOverRuns(of=first.rules, parts=dict(runs))
+    settings = _resettled(first, rules)
+    signature = resigned(first.signature, first.protocol, settings)
+    counts = _CountsOfRuns(runs)
+    nothing: dict[str, Any] = {}
+    return replace(
+        alike,
+        rules=rules,
+        settings=settings,
+        signature=signature,
+        counts=counts,
+        digests=nothing,
+        image_notes=nothing,
+        truths=nothing,
+    )
+
+
+def _notes_on_copies(runs: Mapping[str, Result]) -> Iterator[str]:
+    """Say which runs have the predictions of another one, so that they are no trainings of their own."""
+    digests = {name: run.digests for name, run in runs.items() if isinstance(run.digests, Digests) and run.digests}
+    for (first, contents), (second, others) in combinations(digests.items(), 2):
+        if contents.are_those_of(others):
+            yield f"runs {first} and {second} have the same predictions, byte for byte"
+
+
+def _mean_curve(curves: Sequence[Series | None]) -> MeanCurve | None:
+    """Return the mean of the curves of runs; None where there are none."""
+    known = [curve for curve in curves if curve is not None]
+    return MeanCurve(known) if known and len(known) == len(curves) else None
+
+
+def _pooled_folds(alike: Result) -> Result:
+    """Return the result of the images of all folds, each counted in its own."""
+    folds = list(alike.runs.values())
+    failed = {name: why for fold in folds for name, why in fold.failed.items()}
+    truths = {name: truth for fold in folds for name, truth in fold.truths.items()}
+    counts = _CountsOfFolds(alike.runs)
+    chosen = _selection_of(folds, len(counts) + len(failed))
+    settings = {**without_selection(alike.settings), "folds": str(len(folds)), **chosen}
+    data = DataDigest(sorted((name, truths[name]) for name in counts))
+    inputs = [fold.inputs for fold in folds if fold.inputs is not None]
+    return replace(
+        alike,
+        counts=counts,
+        settings=settings,
+        signature=resigned(alike.signature, alike.protocol, settings, len(counts), data),
+        failed=failed,
+        digests=Digests(sorted((name, digest) for fold in folds for name, digest in fold.digests.items())),
+        image_notes={name: notes for fold in folds for name, notes in fold.image_notes.items()},
+        truths=truths,
+        assigned=together([fold.assigned for fold in folds]),
+        inputs=replace(inputs[0], merged=tuple(inputs[1:])) if inputs else None,
+    )
+
+
+def _selection_of(folds: Sequence[Result], images: int) -> dict[str, str]:
+    """Say which part of a set folds have together, given what each says of itself."""
+    chosen = total = 0
+    for fold in folds:
+        of_fold = len(fold.counts) + len(fold.failed)
+        if "missing" in fold.settings:
+            of_fold = int(fold.settings["missing"].partition(" of ")[2])
+        chosen = max(chosen, of_fold)
+        if "subset" in fold.settings:
+            total = max(total, int(fold.settings["subset"].partition(" of ")[2]))
+    if total:
+        return {"subset": f"{images} of {total}"} if images < total else {}
+    missing = chosen - images
+    return {"missing": f"{missing} of {chosen}"} if missing > 0 else {}
+
+
+def _by_run(result: Result) -> Division:
+    """Take joined runs apart."""
+    if not result.runs:
+        several = setting("ours@1=PRED1 ours@2=PRED2", "run='1' and run='2', and join_runs")
+        raise ArgumentError(f"{result.label} has no runs; count several trainings or folds of a method with {several}")
+    parts = {name: Part(run.rules, {"run": name}, run.counts) for name, run in result.runs.items()}
+    if result.pools_folds:
+        return Division(parts, partial(Part, result.rules, {}, result.counts))
+    return Division(parts, "each run is a training of its own, and their counts do not add up", averaged=True)
+
+
+def _by_protocol(axis: str, result: Result) -> Division:
     """Take the counts of a result apart along an axis of its protocol."""
-    del by
     divided = result.rules.capability(Divided)
     if divided is None or axis not in divided.axes:
         what = f"{result.method} has no {AXES[axis].plural}: it is a result of the {result.protocol} protocol"
@@ -650,29 +1006,33 @@ def _by_protocol(axis: str, result: Result, by: str | Mapping[str, str]) -> Divi
     return divided.divided(axis, result.counts)
 
 
-def _by_group(result: Result, by: str | Mapping[str, str]) -> Division:
-    """Take the images of a result apart by the groups that are named, or that the run named."""
-    chosen = by or (result.inputs.group_by if result.inputs else "")
-    if not by and result.inputs is not None:  # as the CSV file had them at the run
-        chosen = {
-            name: group for part in (result.inputs, *result.inputs.merged) for name, group in part.groups
-        } or chosen
-    if not chosen or result.published or result.unnamed:
-        usual = "folder" if any("/" in name for name in result.counts) else "meta.csv:weather"
-        hint = "name them: " + setting(f"--group-by {usual}", f"parts('group', by={usual!r})")
-        why = "was counted without groups" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; {hint}")
-    found = grouping(chosen, [*result.counts, *result.failed])
+def _by_image(kind: str, result: Result) -> Division:
+    """Take the images of a result apart by their groups or units."""
+    found = result.assigned.get(kind)
+    if found is None:
+        why = f"was counted without {kind}s" if result.counts else "has no images with names"
+        raise ArgumentError(f"{result.method} {why}; name them: {AXES[kind].option(result.counts)}")
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
         images = frozenset(names[group])
         counts = {name: result.counts[name] for name in result.counts if name in images}
-        parts[group] = Part(result.rules, {"group": group}, counts, images.__contains__)
+        parts[group] = Part(result.rules, {kind: group}, counts, images.__contains__)
     pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
-    if found.by_folder and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
+    if kind == UNIT:
+        no_mean = "means over units are metrics of the whole, such as dice_units, with intervals"
+        return Division(parts, pooled, notes=found.notes, no_mean=no_mean)
+    if result.units is not None:
+        result.units.refuse_divided(found.of_images, kind)
+    if found.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
     return Division(parts, pooled, notes=found.notes)
+
+
+def _how_to_name(by: str, images: Iterable[str]) -> str:
+    """Write what puts these images into groups or units."""
+    usual = "folder" if any("/" in name for name in images) else "meta.csv:COLUMN"
+    return setting(f"--{by.replace('_', '-')} {usual}", f"with_settings({by}={usual!r})")
 
 
 @dataclass(frozen=True)
@@ -680,9 +1040,9 @@ class Axis:
     """What several things in a set of images are called, and how a result is taken apart by them."""
 
     plural: str
-    divide: Callable[[Result, str | Mapping[str, str]], Division]
-    option: Callable[[], str]
-    """Writes what counts, or names, several of them, for the interface in use."""
+    divide: Callable[[Result], Division]
+    option: Callable[[Iterable[str]], str]
+    """Writes what counts, or names, several of them in some images, for the interface in use."""
     is_in_one: bool = False
     """Whether each image is in one part alone."""
     has_rows: bool = False
@@ -690,12 +1050,16 @@ class Axis:
 
 
 AXES: Mapping[str, Axis] = {
-    "class": Axis("classes", partial(_by_protocol, "class"), lambda: setting("--classes 0-18", "classes=")),
+    "class": Axis("classes", partial(_by_protocol, "class"), lambda _: setting("--classes 0-18", "classes=")),
     "object": Axis(
-        "objects", partial(_by_protocol, "object"), lambda: setting("--sequences", "sequences=True"), has_rows=True
+        "objects", partial(_by_protocol, "object"), lambda _: setting("--sequences", "sequences=True"), has_rows=True
     ),
     "group": Axis(
-        "groups", _by_group, lambda: setting("--group-by folder", "by='folder'"), is_in_one=True, has_rows=True
+        "groups", partial(_by_image, "group"), partial(_how_to_name, "group_by"), is_in_one=True, has_rows=True
+    ),
+    UNIT: Axis("units", partial(_by_image, UNIT), partial(_how_to_name, UNIT), is_in_one=True),
+    "run": Axis(
+        "runs", _by_run, lambda _: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True
     ),
 }
 """What `Result.parts` takes results apart by."""
@@ -754,7 +1118,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         namesakes = [
             (name, other)
             for name, other in zip(sets or [""] * len(results), results, strict=True)
-            if other.method == result.method
+            if other.label == result.label
         ]
         of_sets = grouped(namesakes).values()
         alike = grouped(
@@ -769,7 +1133,7 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         added = [result.protocol] if any(len({one.protocol for one in of_set}) > 1 for of_set in of_sets) else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
-        names.append(f"{result.method} ({', '.join(added)})" if added else result.method)
+        names.append(f"{result.label} ({', '.join(added)})" if added else result.label)
     return names
 
 
@@ -797,3 +1161,46 @@ class ImageSummaries(ByName[Summary]):
 
     def __repr__(self) -> str:
         return f"<metrics of {many(len(self), 'image')} by name>"
+
+
+class UnitSummaries(ByName[Summary]):
+    """The metrics of each unit, by its name: its counts added up as one image, or else means over its images."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._names = result.measured.names if isinstance(result.measured, UnitTable) else ()
+
+    @cached_property
+    def _sums(self) -> Mapping[str, Counts]:
+        """The counts of each unit added up."""
+        return summed_counts(self._result.counts, cast("Assignment", self._result.units))
+
+    @cached_property
+    def _values(self) -> Mapping[str, dict[str, float]]:
+        """The metrics of each unit, by their keys for images."""
+        keys = [metric.image_key for metric in self._result.measured.metrics]
+        rows = self._result.measured.measure_images().tolist()
+        return {
+            unit: {key: value for key, value in zip(keys, row, strict=True) if key}
+            for unit, row in zip(self._names, rows, strict=True)
+        }
+
+    def __getitem__(self, unit: str) -> Summary:
+        """Measure the unit of that name."""
+        alone = self._result.table_of({unit: self._sums[unit]}).image_summary()
+        metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
+        reasons = {
+            key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])
+        }
+        return replace(alone, metrics=metrics, undefined=reasons)
+
+    def column(self, key: str) -> FloatArray:
+        """Return one metric of every unit, in the order of the names; nan where it is undefined."""
+        return np.array([values.get(key, math.nan) for values in self._values.values()])
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Give a row per unit, a column per metric; takes pandas, which segbench does not install by itself."""
+        return data_frame(list(self.values()), "unit", list(self))
+
+    def __repr__(self) -> str:
+        return f"<metrics of {many(len(self), 'unit')} by name>"

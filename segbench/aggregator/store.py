@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from heapq import merge
-from itertools import chain, groupby
+from itertools import chain, count, groupby
 from operator import attrgetter
 from pathlib import Path
 from shlex import quote
@@ -37,13 +37,14 @@ from segbench.aggregator.records import (
 )
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
 
 APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 5
+SCHEMA = 6
 _SQLITE = b"SQLite format 3\0"
 _ID_PLACE = slice(68, 72)
 """The bytes of a database that hold the application's number."""
@@ -60,17 +61,19 @@ _TABLES = (
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     method TEXT NOT NULL,
+    run_name TEXT NOT NULL,          -- which training or fold of the method, empty where it has none
     protocol TEXT NOT NULL,
     counting TEXT NOT NULL,          -- JSON object: the protocol and its settings of counting
     settings TEXT NOT NULL,          -- JSON object: further settings of counting, as in the signature
     measuring TEXT NOT NULL,         -- JSON object: the protocol's settings of measuring, as last asked for
+    assigned TEXT NOT NULL,          -- JSON object: what images belong to, such as groups, as last asked for
     complete INTEGER NOT NULL,       -- 1, or 0 for images counted towards the next complete run
     signature TEXT NOT NULL,         -- until the run is complete only how many images there are: images:9
     notes TEXT NOT NULL,             -- JSON list
     inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
     version TEXT NOT NULL,           -- the segbench that counts; another one counts again
     published TEXT NOT NULL,         -- JSON of a curve known from print, which has no images
-    UNIQUE (method, protocol, counting, settings, complete)
+    UNIQUE (method, run_name, protocol, counting, settings, complete)
 )
 """,
     """
@@ -91,15 +94,16 @@ CREATE TABLE images (
 CREATE TABLE pooled (
     run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
     digest TEXT NOT NULL,            -- of the images that were pooled
-    summary TEXT NOT NULL,           -- JSON object
+    numbers TEXT NOT NULL,           -- JSON object of lists: what the counts below do not tell of all
     counts BLOB NOT NULL             -- packed, at a choice of the thresholds
 )
 """,
 )
 _COLUMNS = {
-    "runs": "id method protocol counting settings measuring complete signature notes inputs version published",
+    "runs": "id method run_name protocol counting settings measuring assigned complete signature notes inputs version "
+    "published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
-    "pooled": "run digest summary counts",
+    "pooled": "run digest numbers counts",
 }
 _OF_IMAGE = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
 _HINTS = {
@@ -252,21 +256,29 @@ def _one(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  
     return value
 
 
+def _without_run(run: Run) -> tuple[str, str, str]:
+    """Return the columns that runs of one method under the same settings share."""
+    return run.method, run.protocol, run.stored.counting
+
+
 def _but_for(*names: str) -> str:
     """Match the runs of a method that differ at most in some settings."""
     paths = ", ".join(f"'$.{name}'" for name in names)
-    return f"(method, protocol, counting, json_remove(settings, {paths})) = (?, ?, ?, json_remove(?, {paths}))"
+    columns = "method, run_name, protocol, counting"
+    return f"({columns}, json_remove(settings, {paths})) = (?, ?, ?, ?, json_remove(?, {paths}))"
 
 
 _SAME = _but_for("missing")  # whichever images lack a prediction
 _STOPPED = (
-    "id IN (SELECT run FROM images) AND (method, protocol, counting, json_remove(settings, '$.missing')) NOT IN "
-    "(SELECT method, protocol, counting, json_remove(settings, '$.missing') FROM runs WHERE complete)"
+    "id IN (SELECT run FROM images) AND "
+    "(method, run_name, protocol, counting, json_remove(settings, '$.missing')) NOT IN "
+    "(SELECT method, run_name, protocol, counting, json_remove(settings, '$.missing') FROM runs WHERE complete)"
 )
 # Settings that are not JSON are left to those who read the row.
 _BEGUN = (
     "SELECT count(*) FROM runs AS begun JOIN images ON run = begun.id WHERE NOT begun.complete AND "
-    "(begun.method, begun.protocol, begun.counting) = (runs.method, runs.protocol, runs.counting) AND "
+    "(begun.method, begun.run_name, begun.protocol, begun.counting) = "
+    "(runs.method, runs.run_name, runs.protocol, runs.counting) AND "
     "iif(json_valid(begun.settings), json_remove(begun.settings, '$.missing'), '') = "
     "iif(json_valid(runs.settings), json_remove(runs.settings, '$.missing'), '')"
 )
@@ -390,6 +402,7 @@ class ResultsFile:
         """
         identity, alike = run.identity, _but_for("missing", "subset")
         with self._transaction():
+            self._refuse_other_kind(run)
             begun = f"SELECT id, version FROM runs WHERE {_SAME} AND NOT complete"  # noqa: S608  texts of this module
             for key, version in self._database.execute(begun, identity).fetchall():
                 self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (identity[-1], key))
@@ -403,6 +416,32 @@ class ResultsFile:
             others = f"SELECT id FROM runs WHERE {alike} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
             elsewhere = self._database.execute(others, (*identity, *identity, __version__))
             return Begun(self, key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
+
+    def _refuse_other_kind(self, run: Run) -> None:
+        """Refuse a run of a method that is stored without runs, and a method without runs that is stored with some."""
+        query = (
+            "SELECT run_name FROM runs WHERE (method, protocol, counting) = (?, ?, ?) AND (run_name = '') != ? "
+            "AND (complete OR id IN (SELECT run FROM images))"
+        )
+        names = [name for (name,) in self._database.execute(query, (*_without_run(run), run.run == ""))]
+        if not names:
+            return
+        if run.run:
+            problem = f"holds {run.method!r} without runs, so {run.label!r} cannot be a run beside it"
+        else:
+            problem = (
+                f"holds runs of {run.method!r} ({', '.join(dict.fromkeys(names))}), so it cannot hold it without a run"
+            )
+        free = next(str(k) for k in count(1) if str(k) not in names)
+        path = shown(run.inputs.prediction) if run.inputs and run.inputs.prediction else "PRED"
+        another = MethodRun(f"{run.method}-2", run.run)
+        other = quote(f"{another}={path}"), f"method={another.method!r}"
+        if run.run:
+            hint = f"count both as runs into a new file, or give this method another name: {setting(*other)}"
+        else:
+            typed = setting(quote(f"{run.method}@{free}={path}"), f"run={free!r}")
+            hint = f"name its run, {typed}, or give it another name: {setting(*other)}"
+        raise DataError(str(self.path), problem, hint)
 
     def _here(self, key: int, run: Run) -> list[int]:
         """Give the key of a run that was begun, and that of the complete one of the same, if they have images."""
@@ -426,15 +465,16 @@ class ResultsFile:
     def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
         """Write the row of a run in place of one of the same settings; give its key."""
         (key,) = self._database.execute(
-            "INSERT INTO runs (method, protocol, counting, settings, measuring, complete, signature, notes, inputs, "
-            "version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "INSERT INTO runs (method, run_name, protocol, counting, settings, measuring, assigned, complete, "
+            "signature, notes, inputs, version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET signature = excluded.signature, notes = excluded.notes, "
-            "measuring = excluded.measuring, "
+            "measuring = excluded.measuring, assigned = excluded.assigned, "
             "inputs = CASE WHEN complete OR id NOT IN (SELECT run FROM images) THEN excluded.inputs ELSE inputs END, "
             "version = excluded.version, published = excluded.published RETURNING id",
             (
                 *run.identity,
                 run.stored.measuring,
+                run.assigned_json,
                 complete,
                 signature,
                 json.dumps(run.notes),
@@ -508,12 +548,13 @@ class ResultsFile:
                 raise self._other_predictions(run, place, there)
 
     def _other_predictions(self, run: Run, place: str, there: str) -> DataError:
-        other = f"{run.method}-2"
-        name = setting(quote(f"{other}={shown(place)}"), f"method={other!r}")
+        other = f"{run.label}-2"
+        argument = f"run={run.run + '-2'!r}" if run.run else f"method={other!r}"
+        name = setting(quote(f"{other}={shown(place)}"), argument)
         if run.inputs and run.inputs.pairs:
             name = f"prediction:{other} as the header of their column"
         hint = f"give these another name, {name}, or replace the stored run: {format_setting('fresh', True)}"
-        what = f"holds a run of {run.method!r} with other predictions, {shown(there)}"
+        what = f"holds a run of {run.label!r} with other predictions, {shown(there)}"
         return DataError(str(self.path), what, hint)
 
     def finish(self, begun: Begun, run: Run, result: Result) -> int:
@@ -535,23 +576,23 @@ class ResultsFile:
                     ours += name in result.failed if failed else wanted == digest
             images = len(result.digests) + len(result.failed)
             if not ours == images == (run.images or images):
-                what = f"another process counted other images for the run of {run.method!r} meanwhile"
+                what = f"another process counted other images for the run of {run.label!r} meanwhile"
                 raise DataError(str(self.path), what, "repeat the run")
             self._database.executemany("DELETE FROM images WHERE run = ? AND name = ?", others)
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return complete
 
-    def keep_pooled(self, key: int, digest: str, summary: str, counts: bytes) -> None:
-        """Keep what was derived from all images of a complete run: a digest, the summary as JSON, reduced counts."""
+    def keep_pooled(self, key: int, digest: str, numbers: str, counts: bytes) -> None:
+        """Keep what follows from all images of a complete run: a digest, numbers as JSON, reduced counts."""
         with self._transaction():
-            row = key, digest, summary, counts
+            row = key, digest, numbers, counts
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
     def pooled(self, key: int) -> tuple[Any, ...] | None:
         """Give what was kept, unchecked; None if nothing was."""
         with self._readable():
-            row = self._database.execute("SELECT digest, summary, counts FROM pooled WHERE run = ?", (key,)).fetchone()
+            row = self._database.execute("SELECT digest, numbers, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return row and tuple(row)
 
     def copy(self, begun: Begun, other: ResultsFile, key: int) -> Iterator[Shared]:

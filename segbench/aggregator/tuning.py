@@ -40,6 +40,9 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     >>> tuned_thresholds(tuning).values
     array([0.9, 0.1])
     """
+    if tuning.runs and not tuning.pools_folds:
+        hint = f"take those of one: result.parts('run')[{next(iter(tuning.runs))!r}]"
+        raise ArgumentError(f"{tuning.method} is a mean over runs, each of which has thresholds of its own; {hint}")
     counts = tuning.scores
     if counts is None:
         raise ArgumentError(

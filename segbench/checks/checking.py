@@ -61,6 +61,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
 from segbench.core.interface import carried, format_setting
+from segbench.core.names import MethodRun
 from segbench.core.numbers import many, verb, written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Sample
@@ -156,12 +157,12 @@ def check(
             method=method,
         )
         pairing = find_files(inputs, protocol)
-        (report,) = check_methods({method or method_of(inputs): pairing}, protocol, repairs, sample=sample)
+        (report,) = check_methods({MethodRun(method or method_of(inputs)): pairing}, protocol, repairs, sample=sample)
     return report
 
 
 def check_methods(
-    pairings: Mapping[str, Pairing],
+    pairings: Mapping[MethodRun, Pairing],
     protocol: Protocol,
     repairs: Repairs,
     *,
@@ -179,7 +180,10 @@ def check_methods(
         for method, pairing in pairings.items()
     ]
     copies = {} if quick else copy_findings(pairings, lambda path: read(path, "prediction").size)
-    return [replace(one, findings=(*one.findings, *copies.get(one.method, ()))) for one in reports]
+    return [
+        replace(report, findings=(*report.findings, *copies.get(method, ())))
+        for method, report in zip(pairings, reports, strict=True)
+    ]
 
 
 Item = TypeVar("Item")
@@ -206,7 +210,7 @@ class _Set:
     repairs: Repairs
     surveyed: Surveyed
 
-    def report(self, method: str, sample: int | None, *, quick: bool) -> Report:
+    def report(self, method: MethodRun, sample: int | None, *, quick: bool) -> Report:
         """Judge names, headers and some images."""
         files, probes = self.pairing.files, list[Probe]()
         findings = problem = problem_findings(self.pairing)
@@ -230,13 +234,14 @@ class _Set:
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
         return Report(
-            method=method,
+            method=method.method,
+            run=method.run,
             protocol=self.protocol.name,
             images=len(files),
             inspected=len(probes),
             refused=any(found.whole for found in findings) or _none_left(findings, probes),
             findings=in_order(findings),
-            notes=() if problem else self.pairing.notes,
+            notes=() if problem else (*self.pairing.notes, *self.pairing.notes_on_left_out),
         )
 
     def findings(self, probes: Sequence[Probe]) -> list[Finding]:

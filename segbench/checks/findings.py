@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
+from segbench.core.names import MethodRun
 from segbench.core.numbers import many, of_all, verb
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -78,6 +79,8 @@ class Report:
     ----------
     method : str
         Name of the method.
+    run : str
+        Which of its runs (trainings or folds); empty where it has none.
     protocol : str
         Name of the protocol.
     images : int
@@ -104,6 +107,7 @@ class Report:
     """
 
     method: str
+    run: str = ""
     protocol: str
     images: int
     inspected: int
@@ -112,9 +116,14 @@ class Report:
     notes: tuple[str, ...] = ()
 
     @property
+    def label(self) -> str:
+        """The method, with its run if it has any: ours@1."""
+        return str(MethodRun(self.method, self.run))
+
+    @property
     def heading(self) -> str:
         """The method, and how many images were looked at."""
-        return f"{self.method}: {many(self.images, 'image')}, {self.inspected} inspected"
+        return f"{self.label}: {many(self.images, 'image')}, {self.inspected} inspected"
 
     @property
     def nothing(self) -> str:

@@ -15,6 +15,7 @@ from segbench.checks.probes import few_distinct
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, setting
+from segbench.core.names import MethodRun
 from segbench.core.numbers import many, of_all, verb
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.hints import nearest
@@ -125,18 +126,22 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     return [*found, *finding("duplicates", what, fix, places)]
 
 
-def copy_findings(pairings: Mapping[str, Pairing], length: Callable[[Source], int]) -> dict[str, list[Finding]]:
-    """Find methods whose predictions are those of a method before, byte for byte; `length` is 0 of a file unread."""
-    found: dict[str, list[Finding]] = {}
-    before: dict[str, dict[str, Source]] = {}
+def copy_findings(
+    pairings: Mapping[MethodRun, Pairing], length: Callable[[Source], int]
+) -> dict[MethodRun, list[Finding]]:
+    """Find methods and runs with the predictions of one before, byte for byte; `length` is 0 of a file unread."""
+    found: dict[MethodRun, list[Finding]] = {}
+    before: dict[MethodRun, dict[str, Source]] = {}
     for method, pairing in pairings.items():
         own = {files.name: files.prediction for files in pairing.files}
         for other, files in before.items():
             pairs = [(path, files[name]) for name, path in own.items() if name in files]
             if _are_copies(pairs, length):
+                kind = "run" if method.run else "method"
+                fix = f"give each {kind} once, and its own files"
                 what = f"predictions are the same as those of {other}, byte for byte"
                 places = (Place(shown(path), f"as {shown(first)}") for path, first in pairs)
-                found[method] = finding("duplicates", what, "give each method once, and its own files", places)
+                found[method] = finding("duplicates", what, fix, places)
                 break
         else:
             before[method] = own

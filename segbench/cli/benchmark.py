@@ -17,12 +17,13 @@ from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import Group, group, protocol_group
 from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
-from segbench.cli.selection import Leveled, tell
+from segbench.cli.selection import Leveled, joined_if_alike, tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
 from segbench.core.options import option
 
 if TYPE_CHECKING:
+    from segbench.core.names import MethodRun
     from segbench.core.protocol import Protocol
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
@@ -173,10 +174,12 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
             human=run.human,
             crisp=run.crisp,
             repairs=repairs,
+            belonging=data.belonging(pairings.values()),
             tuning=None if tuned is None else thresholds_of(tuned, pairings, protocol, repairs),
         )
-    intervals = [] if level is None else [result.intervals(level=level) for result in results]
-    print_run(results, run.form, per_class=run.per_class, intervals=intervals)
+    shown = joined_if_alike(results)
+    intervals = [] if level is None else [result.intervals(level=level) for result in shown]
+    print_run(shown, run.form, per_class=run.per_class, intervals=intervals)
     unusable = [result for result in results if result.failed or result.summary.empty]
     if run.form != "table" or not sys.stdout.isatty():  # a table in the terminal has the reasons below it
         print_reasons(unusable)
@@ -186,13 +189,17 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
         raise click.exceptions.Exit(1)
 
 
-def quick_check(pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs) -> None:
+def quick_check(pairings: Mapping[MethodRun, Pairing], protocol: Protocol, repairs: Repairs) -> None:
     """Refuse what cannot be counted at all, all at once, and warn of the rest on standard error."""
     from segbench.checks.checking import check_methods
     from segbench.report.findings import refusal, warnings_of
 
     reports = check_methods(pairings, protocol, repairs, quick=True)
-    refused = {report.method: pairings[report.method].inputs for report in reports if report.refused}
+    refused = {
+        report.label: pairing.inputs
+        for report, pairing in zip(reports, pairings.values(), strict=True)
+        if report.refused
+    }
     if refused:
         places = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
         raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,7 @@ import click
 from segbench.cli.command import Stopped
 from segbench.cli.printing import Progress, progress_of
 from segbench.core.errors import ArgumentError
+from segbench.core.names import MethodRun
 from segbench.core.numbers import many, of_all
 from segbench.core.options import option
 
@@ -88,7 +90,7 @@ def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
 
 
 def count_methods(
-    pairings: Mapping[str, Pairing],
+    pairings: Mapping[MethodRun, Pairing],
     protocol: Protocol,
     *,
     output: Path | None = None,
@@ -98,7 +100,8 @@ def count_methods(
     human: bool = False,
     crisp: bool = False,
     repairs: Repairs | None = None,
-    tuning: Mapping[str, Thresholds] | None = None,
+    belonging: Mapping[str, str] = MappingProxyType({}),
+    tuning: Mapping[MethodRun, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.assembling import ReplacedRun
@@ -112,8 +115,8 @@ def count_methods(
     protocol.reads.check_repairs(repairs)
     kinds = _crisp_pair(protocol) if crisp else {"": protocol}
     work = [
-        (f"{method}{kind}", pairing.require_complete(), settings, repairs)
-        for method, pairing in pairings.items()
+        (MethodRun(f"{name.method}{kind}", name.run), pairing.require_complete(), settings, repairs)
+        for name, pairing in pairings.items()
         for kind, settings in kinds.items()
     ]
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
@@ -122,7 +125,7 @@ def count_methods(
         annotated: Any = protocol.capability(Annotated)  # as above
         annotators = annotated.annotators_alone()
         alone = replace(next(iter(pairings.values())).inputs, prediction=None, column=None)
-        work.append(("human", find_files(alone, annotators), annotators, Repairs()))
+        work.append((MethodRun("human"), find_files(alone, annotators), annotators, Repairs()))
     forget_listings()  # of very many files they take as much memory as the counts
     if prepared := protocol.capability(Prepared):  # before workers start, each of which would do it
         prepared.prepare(lambda message: click.echo(message, err=True))
@@ -134,23 +137,25 @@ def count_methods(
         warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
         results: list[Result] = []
         started = time.perf_counter()
-        for method, pairing, settings, allowed in work:
-            with progress_of(method, progress) as tally:
+        for name, pairing, settings, allowed in work:
+            with progress_of(str(name), progress) as tally:
                 try:
                     result = evaluate_pairing(
                         pairing,
                         settings,
-                        method=method,
+                        method=name.method,
+                        run=name.run,
                         repairs=allowed,
                         results=output,
                         fresh=fresh,
                         executor=executor,
-                        thresholds=(tuning or {}).get(method),
+                        belonging=belonging,
+                        thresholds=(tuning or {}).get(name),
                         progress=tally,
                     )
                 except KeyboardInterrupt:
                     done = of_all(tally.done, tally.total, "image") if tally.total else "no image"
-                    raise Stopped(f"stopped with {done} of {method!r} done") from None
+                    raise Stopped(f"stopped with {done} of {str(name)!r} done") from None
             results.append(result)
         total = sum(len(result.counts) + len(result.failed) for result in results)
         _tell_time(time.perf_counter() - started, total, sum(result.reused for result in results))
@@ -168,8 +173,8 @@ def _tell_time(seconds: float, images: int, reused: int) -> None:
 
 
 def thresholds_of(
-    results: Path, pairings: Mapping[str, Pairing], protocol: Protocol, repairs: Repairs
-) -> dict[str, Thresholds]:
+    results: Path, pairings: Mapping[MethodRun, Pairing], protocol: Protocol, repairs: Repairs
+) -> dict[MethodRun, Thresholds]:
     """Read each method's thresholds from a run of it on the tuning set, under the settings of this run."""
     from segbench.aggregator.assembling import load_results
     from segbench.aggregator.records import without_selection
@@ -183,15 +188,16 @@ def thresholds_of(
     settings = without_selection(settings, *of_set)
     masked = any("field" in pairing.signature_fields() for pairing in pairings.values())
     runs = {
-        run.method: run
+        MethodRun(run.method, run.run): run
         for run in load_results(results)
         if without_selection(run.settings, *of_set) == settings and ("field" in run.settings) == masked
     }
     missing = [method for method in pairings if method not in runs]
     if missing:
-        found = ", ".join(runs) or "none"
+        found = ", ".join(map(str, runs)) or "none"
         raise ArgumentError(
-            f"{results} holds no run of {', '.join(missing)} under the settings of this one (with them: {found}); "
+            f"{results} holds no run of {', '.join(map(str, missing))} under the settings of this one "
+            f"(with them: {found}); "
             "name methods as there, as in NAME=FOLDER, and tune with the same options, --field among them"
         )
     return {method: tuned_thresholds(runs[method]) for method in pairings}

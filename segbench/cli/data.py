@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from segbench.cli.measuring import Belonging, say_units
+from segbench.cli.methods import method_places, refuse_mixed, refuse_overlapping_runs, require_new
 from segbench.cli.options import argument
-from segbench.cli.selection import Groups
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
+from segbench.core.names import MethodRun
 from segbench.core.options import option
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def _presets(_: click.Context) -> Mapping[str, Preset]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Data(Groups):
+class Data(Belonging):
     """The images of a run, as given on the command line."""
 
     ground_truth: str | None = argument(
@@ -51,7 +53,10 @@ class Data(Groups):
         None,
     )
     prediction: tuple[str, ...] = argument(
-        "PRED", "Predictions: the same, once for each method, which can be named: ours=FOLDER.", ()
+        "PRED",
+        "Predictions: the same, once for each method, which can be named: ours=FOLDER; several trainings or folds of "
+        "one method are its runs: ours@1=FOLDER1 ours@2=FOLDER2, or ours@='PRED/seed*'.",
+        (),
     )
     pairs: str | None = option(
         "Read a list of files instead of GT and PRED: columns name, ground_truth, prediction[:METHOD], field.",
@@ -85,6 +90,7 @@ class Data(Groups):
         "",
         metavar="PATTERN",
     )
+    group: str | None = option("Count the images of one group, or category of a data set.", metavar="NAME", rare=True)
     images: str | None = option(
         "Restrict the run to some images: names and patterns, 'coins,c*', all others '!moon', or a text file with one "
         "per line.",
@@ -118,42 +124,66 @@ class Data(Groups):
         rare=True,
     )
 
-    def pairings(self, protocol: Protocol) -> dict[str, Pairing]:
-        """Pair the files of each method, and of a folder that holds several methods those of each sub-folder."""
+    def pairings(self, protocol: Protocol) -> dict[MethodRun, Pairing]:
+        """Pair the files of each method and run; a folder that holds several methods gives those of each sub-folder."""
+        from segbench.loaders.belonging import UNIT, assignments
         from segbench.protocols.files import find_files, find_methods
 
-        found: dict[str, Pairing] = {}
+        pairings: dict[MethodRun, Pairing] = {}
         for method, inputs in self._inputs().items():
             pairing = find_files(inputs, protocol)
             below = find_methods(pairing, protocol)
             if below:
                 listed = ", ".join(below)
                 click.echo(f"{inputs.prediction} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
-            for name, each in (below or {method: pairing}).items():
-                _require_new(found, name, each.inputs.prediction or "")
-                found[name] = self._grouped(each)
-        return found
+            of_folders = {MethodRun(name, method.run): of_folder for name, of_folder in below.items()}
+            for name, of_method in (of_folders or {method: pairing}).items():
+                require_new(pairings, name, of_method.inputs.prediction or "")
+                pairings[name] = self._of_group(of_method)
+        refuse_mixed({name: of_method.inputs.prediction or "" for name, of_method in pairings.items()})
+        refuse_overlapping_runs(pairings)
+        paired = [pairing for pairing in pairings.values() if not pairing.problem]
+        say_units(assignments(self.belonging([pairing]), pairing.names).get(UNIT) for pairing in paired)
+        return pairings
 
-    def _grouped(self, pairing: Pairing) -> Pairing:
-        """Say what puts the images into groups, or take the images of one."""
-        from segbench.aggregator.groups import FOLDER, grouping
+    def belonging(self, pairings: Collection[Pairing]) -> dict[str, str]:
+        """Return the settings that say what images belong to; categories of a data set are groups."""
+        from segbench.loaders.belonging import FOLDER
 
-        of_categories = bool(pairing.inputs.category)
-        if (self.group_by is None and self.group is None and not of_categories) or pairing.problem:
+        of_categories = any(pairing.inputs.category for pairing in pairings)
+        usual = FOLDER if of_categories or self.group is not None else ""
+        return {"group_by": self.group_by or usual, "unit": self._unit_of(pairings)}
+
+    def _unit_of(self, pairings: Collection[Pairing]) -> str:
+        """Return what says which images belong together; of a preset only where its units are enough."""
+        from segbench.loaders.belonging import usual_units
+        from segbench.loaders.presets import load_preset
+
+        if self.unit is None or self.preset is None or load_preset(self.preset).options.get("unit") != self.unit:
+            return self.unit or ""
+        known = [usual_units(self.unit, pairing.names) for pairing in pairings]
+        for note in dict.fromkeys(note for _, notes in known for note in notes):
+            click.echo(note, err=True)
+        return self.unit if all(usual for usual, _ in known) else ""
+
+    def _of_group(self, pairing: Pairing) -> Pairing:
+        """Take the images of a group if one is chosen; refuse a setting that gives no groups."""
+        from segbench.loaders.belonging import assignments
+
+        if pairing.problem:
             return pairing
-        by = self.group_by or FOLDER
-        found = grouping(by, [files.name for files in pairing.files])
-        place, colon, column = by.rpartition(":")
-        groups = tuple(found.of_images.items()) if colon else ()
-        inputs = replace(pairing.inputs, group_by=f"{Path(place).absolute()}:{column}" if colon else by, groups=groups)
-        if self.group is None or (of_categories and self.group_by is None):  # of which no other was paired
-            return replace(pairing, inputs=inputs)
+        found = assignments(self.belonging([pairing]), pairing.names).get("group")
+        by_category = pairing.inputs.category and self.group_by is None  # of which no other was paired
+        if self.group is None or by_category:
+            return pairing
+        if found is None:
+            raise ArgumentError(f"--group {self.group} needs groups, and --group-by none takes them away; leave it out")
         chosen, total = found.require(self.group), pairing.total or len(pairing.files)
         files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
         images = replace(pairing.inputs, images=tuple(each.name for each in files))
         return replace(pairing, files=files, inputs=images, total=total)
 
-    def _inputs(self) -> dict[str, Inputs]:
+    def _inputs(self) -> dict[MethodRun, Inputs]:
         """Say where the images of each method are."""
         from segbench.loaders.categories import inputs_of, photographs_below
         from segbench.loaders.file_list import as_images, method_columns
@@ -170,6 +200,7 @@ class Data(Groups):
                 raise ArgumentError(f"--pairs names all files; leave out {', '.join(named)}{or_preset}")
         elif self.ground_truth is None or not self.prediction:
             raise ArgumentError("give GT and PRED, or a list of files with --pairs")
+        places = method_places(self.prediction)
         ground_truth, field, categories = self.ground_truth, self.field, dict[str, Path]()
         preset = None if self.preset is None or ground_truth is None else load_preset(self.preset)
         if preset is not None:
@@ -188,8 +219,8 @@ class Data(Groups):
             **patterns,
         )
         if self.pairs is not None:
-            return {method: replace(where, column=name) for method, name in columns.items()}
-        placed = {method: replace(where, prediction=place) for method, place in methods_of(self.prediction).items()}
+            return {MethodRun(method): replace(where, column=name) for method, name in columns.items()}
+        placed = {method: replace(where, prediction=place) for method, place in places.items()}
         if preset is None:
             return placed
         below, test = (preset.layout.get(place, ()) for place in ("images", "test"))
@@ -257,28 +288,3 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
         what = f"[options] holds {', '.join(strange)}, which is not an option of segbench {preset.protocols[0]}"
         raise DataError(preset.name, what, f"see: segbench {preset.protocols[0]} --help")
     return {name: value if isinstance(value, bool) else str(value) for name, value in preset.options.items()}
-
-
-def methods_of(places: Sequence[str], what: str = "methods") -> dict[str, str]:
-    """Read ``PLACE`` and ``name=PLACE`` into places by name; a place is a folder, an archive or a file."""
-    from segbench.loaders.decoded import shown
-    from segbench.loaders.source import method_name
-
-    found: dict[str, str] = {}
-    for text in places:
-        name, equals, place = text.partition("=")
-        named = bool(equals) and not os.path.lexists(text)
-        place = place if named else text
-        name = shown(name) if named else method_name(place)
-        if not name or not place:
-            raise ArgumentError(f"{text!r} gives no name; write name=PLACE")
-        _require_new(found, name, place, what)
-        found[name] = place
-    return found
-
-
-def _require_new(known: Mapping[str, object], name: str, place: str, what: str = "methods") -> None:
-    from segbench.loaders.decoded import shown
-
-    if name in known:
-        raise ArgumentError(f"two {what} are called {name!r}; give one another name: other={shown(place)}")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+import click
+
 from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
-from segbench.core.options import flag_of, options_of, value_of
+from segbench.core.options import flag_of, option, options_of, value_of
+from segbench.loaders.belonging import UNIT, Assignment
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -25,11 +28,38 @@ _NONE = "none"
 _TUNING = "tuning_results"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Belonging:
+    """What images belong to: settings of measuring of every run."""
+
+    group_by: str | None = option(
+        "Add a row for each group of images, and the mean over groups: by their folder, a column of a CSV file, "
+        "meta.csv:weather, or a pattern of names, #_*, with # for the group.",
+        metavar="folder|FILE.csv:COLUMN|PATTERN",
+        rare=True,
+        measuring="apart",
+        none="none takes them away",
+    )
+    unit: str | None = option(
+        "Say which images belong together, as those of a patient or video do, so that intervals and tests are over "
+        "units: their folder, a column of a CSV file, meta.csv:patient, or a pattern of names, #_slice*, with # for "
+        "the unit and * for anything.",
+        metavar="folder|FILE.csv:COLUMN|PATTERN",
+        rare=True,
+        measuring="apart",
+        none="none takes them away",
+    )
+
+
+_OF_EVERY_RUN = {field.name: field for field in fields(Belonging)}
+
+
 @cache
 def measuring_fields() -> Mapping[str, Mapping[type[Protocol], Field[Any]]]:
     """Return the options of measuring by the name of their field, with the field of each protocol that has it."""
     by_name = grouped((field.name, (kind, field)) for kind in protocols().values() for field in _fields(kind))
-    return {name: dict(of_kinds) for name, of_kinds in by_name.items()}
+    of_every_run = {field.name: dict.fromkeys(protocols().values(), field) for field in _OF_EVERY_RUN.values()}
+    return of_every_run | {name: dict(of_kinds) for name, of_kinds in by_name.items()}
 
 
 def _fields(kind: type[Protocol]) -> list[Field[Any]]:
@@ -43,8 +73,9 @@ def measuring_options() -> Sequence[Option | Argument]:
     made: list[Option | Argument] = []
     for name, of_kinds in measuring_fields().items():
         kind, field = next(iter(of_kinds.items()))
-        panel = f"Other settings of {_listed(map(verb_of, of_kinds))}"
-        option = parameter_of(name, field, get_type_hints(kind)[name], "")
+        panel = "Options" if name in _OF_EVERY_RUN else f"Other settings of {_listed(map(verb_of, of_kinds))}"
+        hints = get_type_hints(Belonging if name in _OF_EVERY_RUN else kind)
+        option = parameter_of(name, field, hints[name], "")
         option.default_text = ""  # it is that of the run
         text = field.metadata["help"]
         made.append(_placed(option, panel, f"{text.rstrip('.')}; {_taken(field)}." if _taken(field) else text))
@@ -82,14 +113,22 @@ def measured_as_typed(results: Sequence[Result], typed: Mapping[str, Any], path:
                 of_result.update(value)
     pairs = zip(results, values, strict=True)
     measured = [result.with_settings(**of_result) if of_result else result for result, of_result in pairs]
+    if UNIT in typed:
+        say_units(result.units for result in measured)
     return _tuned(measured, typed[_TUNING], path) if _TUNING in typed else measured
+
+
+def say_units(units: Iterable[Assignment | None]) -> None:
+    """Say on standard error how many units there are, with an example that shows whether they are those meant."""
+    for described in dict.fromkeys(of_method.described for of_method in units if of_method):
+        click.echo(described, err=True)
 
 
 def _values(results: Sequence[Result], name: str, text: Any, path: Path) -> list[dict[str, Any]]:  # noqa: ANN401  text or True
     """Return the value of an option for each result, nothing for those that are not measured with it."""
     field = name.removeprefix("no_")
     known = measuring_fields()[field]
-    applies = [field in result.rules.measuring_settings() and not result.published for result in results]
+    applies = [field in result.measuring_settings for result in results]
     if not any(applies):
         raise ArgumentError(_not_measured(field, text, results, path))
     values = []
@@ -103,8 +142,6 @@ def _value(field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:
     """Return the value of a field that was typed."""
     if isinstance(field.default, bool):
         return {field.name: not taken_away}
-    if text == _NONE and _taken(field):
-        return {field.name: () if isinstance(field.default, tuple) else field.default}
     return {field.name: value_of(field, text)}
 
 
@@ -117,6 +154,8 @@ def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) 
         own = {setting.name: setting for setting in options_of(result.kind).values()}
         if field in own and not result.published:
             return f"{typed}: {_counted_again(result, own[field], text, path)}"
+    if field in _OF_EVERY_RUN:
+        return f"{typed}: the runs of {path} have no images with names, such as published ones; leave it out"
     has = _listed(result.protocol for result in results)
     return f"{flag} is for runs of {_listed(map(verb_of, kinds))}, and {path} holds runs of {has}; leave it out"
 
@@ -167,7 +206,7 @@ def _tuned(results: Sequence[Result], text: str, path: Path) -> list[Result]:
     from segbench.aggregator.tuning import tuned_thresholds
 
     def tells(result: Result) -> tuple[str, Mapping[str, str]]:
-        return result.method, without_selection(without_measuring(result), *SELECTION, "field")
+        return result.label, without_selection(without_measuring(result), *SELECTION, "field")
 
     applies = ["thresholds" in result.rules.measuring_settings() and not result.published for result in results]
     if not any(applies):
@@ -184,9 +223,9 @@ def _tuned(results: Sequence[Result], text: str, path: Path) -> list[Result]:
         else:
             run = next((run for run in runs if tells(run) == tells(result)), None)
             if run is None:
-                names = ", ".join(run.method for run in runs) or "none"
+                names = ", ".join(run.label for run in runs) or "none"
                 raise ArgumentError(
-                    f"{text} holds no run of {result.method} under the settings of {path} (it holds: {names}); "
+                    f"{text} holds no run of {result.label} under the settings of {path} (it holds: {names}); "
                     "tune with the same options and names"
                 )
             chosen = tuned_thresholds(run)

@@ -73,7 +73,7 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
         from segbench.report.documents import document
 
         click.echo(document(results, form, how), nl=False)
-    if form == "csv" and how.rows in ("method", "group", "object"):  # which has no place for them
+    if form == "csv" and how.rows in ("method", "group", "object", "run"):  # which has no place for them
         from segbench.report.remarks import run_notes
 
         notes = run_notes(results, of_metrics=how.rows == "method")

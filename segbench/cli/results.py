@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import click
 
 from segbench.cli.counting import Jobs, Workers
-from segbench.cli.data import methods_of
 from segbench.cli.guesses import metric_keys_of, titles_of
+from segbench.cli.methods import places_by_name
 from segbench.cli.options import argument
 from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
 from segbench.cli.selection import (
+    EVERY_PART,
     KEYS,
     ChosenParts,
     Leveled,
     OneFile,
     Only,
+    by_group,
     chosen_methods,
     chosen_runs,
     comparable,
+    joined_if_alike,
+    means_over_groups,
     named_as_in_tables,
+    on_common,
     outdated,
     parts_of,
-    results_of_classes,
+    refuse_unpooled,
+    results_of_parts,
     results_of_sets,
     tell,
     words_of_results,
@@ -45,8 +52,8 @@ if TYPE_CHECKING:
     from segbench.core.metric import Metric
     from segbench.report.comparisons import Compared
     from segbench.report.tables import RowKind
+    from segbench.statistics.pairs import Test
 
-_EVERY_CLASS = "all"
 _LISTED = 20
 
 
@@ -58,9 +65,16 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
     )
     per_image: bool = option("Print one row per image and method; with --per-class also per class.", False)
+    per_unit: bool = option("Print one row per unit, such as a patient, and method; takes --unit.", False, rare=True)
     per_class: bool = option("Print one row per class and method, classes in the order of --classes.", False)
     per_object: bool = option(
         "Print one row per object of sequences and method, and the mean over objects.", False, rare=True
+    )
+    runs: bool = option(
+        "Print one row per run (training or fold) of each method, their mean, and what images and trainings add to its "
+        "standard error.",
+        False,
+        rare=True,
     )
     per_threshold: bool = option("Print one row per threshold of the pooled curve; all of them in csv and json.", False)
     metrics: str | None = option(
@@ -69,53 +83,80 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         shown="all that have a column",
         complete=KEYS,
     )
+    spread: Literal["sd", "quartiles"] | None = option(
+        "Print mean ± SD or median [quartiles] over images, of metrics that are means over images: sd, quartiles.",
+        metavar="FORM",
+    )
     sort: str | None = option(
         "With --per-image, list the images that are worst by this metric first: f.", metavar="KEY", rare=True
     )
 
-    def __call__(self) -> None:
+    def lines(self) -> RowKind:
+        """Say what a row is, by the options for it; of several the first that do not go together are refused."""
         wanted: dict[RowKind, bool] = {
             "image": self.per_image,
+            "unit": self.per_unit,
             "class": self.per_class,
             "object": self.per_object,
+            "run": self.runs,
             "threshold": self.per_threshold,
         }
         lines, *others = [line for line, is_wanted in wanted.items() if is_wanted] or ["method"]
-        typed = f"--per-{lines}"
+        typed = _flag_of(lines)
         if [lines, *others] == ["image", "class"]:
             lines, others = "class image", []
         if others:
-            raise ArgumentError(f"--per-{lines} and --per-{others[0]} are two tables; choose one")
+            raise ArgumentError(f"{typed} and {_flag_of(others[0])} are two tables; choose one")
         if self.per_class and self.class_name is not None:
             raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
-        if lines != "method" and self.group is None and self.group_by not in (None, "none"):
-            what = f"--group-by prints one row per group and {typed} one per {typed.removeprefix('--per-')}"
+        if lines != "method" and self.group is None and self.measuring.get("group_by", "none") != "none":
+            what = f"--group-by prints one row per group and {typed} one per {lines}"
             raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
-        if lines in ("image", "class image", "threshold") and self.intervals is not None and self.form != "json":
+        alone = lines in ("image", "unit", "class image", "threshold")
+        if alone and self.intervals is not None and self.form != "json":
             raise ArgumentError(
                 f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
             )
-        files = {name: Path(place) for name, place in methods_of(self.results, "data sets").items()}
+        if self.sort is not None and not (self.per_image or self.per_unit):
+            raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
+        self._refuse_spread(typed, lines)
+        return lines
+
+    def __call__(self) -> None:
+        lines = self.lines()
+        files = {name: Path(place) for name, place in places_by_name(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
-            raise ArgumentError(f"{typed} is a table of one data set; give one results file")
-        of_sets = {
-            name: self.of_group(several)
-            for name, several in results_of_sets(files, self.only, self.class_name, self.measuring).items()
-        }
+            raise ArgumentError(f"{_flag_of(lines)} is a table of one data set; give one results file")
+        join = lines not in ("run", "threshold")
+        of_sets = results_of_sets(files, self.only, self.parts, self.measuring, join=join)
+        if lines == "run":
+            of_sets = {name: joined_if_alike(several) for name, several in of_sets.items()}
         loaded = [result for several in of_sets.values() for result in several]
         sets = [name for name, several in of_sets.items() for _ in several] if len(files) > 1 else []
-        if lines == "method" and self.wanted(loaded):
+        if lines == "method" and by_group(loaded):
             lines = "group"
-        if self.sort is not None and not self.per_image:
-            raise ArgumentError("--sort lists the worst images first; add --per-image")
         keys = _keys("--metrics", self.metrics, loaded, lines)
         sort = next(iter(_keys("--sort", self.sort, loaded, lines) or ()), None)
         level = self.level
         drawn = [] if level is None else [result.intervals(level=level) for result in loaded]
-        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "group_by": self.group_by or ""}
+        more = {"intervals": drawn, "keys": keys, "sets": sets, "sort": sort, "spread": self.spread or ""}
         print_results(loaded, self.form, rows=lines, **more, **self.rounding)
-        if self.form == "csv" or lines not in ("method", "group", "object"):  # which have no notes on runs
+        if self.form == "csv" or lines not in ("method", "group", "object", "run"):  # which have no notes on runs
             tell(*outdated(loaded))
+
+    def _refuse_spread(self, typed: str, lines: RowKind) -> None:
+        """Refuse a spread over images in rows of single images or thresholds, and beside intervals."""
+        if self.spread is None:
+            return
+        if lines in ("image", "class image", "threshold"):
+            raise ArgumentError(f"--spread is over images, and {typed} has rows of its own; choose one of the two")
+        if self.intervals is not None and self.form not in ("json", "csv"):
+            raise ArgumentError("--spread and --intervals both stand beside the value; choose one, or --format json")
+
+
+def _flag_of(lines: RowKind) -> str:
+    """Return the option that asks for rows of a kind."""
+    return "--runs" if lines == "run" else f"--per-{'image' if lines == 'class image' else lines}"
 
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowKind) -> list[str] | None:
@@ -126,8 +167,8 @@ def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowK
         return None
     if lines == "class image":
         results = [row.result for row in part_rows(results, "class")]
-    every = {metric.key: metric for one in results for metric in one.rules.metrics()}
-    if lines in ("image", "class image"):
+    every = {metric.key: metric for one in results for metric in one.metrics}
+    if lines in ("image", "unit", "class image"):
         of_set = grouped((metric.image_key, metric.key) for metric in every.values())
         titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
     else:
@@ -150,9 +191,16 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         shown="the metric that ranks methods; csv, json: all",
         complete=KEYS,
     )
+    test: str = option(
+        "Choose the test: t-test, of any metric, or signed-rank, of means over images.",
+        "t-test",
+        choices=("t-test", "signed-rank"),
+        metavar="TEST",
+    )
     every: bool = option(
         "Print every pair of methods by every metric, and how often each is first.", False, flag="--all"
     )
+    common: bool = option("Compare on the images that all methods have, where some lack some.", False)
     against: str | None = option(
         "Print only the differences to this method.",
         metavar="METHOD",
@@ -178,23 +226,12 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
             raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
-        class_name = None if self.class_name == _EVERY_CLASS else self.class_name
-        runs = chosen_runs(self.results, self.only, class_name, measuring=self.measuring)
-        runs.require([self.against or ""])
-        if self.methods:
-            runs = chosen_methods(runs, self.methods)
-        else:
-            alone = comparable(runs.results)
-            in_tables = named_as_in_tables(alone)
-            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
-            runs = replace(runs, results=in_tables if named else alone)
-        if len(runs.results) == 1 and runs.stopped:
-            raise runs.not_complete(runs.stopped[0])
-        every_class = self.class_name == _EVERY_CLASS
-        by_class = results_of_classes(self.results, runs.results) if every_class else {"": runs.results}
-        for several in by_class.values():
+        axis = self._axis()
+        runs = self._runs(axis)
+        by_part = results_of_parts(self.results, runs.results, axis) if axis else {"": runs.results}
+        for several in by_part.values():
             self._refuse_baseline([result.method for result in several])
-        found = self._compared(by_class, runs)
+        found = self._compared(by_part, axis, runs)
         same = grouped(((one.signature, one.digest_of("", b"")), one.method) for one in runs.results if one.digests)
         for methods in filter(lambda methods: len(methods) > 1, same.values()):
             tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
@@ -217,23 +254,47 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
             raise click.exceptions.Exit(code)
 
-    def _compared(self, of_runs: Mapping[str, Sequence[Result]], runs: Chosen) -> Compared:
-        """Compare methods, class by class."""
+    def _axis(self) -> str:
+        """Return the axis along which methods are compared by every part; empty where they are compared once."""
+        every = [axis for axis, name in self.parts.items() if name == EVERY_PART]
+        if len(every) > 1:
+            raise ArgumentError(f"--{every[0]} all and --{every[1]} all are two comparisons; choose one")
+        return every[0] if every else ""
+
+    def _runs(self, axis: str) -> Chosen:
+        """Read the runs to compare, by the parts that are named along other axes."""
+        parts = {of: name for of, name in self.parts.items() if of != axis}
+        runs = chosen_runs(self.results, self.only, parts, measuring=self.measuring)
+        runs.require([self.against or ""])
+        if self.methods:
+            runs = chosen_methods(runs, self.methods)
+        else:
+            alone = comparable(runs.results)
+            in_tables = named_as_in_tables(alone)
+            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
+            runs = replace(runs, results=in_tables if named else alone)
+        if len(runs.results) == 1 and runs.stopped:
+            raise runs.not_complete(runs.stopped[0])
+        return on_common(runs) if self.common else runs
+
+    def _compared(self, of_runs: Mapping[str, Sequence[Result]], axis: str, runs: Chosen) -> Compared:
+        """Compare methods, class by class, or by the parts along another axis."""
         from segbench.aggregator.comparing import compare_results
+        from segbench.aggregator.result import AXES
         from segbench.report.comparisons import Compared
         from segbench.statistics.comparison import together
         from segbench.statistics.worse import check_not_worse
 
-        by_class = {name: self.means(several) for name, several in of_runs.items()}
-        whole = by_class[""] if "" in by_class else self.means(runs.results[:1])
-        resampled = {"replicates": self.replicates, "seed": self.seed}
-        each = (compare_results(results, level=self.level or 0.95, **resampled) for results in by_class.values())
-        comparisons = together([*each])
-        by_name = dict(zip(by_class, comparisons, strict=True))
+        by_part = {name: means_over_groups(several) for name, several in of_runs.items()}
+        whole = runs.results[0] if axis == "group" else means_over_groups(runs.results[:1])[0]
+        settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
+        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_part.values())
+        comparisons = together([*each], AXES[axis].plural if axis else "")
+        by_name = dict(zip(by_part, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
         metrics = metric_keys_of("--metrics", typed.split(","), titles) if typed else None
-        found = Compared(by_name, by_class, whole[0].signature, metrics, self.against, left_out=runs.left_out)
+        found = Compared(by_name, by_part, axis, whole.signature, metrics, self.against, left_out=runs.left_out)
         if self.against is None or self.fail_if_worse is None:
             return found
         keys = found.keys(every=False)
@@ -279,10 +340,10 @@ class Export(OneFile):
     def __call__(self) -> None:
         from segbench.report.bsds import export_bsds
 
-        loaded = self.chosen()
+        loaded = self.chosen(join=False)
         for result in loaded:
             if result.failed and not result.counts:
-                click.echo(f"{result.method}: no image was counted, so it has no curve to write", err=True)
+                click.echo(f"{result.label}: no image was counted, so it has no curve to write", err=True)
         for path in export_bsds(loaded, self.bsds):
             click.echo(f"written: {path}", err=True)
 
@@ -323,7 +384,8 @@ class Merge:
     def __call__(self) -> None:
         from segbench.aggregator.merging import in_no_part, merge_results
 
-        merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as notes:
+            merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in named_as_in_tables(merged):
             images = "a published curve" if result.published else many(len(result.counts), "image")
@@ -335,10 +397,12 @@ class Merge:
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
             if text := in_no_part(result):
                 tell(f"{result.method}: {text}")
-        for (method, _), runs in grouped(((result.method, result.protocol), result) for result in merged).items():
+        for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
                 said = f"note: {method} is {len(runs)} runs, since their settings differ"
                 click.echo(f"{said}; count parts of one set with the same options", err=True)
+        for note in notes:
+            click.echo(f"note: {note.message}", err=True)
         if len(places) > 1:
             click.echo(
                 f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different "
@@ -381,15 +445,20 @@ class Plot(OneFile, ChosenParts, Leveled):
 
         compares = self.kind is not None and kind_of(self.kind).compares
         level, size = self.level, None if self.size is None else _inches(self.size)
-        loaded = self.chosen(self.class_name)
-        loaded = self.means(comparable(loaded)) if compares else self.whole(loaded)
+        joins = self.kind is None or kind_of(self.kind).joins
+        loaded = self.chosen(self.parts, join=joins)
+        if compares:
+            loaded = means_over_groups(comparable(loaded))
+        else:
+            refuse_unpooled(loaded)
         output = self.output or Path(f"{self.kind or usual_kind(loaded)}.pdf")
         refuse_place(output)
         drawn = save_plot(loaded, output, kind=self.kind, level=level, size=size, say=tell)
         if self.intervals is not None and drawn.level == "band":
-            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over images", err=True)
+            nouns = " and ".join(dict.fromkeys(f"{result.sampled[1]}s" for result in loaded))
+            click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over {nouns}", err=True)
         if self.intervals is not None or compares:
-            for note in dict.fromkeys(note for result in loaded for note in few_images(len(result.counts))):
+            for note in dict.fromkeys(note for result in loaded for note in few_images(*result.sampled)):
                 click.echo(note, err=True)
         if apart := "" if compares else not_ranked_together(loaded, names_of(loaded)):
             click.echo(apart, err=True)
@@ -424,6 +493,13 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
     )
     paths: bool = option("Show the paths of files, which the page otherwise hides for blind review.", False, rare=True)
     intervals: float | None = option("Set the confidence level of intervals and bands.", metavar="PERCENT", shown="95")
+    test: str = option(
+        "Choose the test of the comparison: t-test, or signed-rank, of means over images.",
+        "t-test",
+        choices=("t-test", "signed-rank"),
+        metavar="TEST",
+        rare=True,
+    )
     no_intervals: bool = option("Leave out intervals, bands and the comparison.", False, rare=True)
 
     def __call__(self) -> None:
@@ -431,7 +507,7 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
         from segbench.report.page.document import export_report
 
         refuse_place(self.output)
-        loaded = self.of_group(self.chosen(self.class_name, partial=True))
+        loaded = self.chosen(self.parts, partial=True)
         counted = [len(result.counts) for result in loaded]
         pictures = sum(counted) if self.panels is None else sum(min(self.panels, images) for images in counted)
         workers = Workers(jobs=self.jobs).open((), _WORTH_PAIRS * pictures)
@@ -440,8 +516,8 @@ class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
                 loaded,
                 self.output,
                 title=self.title,
-                group_by=(self.group_by or "") if self.group is None else "none",
                 intervals=None if self.no_intervals else self.level or 0.95,
+                test=cast("Test", self.test),
                 images=self.images,
                 most_panels=self.panels,
                 paths=self.paths,
@@ -470,11 +546,11 @@ class Overlay(OneFile, Shown):
         from segbench.report.overlays import export_overlays, legend
 
         threshold, classes, output = self.threshold, self.classes, self.output
-        found = self.chosen()
+        found = self.chosen(join=False)
         chosen = [result for result in found if not why_no_pictures(result)] or found
         for result in found:
             if result not in chosen:
-                click.echo(f"{result.method}: left out, since it {why_no_pictures(result)}", err=True)
+                click.echo(f"{result.label}: left out, since it {why_no_pictures(result)}", err=True)
         with progress_of("overlays", self.progress) as tally:
             problems = export_overlays(
                 chosen, output, threshold=threshold, names=self.image, classes=classes, progress=tally
@@ -482,8 +558,8 @@ class Overlay(OneFile, Shown):
         for problem in problems:
             click.secho(problem, fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
-            if (metric := best_threshold(result.rules.metrics())) is not None:
-                click.echo(f"{result.method}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
+            if (metric := best_threshold(result.metrics)) is not None:
+                click.echo(f"{result.label}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
             for names, colours in {
                 tuple(names): class_colours(len(names)) for names in (parts_of(result, "class") for result in chosen)

@@ -15,12 +15,19 @@ import click
 
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
+from segbench.core.interface import option_of
+from segbench.core.names import first_names
 from segbench.core.options import option
 from segbench.protocols.class_names import in_no_mean
 
 if TYPE_CHECKING:
     from segbench.aggregator.records import Run
     from segbench.aggregator.result import Result
+
+EVERY_PART = "all"
+"""The name that stands for each class, object or group where methods are compared."""
+
+_LISTED = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +48,27 @@ class OneFile(Only):
 
     results: Path = argument("RESULTS", "Results file, as written by segbench pixels GT PRED -o results.segbench.")
 
-    def chosen(self, class_name: str | None = None, *, partial: bool = False) -> list[Result]:
-        """Read the runs, of one class if it is named; say on standard error what is left out or will be replaced."""
-        found = chosen_runs(self.results, self.only, class_name, partial=partial, measuring=self.measuring)
+    def chosen(
+        self, parts: Mapping[str, str] = MappingProxyType({}), *, partial: bool = False, join: bool = True
+    ) -> list[Result]:
+        """Read the results, or the parts of them that are named; say what is left out or will be replaced.
+
+        The runs of a method are joined, or not, see `segbench.join_runs`.
+        """
+        found = chosen_runs(self.results, self.only, parts, partial=partial, join=join, measuring=self.measuring)
         tell(*found.left_out, *outdated(found.results))
         return found.results
+
+
+def joined_if_alike(results: Sequence[Result]) -> list[Result]:
+    """Join the runs of each method; where they do not have the same images, say why and return them as they are."""
+    from segbench.aggregator.joining import join_runs
+
+    try:
+        return join_runs(results)
+    except DataError as error:
+        tell(f"not joined: {error}")
+        return list(results)
 
 
 def words_of_results(words: Callable[[Result], Collection[str]]) -> Callable[[click.Context], list[str]]:
@@ -69,21 +92,8 @@ KEYS = words_of_results(lambda result: result.summary)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Groups:
-    """Groups of images, such as the categories of a data set."""
-
-    group_by: str | None = option(
-        "Add a row for each group of images, and the mean over groups: by their folder, or a column of a CSV file, "
-        "meta.csv:weather.",
-        metavar="folder|FILE.csv:COLUMN",
-        rare=True,
-    )
-    group: str | None = option("Take the images of one group, or category of a data set.", metavar="NAME", rare=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ChosenParts(Groups):
-    """The class, and the groups of images, that a verb takes of runs that have been counted."""
+class ChosenParts:
+    """The class, object or group of images that a verb takes of runs that have been counted."""
 
     class_name: str | None = option(
         "Select one class of runs with --classes, measured against all others; compare takes each of them, too: all.",
@@ -91,41 +101,54 @@ class ChosenParts(Groups):
         metavar="NAME",
         complete=words_of_results(lambda result: parts_of(result, "class")),
     )
+    object_name: str | None = option(
+        "Select one object of runs with --sequences, as show --per-object names it.",
+        flag="--object",
+        metavar="NAME",
+        complete=words_of_results(lambda result: parts_of(result, "object")),
+        rare=True,
+    )
+    group: str | None = option(
+        "Select the images of one group, or category of a data set; compare takes each of them, too: all.",
+        metavar="NAME",
+        complete=words_of_results(lambda result: parts_of(result, "group")),
+        rare=True,
+    )
 
-    def of_group(self, results: Sequence[Result]) -> list[Result]:
-        """Return the results of the images of the chosen group; all where none is chosen."""
-        if self.group is None:
-            return list(results)
-        return [result.parts("group", self.group_by or "")[self.group] for result in results]
+    @property
+    def parts(self) -> dict[str, str]:
+        """The parts that are named, by axis, in the order in which results are taken apart."""
+        named = {"class": self.class_name, "object": self.object_name, "group": self.group}
+        return {axis: name for axis, name in named.items() if name is not None}
 
-    def whole(self, results: Sequence[Result]) -> list[Result]:
-        """Return the results of the chosen group, or of all images; which folders with a model each do not have."""
-        found = self.of_group(results)
-        for result in found if self.wanted(results) else ():
-            groups = result.parts("group", self.group_by or "")
-            if reason := groups.undefined.get("pooled"):
-                raise ArgumentError(f"{reason}; choose one with --group: {', '.join(groups)}")
-        return found
 
-    def means(self, results: Sequence[Result]) -> list[Result]:
-        """Return the means over groups, or the results of a chosen group; the results themselves without groups."""
-        if self.group is not None or not self.wanted(results):
-            return self.of_group(results)
-        if self.group_by is None:
-            _refuse_grouped_apart(results)
-        means = []
-        for result in results:
-            groups = result.parts("group", self.group_by or "")
-            if groups.mean is None:
-                raise ArgumentError(f"{result.method}: {groups.undefined['mean']}")
-            means.append(groups.mean)
-        return means
+def refuse_unpooled(results: Sequence[Result]) -> None:
+    """Refuse groups with a model each, whose images have no common result."""
+    for result in results:
+        groups = parts_of(result, "group")
+        if groups and (reason := result.parts("group").undefined.get("pooled")):
+            raise ArgumentError(f"{reason}; choose one with --group: {', '.join(groups)}")
 
-    def wanted(self, results: Sequence[Result]) -> bool:
-        """Return whether rows are groups: named here, or by a run."""
-        if self.group is not None or self.group_by == "none":
-            return False
-        return self.group_by is not None or any("group" in result.axes for result in results)
+
+def means_over_groups(results: Sequence[Result]) -> list[Result]:
+    """Return the mean over groups of each result; the results themselves without groups."""
+    from segbench.aggregator.comparing import refuse_measured_apart
+
+    if not by_group(results):
+        return list(results)
+    refuse_measured_apart(results)
+    means = []
+    for result in results:
+        groups = result.parts("group")
+        if groups.mean is None:
+            raise ArgumentError(f"{result.method}: {groups.undefined['mean']}")
+        means.append(groups.mean)
+    return means
+
+
+def by_group(results: Sequence[Result]) -> bool:
+    """Return whether the images of a run are in groups."""
+    return any("group" in result.axes for result in results)
 
 
 def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
@@ -133,17 +156,6 @@ def parts_of(result: Result, axis: str) -> Mapping[str, Result]:
     from segbench.aggregator.result import parts_if_any
 
     return parts_if_any(result, axis)
-
-
-def _refuse_grouped_apart(results: Sequence[Result]) -> None:
-    """Refuse runs of which some named other groups than others."""
-    from segbench.report.tables import groups_named
-
-    of_methods = {result.method: groups_named(result) or "none" for result in results}
-    if len(set(of_methods.values())) > 1:
-        listed = ", ".join(f"{by} in {method}" for method, by in of_methods.items())
-        choices = " or ".join(f"--group-by {quote(by)}" for by in dict.fromkeys(of_methods.values()))
-        raise ArgumentError(f"methods are measured alike, but group_by is {listed}; choose one: {choices}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,12 +183,14 @@ class Chosen:
     path: Path
     results: list[Result]
     stopped: list[Run]
+    images_left_out: tuple[str, ...] = ()
 
     @property
     def left_out(self) -> list[str]:
-        """Which runs are left out, in words."""
-        listed = ", ".join(f"{run.method} ({_so_far(run)})" for run in self.stopped)
-        return [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
+        """Which images and runs are left out, in words."""
+        listed = ", ".join(f"{run.label} ({_so_far(run)})" for run in self.stopped)
+        runs = [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
+        return [*self.images_left_out, *runs]
 
     def require(self, methods: Collection[str]) -> None:
         """Refuse methods of which no run is complete."""
@@ -187,7 +201,7 @@ class Chosen:
 
     def not_complete(self, run: Run) -> DataError:
         """Say that a run is not complete where it must be."""
-        return DataError(str(self.path), f"the run of {run.method!r} is not complete ({_so_far(run)})", "repeat it")
+        return DataError(str(self.path), f"the run of {run.label!r} is not complete ({_so_far(run)})", "repeat it")
 
     def unfinished(self) -> dict[str, str]:
         """Give by method why it cannot be compared for certain: its run is not complete, or a later one is not."""
@@ -209,7 +223,7 @@ def _so_far(run: Run) -> str:
 
 def outdated(results: Sequence[Result]) -> list[str]:
     """Say which results a later run will replace."""
-    return [f"{result.method}: {result.outdated}" for result in results if result.outdated]
+    return [f"{result.label}: {result.outdated}" for result in results if result.outdated]
 
 
 def tell(*notes: str) -> None:
@@ -221,16 +235,18 @@ def tell(*notes: str) -> None:
 def chosen_runs(
     path: Path,
     only: str | None,
-    class_name: str | None = None,
+    parts: Mapping[str, str] = MappingProxyType({}),
     *,
     partial: bool = False,
+    join: bool = True,
     measuring: Mapping[str, Any] = MappingProxyType({}),
 ) -> Chosen:
-    """Read the runs of a results file of a method, or with a text in their signature; of one class, if it is named.
+    """Read the results of a file of a method, or with a text in their signature; of these the parts by axis.
 
-    Runs of one protocol are measured alike, and as `measuring` says.
+    Results of one protocol are measured alike, and as `measuring` says; those of the runs of a method are joined.
     """
     from segbench.aggregator.assembling import load_runs
+    from segbench.aggregator.joining import join_runs
     from segbench.aggregator.measuring import measured_alike, without_measuring
     from segbench.aggregator.result import names_of
     from segbench.cli.measuring import measured_as_typed
@@ -240,8 +256,8 @@ def chosen_runs(
         found = Chosen(path, results, stopped)
     else:
         named = zip(names_of(results), results, strict=True)
-        of_method = [result for name, result in named if only in (name, result.method)]
-        unfinished = [run for run in stopped if run.method == only]
+        of_method = [result for name, result in named if only in (name, result.label, result.method)]
+        unfinished = [run for run in stopped if only in (run.label, run.method)]
         if not of_method and not unfinished:
             of_method = [result for result in results if only in _identity(result, without_measuring(result))]
             unfinished = [run for run in stopped if only in run.signed]
@@ -256,7 +272,10 @@ def chosen_runs(
             f"{', '.join(names_of(results))}\n  {listed}"
         )
     measured = measured_alike(measured_as_typed(found.results, measuring, path))
-    return replace(found, results=measured if class_name is None else _of_class(path, measured, class_name))
+    measured = join_runs(measured) if join else measured
+    for axis, name in parts.items():
+        measured = _of_part(path, measured, axis, name)
+    return replace(found, results=measured)
 
 
 def _identity(result: Result, settings: Mapping[str, str]) -> str:
@@ -266,46 +285,51 @@ def _identity(result: Result, settings: Mapping[str, str]) -> str:
     return resigned(result.signature, result.protocol, settings)
 
 
-def _of_class(path: Path, chosen: Sequence[Result], class_name: str) -> list[Result]:
-    """Return the results of a class; runs that have none are named on standard error."""
-    by_run = [(result.method, parts_of(result, "class")) for result in chosen]
-    runs = [classes[class_name] for _, classes in by_run if class_name in classes]
-    if not runs:
-        raise ArgumentError(f"--class {class_name!r}: {_classes_in(path, chosen)}")
-    left_out = [method for method, classes in by_run if class_name not in classes]
-    if left_out:
-        click.echo(f"left out because they have no class {class_name!r}: {', '.join(left_out)}", err=True)
-    return runs
+def _of_part(path: Path, results: Sequence[Result], axis: str, name: str) -> list[Result]:
+    """Return the results of a class, object or group; runs that lack it are named on standard error."""
+    parts = [result.parts(axis)[name] for result in results if name in parts_of(result, axis)]
+    if not parts:
+        raise ArgumentError(f"{option_of(axis)} {quote(name)}: {_parts_in(path, results, axis)}")
+    if lacking := [result.method for result in results if name not in parts_of(result, axis)]:
+        click.echo(f"left out because they have no {axis} {name!r}: {', '.join(lacking)}", err=True)
+    return parts
 
 
-def results_of_classes(path: Path, results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Return the results of each class that several methods have, without the background that is in no mean.
+def results_of_parts(path: Path, results: Sequence[Result], axis: str) -> dict[str, list[Result]]:
+    """Return the results of each class, object or group that several methods have, without a background in no mean.
 
-    What is left out, and methods that lack a class, are named on standard error.
+    What is left out, and methods that lack a part, are named on standard error.
     """
-    by_run = [(result.method, parts_of(result, "class")) for result in results]
-    last = {name: part for _, classes in by_run for name, part in classes.items()}
+    from segbench.aggregator.result import AXES
+
+    by_run = [(result.method, parts_of(result, axis)) for result in results]
+    last = {name: part for _, parts in by_run for name, part in parts.items()}
     names = [name for name, part in last.items() if not in_no_mean(part.settings)]
-    by_class = {name: [classes[name] for _, classes in by_run if name in classes] for name in names}
-    found = {name: several for name, several in by_class.items() if len(several) > 1}
+    by_part = {name: [parts[name] for _, parts in by_run if name in parts] for name in names}
+    found = {name: several for name, several in by_part.items() if len(several) > 1}
     if not found:
-        raise ArgumentError(f"--class all: {_classes_in(path, results)}")
+        raise ArgumentError(f"{option_of(axis)} {EVERY_PART}: {_parts_in(path, results, axis)}")
     if background := [name for name in last if name not in names]:
         said = f"left out, background: {', '.join(background)}; to compare methods by it: --class {background[0]}"
         click.echo(said, err=True)
-    if lacking := [method for method, classes in by_run if not set(names) <= classes.keys()]:
-        click.echo(f"left out where they lack a class: {', '.join(lacking)}", err=True)
+    if lacking := [method for method, parts in by_run if not set(names) <= parts.keys()]:
+        click.echo(f"left out where they lack one of the {AXES[axis].plural}: {', '.join(lacking)}", err=True)
     return found
 
 
 def results_of_sets(
-    files: Mapping[str, Path], only: str | None, class_name: str | None, measuring: Mapping[str, Any]
+    files: Mapping[str, Path],
+    only: str | None,
+    parts: Mapping[str, str],
+    measuring: Mapping[str, Any],
+    *,
+    join: bool,
 ) -> dict[str, list[Result]]:
-    """Read the chosen runs of each data set, complete or not; sets without any are named on standard error."""
+    """Read the chosen results of each data set, complete or not; sets without any are named on standard error."""
     found: dict[str, list[Result]] = {}
     for name, path in files.items():
         try:
-            chosen = chosen_runs(path, only, class_name, partial=True, measuring=measuring)
+            chosen = chosen_runs(path, only, parts, partial=True, join=join, measuring=measuring)
         except ArgumentError as error:
             if not found and name == [*files][-1]:
                 raise
@@ -316,13 +340,16 @@ def results_of_sets(
     return found
 
 
-def _classes_in(path: Path, results: Sequence[Result]) -> str:
-    names = dict.fromkeys(name for result in results for name in parts_of(result, "class"))
-    if not names:
-        from segbench.report.tables import how_to_count_classes
+def _parts_in(path: Path, results: Sequence[Result], axis: str) -> str:
+    """Say which parts the runs of a file have along an axis, or how they come to have some."""
+    from segbench.aggregator.result import AXES
+    from segbench.report.tables import how_to_divide
 
-        return f"no run in {path} has classes; {how_to_count_classes(results)}"
-    return f"no such class; those of {path} are {', '.join(names)}"
+    plural = AXES[axis].plural
+    names = dict.fromkeys(name for result in results for name in parts_of(result, axis))
+    if not names:
+        return f"no run in {path} has {plural}; {how_to_divide(results, axis)}"
+    return f"there is no such {axis}; the {plural} are {first_names(list(names), _LISTED)}"
 
 
 def chosen_methods(found: Chosen, methods: str) -> Chosen:
@@ -336,11 +363,21 @@ def chosen_methods(found: Chosen, methods: str) -> Chosen:
     return replace(found, results=[known[name] for name in wanted], stopped=stopped)
 
 
+def on_common(runs: Chosen) -> Chosen:
+    """Return the runs on the images that all of them have."""
+    from segbench.aggregator.common import on_common_images
+
+    if len({result.protocol for result in runs.results}) != 1:
+        return runs  # which comparing refuses
+    results, left_out = on_common_images(runs.results)
+    return replace(runs, results=results, images_left_out=left_out)
+
+
 def named_as_in_tables(results: Sequence[Result]) -> list[Result]:
     """Name runs of one method by the settings in which they differ."""
     from segbench.aggregator.result import names_of
 
-    return [replace(result, method=name) for name, result in zip(names_of(results), results, strict=True)]
+    return [replace(result, method=name, run="") for name, result in zip(names_of(results), results, strict=True)]
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:

@@ -143,6 +143,7 @@ class Demo:
         from segbench.aggregator.writing import refuse_foreign
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
+        from segbench.core.names import MethodRun
         from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import shipped
         from segbench.protocols.files import find_files
@@ -158,7 +159,7 @@ class Demo:
         where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}
         click.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
         with stopping(lambda: "to continue, repeat segbench demo"):
-            pairings = {method: find_files(inputs, Pixels()) for method, inputs in where.items()}
+            pairings = {MethodRun(method): find_files(inputs, Pixels()) for method, inputs in where.items()}
             results = count_methods(pairings, Pixels(), output=kept)
         # Before the table: whoever reads it may have enough after a line, as head has.
         export_report(results, page, images=data.parent / "images")

@@ -97,6 +97,7 @@ MEAN_UNITS = 2**36
 """Units in 1, or in a bit, of values that are averaged over annotators or images: as whole numbers they add exactly."""
 
 _BEYOND_INT64 = 2.0**63
+_FEW = 2**9  # numbers that Python adds up before NumPy has begun
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -159,6 +160,8 @@ def within_total(total: int, name: str) -> int:
 
 def total_of(counts: NDArray[Any]) -> int:
     """Add counts up, in their own type where that does, which is quickest, else in integers of any size."""
+    if counts.size <= _FEW:
+        return sum(counts.tolist())
     most = int(counts.max(initial=0)) * counts.size
     if most >= _BEYOND_INT64:
         return sum(counts.tolist())

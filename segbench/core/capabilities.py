@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segbench.core.pictures import Pictures
-    from segbench.core.table import Table
-
-Kept = tuple[Summary, Any]
-"""The summary of a run and its reduced pool, as a results file keeps them where pooling takes long."""
+    from segbench.core.table import Kept, Table
 
 Settled = Mapping[Facts, Callable[[Any], Any]]
 """What the whole set decided: how the counts of images with certain facts change."""
@@ -264,6 +261,11 @@ class Pooling(MeasuredBySet):
     ) -> Table:
         """Lay out counts beside the `rest`, pixels of unnamed images; `kept` is what a results file keeps of both."""
 
+    @property
+    @abstractmethod
+    def kept_numbers(self) -> Mapping[str, NDArray[Any]]:
+        """Arrays of the names, sizes and types that `Kept.numbers` of its table have."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -290,6 +292,8 @@ class Division:
     """Whether the metrics of the whole are means over its parts already."""
     notes: tuple[str, ...] = ()
     """What does not fit."""
+    no_mean: str = ""
+    """Why there is no result of means over the parts, beside that none has images; empty where there is one."""
 
 
 class Divided(ABC):

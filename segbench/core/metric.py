@@ -16,6 +16,7 @@ from segbench.core.numbers import DIGITS, number, number_below, of_all, shortest
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
 
+PIXELS = "px"
 _LINE = 120
 _ROUNDING = 1e-9
 
@@ -31,6 +32,8 @@ class Metric:
     title : str
         Its column title, as papers call it, below that of its `group`. Metrics without a title are in no table, but in
         JSON and CSV.
+    measured_in : str
+        The unit of its values, such as px or mm; empty for shares and whatever else has none.
     symbol : str
         What LaTeX prints for the title, in math mode: ``S_\alpha``; the title itself if left out.
     better : {"higher", "lower"}, optional
@@ -48,15 +51,19 @@ class Metric:
         A total (``positives``) is a whole number without intervals; totals and thresholds are never compared.
     headline : bool
         Whether it ranks methods. Each protocol has one headline, which images have, too.
+    mean_over_images : bool
+        Whether it is the mean of what `Table.measure_images` has of it in each row: of each image by itself, or of each
+        unit or object, over those where that is defined. The signed-rank test is for such metrics, and only these have
+        a standard deviation and quartiles of images (`segbench.statistics.spread`).
     compared : bool
         Whether tables of comparisons show it; JSON and CSV hold all scores.
     spread : {"smooth", "biased", "jumps", "erratic"}
         How it moves with the images, which decides its intervals (`segbench.statistics.measured`): smoothly; too high
         in small sets; or in jumps, as what is read at a threshold that was itself chosen. Quantiles of resamples hold
         the value of the population often enough for metrics that jump, not for erratic ones.
-    adds_up : bool
-        Whether the counts of several images added up, measured as one image, have it as a single image does: not so of
-        what is a mean over images alone, such as distances.
+    adds_up : bool, optional
+        Whether the counts of several images added up, measured as one image, have it, as units are measured; by default
+        unless it is a mean over images. So the Dice of masks, not distances.
     optimistic : bool
         Whether its thresholds were chosen on the images that it describes.
     priority : int
@@ -73,6 +80,7 @@ class Metric:
 
     key: str
     title: str = ""
+    measured_in: str = ""
     symbol: str = ""
     better: Better | None = None
     range: tuple[float, float] | None = None
@@ -81,9 +89,10 @@ class Metric:
     group: str = ""
     kind: Literal["score", "total", "threshold"] = "score"
     headline: bool = False
+    mean_over_images: bool = False
     compared: bool = False
     spread: Spread = "smooth"
-    adds_up: bool = True
+    adds_up: bool | None = None
     optimistic: bool = False
     priority: int = 0
     note: str = ""
@@ -94,6 +103,31 @@ class Metric:
         return f"{self.group} {self.title}".strip() if self.title else self.key
 
     @property
+    def heading(self) -> str:
+        """What a column of it is called below its group: the title, with its unit unless that is pixels."""
+        return self.title if self.measured_in in ("", PIXELS) else f"{self.title} ({self.measured_in})"
+
+    @property
+    def column_name(self) -> str:
+        """What a column of it is called in a table without groups, for instance ``"HD95 (mm)"``."""
+        return f"{self.group} {self.heading}".strip() if self.title else self.key
+
+    @property
+    def quantity(self) -> str:
+        """What an axis along its values is called, for instance ``"HD95 (px)"``."""
+        return f"{self.name} ({self.measured_in})" if self.measured_in else self.name
+
+    def amount(self, difference: str, *, better: bool = True) -> str:
+        """Write by how much a method is better, or worse: ``.013 ODS F``, ``10.8 px lower HD95``."""
+        side = "lower" if better else "higher"
+        words = [self.with_unit(difference), side if self.better == "lower" else "", self.name]
+        return " ".join(filter(None, words))
+
+    def with_unit(self, value: str) -> str:
+        """Write the unit, if there is one, behind a value."""
+        return f"{value} {self.measured_in}" if self.measured_in else value
+
+    @property
     def label(self) -> str:
         """What it is called where metrics of sets and of single images lie together: its key, or that for images."""
         return self.key or self.image_key
@@ -101,8 +135,22 @@ class Metric:
     @property
     def name_for_images(self) -> str:
         """What a column of single images is called."""
-        same = self.title if self.image_key == self.key else ""
+        return self._title_for_images(self.heading)
+
+    @property
+    def quantity_of_images(self) -> str:
+        """What an axis along values of single images is called."""
+        return self._title_for_images(f"{self.title} ({self.measured_in})" if self.measured_in else self.title)
+
+    def _title_for_images(self, title: str) -> str:
+        same = title if self.image_key == self.key else ""
         return self.image_title or same or self.image_key.replace("_", " ")
+
+    @property
+    def is_of_units(self) -> bool:
+        """Whether a unit has it, of its counts added up, as an image has."""
+        added_up = not self.mean_over_images if self.adds_up is None else self.adds_up
+        return added_up and self.kind == "score" and bool(self.key and self.image_key)
 
     @property
     def direction(self) -> int:

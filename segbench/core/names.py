@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -32,7 +33,7 @@ _COMMANDS = {
 _LATEX |= {letter: rf"$\{command}$" for letter, command in _COMMANDS.items()}
 _LATEX |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 _LATEX |= {letter: f"$_{digit}$" for digit, letter in enumerate("₀₁₂₃₄₅₆₇₈₉")}
-_LATEX["\u2212"] = "$-$"
+_LATEX |= {"\u2212": "$-$", "±": r"$\pm$"}
 _PDFLATEX = re.compile(r"(?![«»ÐÞðþĄąĐđĘęĦħĮįĸĿŀŉŊŋŦŧŲųſ])[\x00-\u017e\u2010-\u2015\u2018\u2019\u201c\u201d†‡•…‰€™←-↓]")
 """Letters that pdfLaTeX prints in the fonts that it has by itself."""
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|#~$!])")
@@ -40,6 +41,16 @@ PART = re.compile(r"[^_/\-\s]+[_/\-\s]*|[_/\-\s]+")
 """A part of a name, with the separators behind it."""
 _FEW = 4
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+class MethodRun(NamedTuple):
+    """The name of a method, and that of one of its runs (trainings or folds); empty where it has none."""
+
+    method: str
+    run: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.method}@{self.run}" if self.run else self.method
 
 
 def latex_name(text: str) -> str:

@@ -28,6 +28,20 @@ def number(value: float, *, digits: int = DIGITS) -> str:
     return _short(value, digits)
 
 
+def digits_within(low: float, high: float) -> int:
+    """Return how many decimal places of a value matter beside its interval: two digits of the interval's width."""
+    width = high - low
+    return min(max(1 - math.floor(math.log10(width)), 0), DIGITS) if 0 < width < math.inf else DIGITS
+
+
+def number_within(value: float, low: float, high: float) -> str:
+    """Write a number for a sentence in the digits that its interval lets readers trust; without one in three."""
+    if high - low > 0:
+        return number(value, digits=digits_within(low, high))
+    whole, point, decimals = number(value, digits=digits_within(0, abs(value) / 10)).partition(".")
+    return f"{whole}{point}{decimals.rstrip('0') or '0'}" if point else whole
+
+
 def number_below(value: float, *, digits: int = DIGITS) -> str:
     """Write a number rounded down: what reaches it as it is still reaches it as it is printed."""
     text = number(value, digits=digits)

@@ -91,7 +91,9 @@ def _values(each: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: ANN401  te
 
 
 def value_of(each: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as above
-    """Return the value of an option that was typed."""
+    """Return the value of an option that was typed; none takes a setting of measuring away, see `option`."""
+    if typed == "none" and "none" in each.metadata:
+        return () if isinstance(each.default, tuple) else each.default
     read = each.metadata.get("read")
     try:
         return read(typed) if read else typed

@@ -28,11 +28,23 @@ class PartMeans(Table):
         self.metrics = tuple(metrics)
         self.places = np.array(places, np.intp)
         self.parts = parts
+        itself = f"one {singular(parts)} can be compared by itself"
+        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}; {itself}"
 
     @property
     def noun(self) -> str:  # type: ignore[override]  # that of the tables
         """What a row is called."""
         return next(iter(self.tables.values())).noun
+
+    @property
+    def number_of_images(self) -> int:
+        """How many images there are."""
+        return next(iter(self.tables.values())).number_of_images
+
+    @property
+    def sample_size(self) -> str:
+        """How many images, or units, there are, in words."""
+        return next(iter(self.tables.values())).sample_size
 
     @property
     def columns(self) -> Mapping[str, Table]:
@@ -91,11 +103,11 @@ class PartMeans(Table):
         positives.
         """
         tables = {name: table.restricted_to_common(other.tables[name]) for name, table in self.tables.items()}
-        restricted = self._with(tables=tables)
+        restricted = self._with(tables=tables, left_out=self.left_out)
         missed = [table.may_be_missed[self.places] for table in other.tables.values()]
         left_out = left_out_beside(restricted.of_parts, other.of_parts, missed)
         if left_out.any():
-            return self._with(tables=tables, left_out=left_out)
+            return self._with(tables=tables, left_out=self.left_out | left_out)
         return self if all(tables[name] is table for name, table in self.tables.items()) else restricted
 
     def may_be_restricted(self, metric: Metric) -> bool:
@@ -108,6 +120,15 @@ class PartMeans(Table):
         """The mean over parts of the weights of images in each."""
         parts = [table.weights_by_metric[:, self.places] for table in self.tables.values()]
         return self.by_label(np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0))
+
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # that of the tables
+        """What has a value."""
+        return next(iter(self.tables.values())).value_noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does, as the tables do."""
+        return next(iter(self.tables.values())).lacks(metric)
 
     def why_undefined(self, metric: Metric) -> str:
         """Say why a mean is nan."""

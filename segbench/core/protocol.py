@@ -66,6 +66,11 @@ class Protocol(ABC):
         """What distances are in, if not pixels: results in different units do not share a table."""
         return ""
 
+    @property
+    def usual_unit(self) -> str:
+        """Which images the benchmark takes from one video, as ``unit`` takes it; empty where images are independent."""
+        return ""
+
     @abstractmethod
     def signature_fields(self) -> dict[str, str]:
         """Return every setting of counting that a metric depends on, as text, and of measuring what is worded here."""
@@ -102,6 +107,10 @@ class Protocol(ABC):
     @abstractmethod
     def table(self, per_image: Mapping[str, Any]) -> Table:
         """Lay out the counts of one method by image name, so that metrics can be measured."""
+
+    def measured_with(self, image: str) -> str:
+        """Name the images that are left out with this one if it is missing, such as its sequence: none but itself."""
+        return image
 
     def capability(self, kind: type[Capability]) -> Capability | None:
         """Give what the protocol can do beyond that, a class of `segbench.core.capabilities`; None if it cannot."""

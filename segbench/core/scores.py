@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import ClassVar
@@ -317,6 +318,11 @@ class Pool:
         """Give the sum of all that was added."""
         self._sums, self._waiting, self._scores_waiting = [pooled([*self._sums, *self._waiting])], [], 0
         return self._sums[0]
+
+
+def range_of_scores(counts: ScoreCounts) -> tuple[float, float]:
+    """Return the lowest and the highest score; nan without any."""
+    return (float(counts.scores[-1]), float(counts.scores[0])) if counts.scores.size else (math.nan, math.nan)
 
 
 def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:

@@ -23,6 +23,7 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric, refuse_outside
+from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
 
@@ -48,6 +49,11 @@ class Table(ABC):
 
     noun: str = "image"
     """What a row is called in messages, in the singular; several are written by `segbench.core.numbers.many`."""
+
+    folds: Sequence[str] = ()
+    """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
+    why_no_ranks: str = ""
+    """Why the signed-rank test does not take its rows, for instance as they are of several parts; empty if it does."""
 
     means: Collection[str] = ()
     """The names of columns that are averaged over the images where they are not nan; all others are added up."""
@@ -111,6 +117,16 @@ class Table(ABC):
         """Number of images."""
         return self.layout.images
 
+    @property
+    def number_of_images(self) -> int:
+        """How many images the rows hold together."""
+        return self.images
+
+    @property
+    def sample_size(self) -> str:
+        """How many images are drawn at random, in words: 12 images, or 12 patients, 170 images."""
+        return many(self.images, self.noun)
+
     @cached_property
     def names(self) -> Sequence[str]:
         """The name of the image of each row; by default its number, from 1."""
@@ -120,6 +136,28 @@ class Table(ABC):
     def image_of_rows(self) -> Sequence[str]:
         """The name of an image of each row: its own, or any where a row is a thing in several."""
         return self.names
+
+    @property
+    def run_tables(self) -> tuple[Table, ...]:
+        """The tables of the runs (trainings) that this one averages; by default itself."""
+        return (self,)
+
+    @property
+    def runs(self) -> int:
+        """Number of runs that this table averages; 1 for one with folds, which pools them."""
+        return len(self.run_tables)
+
+    @cached_property
+    def run_variances(self) -> FloatArray:
+        """What trainings add to the variance of each metric, shape (metrics,): s^2 / R, 0 for a single run."""
+        if self.runs == 1:
+            return np.zeros(len(self.metrics))
+        variances: FloatArray = np.var([run.estimates for run in self.run_tables], axis=0, ddof=1) / self.runs
+        return variances
+
+    def in_folds(self, folds: Sequence[str]) -> Self:
+        """Return the table with the fold of each row, whose images were measured by a training of their own."""
+        return self._with(folds=tuple(folds))
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
@@ -179,6 +217,28 @@ class Table(ABC):
         """Whether `restricted_to_common` may change a metric."""
         del metric
         return bool(self.left_out_if_lacking)
+
+    @property
+    def values_in_means(self) -> Mapping[str, Any]:
+        """How many values of each image are in a mean over images, by `Metric.label`, shape (images,).
+
+        Of metrics that are not named, an image has one if it weighs something.
+        """
+        return {}
+
+    def values_in(self, metric: Metric) -> IntArray:
+        """Count the values of each image that are in the mean of a metric, shape (images,)."""
+        if metric.label in self.values_in_means:
+            return np.asarray(self.values_in_means[metric.label], np.int64)
+        return (self.weights_by_metric[:, self.metrics.index(metric)] > 0).astype(np.int64)
+
+    value_noun: str = ""
+    """What `values_in` counts, in the singular, where that is not what a row is called."""
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does where something is there: it has no value, or finds nothing."""
+        del metric
+        return "has no value"
 
     def _with(self, **computed: Any) -> Self:  # noqa: ANN401  of several types
         """Return a copy with other values in place of those computed; what follows from them is computed again."""
@@ -286,8 +346,18 @@ class Reducing(ABC):
         """How many of the thresholds they are, in words; empty where they are all."""
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What a results file keeps of counts that take long to go through; it depends on counts alone."""
+
+    counts: Counts
+    """The pooled counts at the points that plots draw."""
+    numbers: Mapping[str, NDArray[Any]]
+    """What these do not tell of all counts, such as areas, by name; each of one dimension."""
+
+
 class Keeping(Reducing):
-    """A table whose pooling may take so long that results files keep what depends on counts alone."""
+    """A table of so many counts that results files keep what its metrics are computed from."""
 
     @property
     @abstractmethod
@@ -295,8 +365,8 @@ class Keeping(Reducing):
         """Whether it does."""
 
     @abstractmethod
-    def keepable(self) -> tuple[Summary, Counts]:
-        """Return metrics that depend on counts alone, and `reduced`."""
+    def keepable(self) -> Kept:
+        """Return `reduced`, and what it does not tell of all counts."""
 
 
 class CountsTable(Table, Generic[Held]):
@@ -366,10 +436,12 @@ class ColumnLayout:
         """Return the layout with rows added up by the number of the group that each is in."""
         summed = copy(self)
         vars(summed).pop("rows", None)
-        summed.images = number
-        summed.tables = {name: layout.summed(groups, number) for name, layout in self.tables.items()}
-        summed._narrow = [_summed(block, groups, number) for block in self._narrow]
-        summed._wide = [_summed(block, groups, number) for block in self._wide]
+        vars(summed).update(
+            images=number,
+            tables={name: layout.summed(groups, number) for name, layout in self.tables.items()},
+            _narrow=[_summed(block, groups, number) for block in self._narrow],
+            _wide=[_summed(block, groups, number) for block in self._wide],
+        )
         return summed
 
     def total(self) -> FloatArray:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.metric import Metric
+from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.table import ColumnLayout, Sums, Table
 
@@ -33,19 +34,15 @@ def unit_metrics(metrics: Iterable[Metric], noun: str) -> tuple[Metric, ...]:
             group=f"{noun}s",
             image_key="",
             headline=False,
+            mean_over_images=True,
             spread="smooth",
             optimistic=False,
             priority=0 if metric.headline else max(metric.priority, 1),
             note=f"mean over {noun}s, the counts of each added up",
         )
         for metric in metrics
-        if _adds_up(metric)
+        if metric.is_of_units
     )
-
-
-def _adds_up(metric: Metric) -> bool:
-    """Whether the counts of several images added up have a metric, measured as one image."""
-    return metric.kind == "score" and metric.adds_up and bool(metric.key and metric.image_key)
 
 
 def _of_units(key: str) -> str:
@@ -75,9 +72,25 @@ class SummedRows(Table):
         return [*dict.fromkeys(self.units)]
 
     @property
+    def image_of_rows(self) -> list[str]:
+        """An image of each unit."""
+        first = dict(zip(reversed(self.units), reversed(self.of.image_of_rows), strict=True))
+        return [first[unit] for unit in self.names]
+
+    @property
     def images(self) -> int:
         """Number of units."""
         return len(self.names)
+
+    @property
+    def number_of_images(self) -> int:
+        """How many images the units hold together."""
+        return self.of.number_of_images
+
+    @property
+    def sample_size(self) -> str:
+        """How many units and images there are, in words."""
+        return f"{many(self.images, self.noun)}, {self.of.sample_size}"
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
@@ -91,21 +104,25 @@ class SummedRows(Table):
         return self.of.layout.summed(self._places, self.images)
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        """Compute every metric from sums, see `Table`."""
         return self.of.formulas(of)
 
     def scored(self, of: Sums) -> FloatArray:
+        """Compute every metric from sums by name, see `Table`."""
         return self.of.scored(of)
 
     @property
-    def estimates(self) -> FloatArray:  # type: ignore[override]  # computed once by the table
+    def estimates(self) -> FloatArray:
         """Every metric of all images."""
         return self.of.estimates
 
     def restricted_to_common(self, other: Self) -> Self:
+        """Return the table without values that the other method lacks, see `Table`."""
         restricted = self.of.restricted_to_common(other.of)
         return self if restricted is self.of else type(self)(restricted, self.units, self.noun)
 
     def may_be_restricted(self, metric: Metric) -> bool:
+        """Whether that may change a metric."""
         return self.of.may_be_restricted(metric)
 
     @property
@@ -113,12 +130,26 @@ class SummedRows(Table):
         """The weights of the images of each unit, added up."""
         return {label: self._added(weights) for label, weights in self.of.by_label(self.of.weights_by_metric).items()}
 
-    def _added(self, values: NDArray[Any]) -> FloatArray:
-        """Add up a value of each row by unit."""
-        return np.bincount(self._places, values.astype(np.float64), self.images)
+    @property
+    def values_in_means(self) -> Mapping[str, FloatArray]:
+        """How many values the images of each unit have in a mean over images."""
+        return {metric.label: self._added(self.of.values_in(metric)) for metric in self.metrics}
 
     @property
-    def may_be_missed(self) -> BoolArray:  # type: ignore[override]  # computed once by the table
+    def value_noun(self) -> str:  # type: ignore[override]  # of the table
+        """What has a value: an image, or a mask."""
+        return self.of.value_noun or self.of.noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does."""
+        return self.of.lacks(metric)
+
+    def _added(self, values: NDArray[Any]) -> FloatArray:
+        """Add up a value of each row by unit."""
+        return np.bincount(self._places, values.astype(np.float64), self.images).astype(np.float64, copy=False)
+
+    @property
+    def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there."""
         return self.of.may_be_missed
 
@@ -129,20 +160,25 @@ class SummedRows(Table):
 
     @property
     def totals(self) -> Mapping[str, int]:
+        """Totals over all images."""
         return self.of.totals
 
     def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
         return self.of.why_undefined(metric)
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """What has to be said beside the estimates."""
         return self.of.notes
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
+        """Read the curve of each row of sums off at some places, see `Table`."""
         return self.of.heights(space, at, of)
 
     @property
     def curve(self) -> Series | None:
+        """The curve of the pooled counts."""
         return self.of.curve
 
 
@@ -159,15 +195,35 @@ class UnitTable(Table):
         self.of_units = unit_metrics(rows.metrics, rows.noun)
         self.metrics = (*rows.metrics, *self.of_units)
 
+    @property
+    def by_image(self) -> Table:
+        """The table of images."""
+        return self._rows.of
+
     @cached_property
     def names(self) -> list[str]:
         """The units."""
         return self._rows.names
 
     @property
+    def image_of_rows(self) -> list[str]:
+        """An image of each unit."""
+        return self._rows.image_of_rows
+
+    @property
     def images(self) -> int:
         """Number of units."""
         return self._rows.images
+
+    @property
+    def number_of_images(self) -> int:
+        """How many images the units hold together."""
+        return self._rows.number_of_images
+
+    @property
+    def sample_size(self) -> str:
+        """How many units and images there are, in words."""
+        return self._rows.sample_size
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
@@ -177,18 +233,19 @@ class UnitTable(Table):
     @property
     def _add_up(self) -> BoolArray:
         """Which metrics of the table the counts of a unit have that are added up."""
-        return np.array([_adds_up(metric) for metric in self._rows.metrics], np.bool_)
+        return np.array([metric.is_of_units for metric in self._rows.metrics], np.bool_)
 
     @cached_property
     def _measured(self) -> FloatArray:
         """Every metric of the table of the counts of each unit added up, shape (units, metrics)."""
-        if not self._add_up.any():
+        if not self._add_up.any():  # nothing is added up in vain
             return np.full((self.images, len(self._rows.metrics)), np.nan)
         alone = self._alone()
         places = {name: place for place, name in enumerate(alone.names)}
         return alone.measure_images()[[places[name] for name in self.names]]
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        """Compute every metric from sums, see `Table`."""
         rows: Table = self.columns["rows"]
         return {**rows.by_label(rows.scored(of["rows"])), **self._named(of["units"])}
 
@@ -210,6 +267,7 @@ class UnitTable(Table):
         return {"units": weights > 0} if self.of_units else {}
 
     def may_be_restricted(self, metric: Metric) -> bool:
+        """Whether that may change a metric."""
         return metric in self.of_units or self._rows.may_be_restricted(metric)
 
     @property
@@ -218,30 +276,53 @@ class UnitTable(Table):
         return {**self.columns["rows"].image_weights, **self._named(~np.isnan(self.columns["units"]))}
 
     @property
-    def may_be_missed(self) -> BoolArray:  # type: ignore[override]  # computed once by the table
+    def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there."""
         return np.append(self._rows.may_be_missed, self._rows.may_be_missed[self._add_up])
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
+        """Which units hold each class."""
         return self._rows.images_of_classes
+
+    @property
+    def values_in_means(self) -> Mapping[str, FloatArray]:
+        """How many values the images of each unit have in a mean over images; a unit has one of its own."""
+        rows: SummedRows = self.columns["rows"]
+        return {**rows.values_in_means, **self._named(~np.isnan(self.columns["units"]))}
+
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # of the table
+        """What has a value: an image, or a mask."""
+        return self._rows.value_noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a value does."""
+        return self._rows.lacks(metric)
 
     def measure_images(self) -> FloatArray:
         """Measure each unit: its counts added up as one image, or the mean over its images; (units, metrics)."""
         rows: Table = self.columns["rows"]
-        alone = np.where(self._add_up, self._measured, rows.measure_images())
-        return np.hstack([alone, self.columns["units"]])
+        has_own = [
+            bool(metric.image_key) and not metric.mean_over_images and metric.adds_up is not False
+            for metric in rows.metrics
+        ]
+        return np.hstack([np.where(has_own, self._measured, rows.measure_images()), self.columns["units"]])
 
     @property
     def totals(self) -> Mapping[str, int]:
+        """Totals over all images."""
         return self._rows.totals
 
     def why_undefined(self, metric: Metric) -> str:
+        """Say why an estimate is nan."""
         return f"undefined in every {self.noun}" if metric in self.of_units else self._rows.why_undefined(metric)
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """What has to be said beside the estimates."""
         return self._rows.notes
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
+        """Read the curve of each row of sums off at some places, see `Table`."""
         return self._rows.heights(space, at, of["rows"])

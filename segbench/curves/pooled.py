@@ -15,7 +15,7 @@ import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, Pooling, batched, number_of_scores
-from segbench.core.scores import ScoreCounts, Several
+from segbench.core.scores import ScoreCounts, Several, range_of_scores
 from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
 
 _CUTS = 2**13
@@ -33,6 +33,7 @@ class PooledPixels:
     counts: ScoreCounts  # where they do not fit in memory, at the points that `reduced` keeps
     scores: int  # distinct scores of the pool
     areas: Mapping[str, float]  # over every distinct score, where `counts` is a choice of them; else empty
+    ends: tuple[float, float]  # the lowest and the highest score; nan without any
     best: BestFs | None  # of each image, in sorted order of names; None where it is not known
     sources: frozenset[str]  # where the images' thresholds come from
 
@@ -42,9 +43,8 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
         if alone.scores.size <= SCORES_AT_ONCE:
-            return PooledPixels(
-                alone, alone.scores.size, {}, best_fs(Several.of([alone])), frozenset({alone.threshold_source})
-            )
+            best_alone, source = best_fs(Several.of([alone])), frozenset({alone.threshold_source})
+            return PooledPixels(alone, alone.scores.size, {}, range_of_scores(alone), best_alone, source)
     pooling = Pooling(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}
@@ -56,7 +56,7 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     rest = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (whole,) = pooling.ranges()
-        return PooledPixels(whole, whole.scores.size, {}, *rest)
+        return PooledPixels(whole, whole.scores.size, {}, range_of_scores(whole), *rest)
     return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *rest)
 
 
@@ -108,8 +108,10 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     )
 
 
-def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tuple[ScoreCounts, int, dict[str, float]]:
-    """Give the points kept, the distinct scores and the three areas of counts that come range by range."""
+def _swept(
+    ranges: Iterable[ScoreCounts], positives: int, negatives: int
+) -> tuple[ScoreCounts, int, dict[str, float], tuple[float, float]]:
+    """Return the points kept, the number and the range of scores, and three areas of counts that come in ranges."""
     from segbench.curves import kernels
 
     kept = _Kept(positives, negatives)
@@ -122,13 +124,13 @@ def _swept(ranges: Iterable[ScoreCounts], positives: int, negatives: int) -> tup
             pr = kernels.pr_area_exact(tp, fp, *pr)
             steps = kernels.precision_steps(tp, fp, *steps)
     if not positives:
-        return kept.counts(), kept.seen, {}
+        return kept.counts(), kept.seen, {}, kept.ends
     areas = {
         "auc_roc": kernels.area_share(roc[0] / positives, negatives) if negatives else math.nan,
         "auc_pr": kernels.area_share(pr[0], positives),
         "average_precision": kernels.area_share(steps[0], positives),
     }
-    return kept.counts(), kept.seen, areas
+    return kept.counts(), kept.seen, areas, kept.ends
 
 
 class _Kept:
@@ -139,6 +141,7 @@ class _Kept:
         self._needed = needed_for_fpr(positives)
         self._at = (0, 0)
         self.seen = self._ignored = 0
+        self.ends = math.nan, math.nan  # the lowest and the highest score
         self._source = ""
         none, zero = np.empty(0, np.int64), np.zeros(1, np.int64)
         self._hull: tuple[FloatArray, IntArray, IntArray] = (np.array([np.inf]), zero, zero)
@@ -161,6 +164,9 @@ class _Kept:
         vertices = hull_vertices((hull_tp, hull_fp))
         self._hull = scores[vertices], hull_tp[vertices], hull_fp[vertices]
         self._at = int(tp[-1]), int(fp[-1])
+        if counts.scores.size:
+            lowest, highest = range_of_scores(counts)
+            self.ends = lowest, self.ends[1] if self.seen else highest
         self.seen += counts.scores.size
         self._ignored += counts.ignored
         self._source = counts.threshold_source

@@ -136,6 +136,7 @@ def chart_of_thresholds(
     title: str,
     *,
     best: Mapping[int, tuple[float, float]] = MappingProxyType({}),
+    areas: Mapping[int, Area] = MappingProxyType({}),
 ) -> Chart:
     """Describe a measure of curves against the threshold; one of a single threshold is a level line."""
     lines = [(_NOTHING, _NOTHING) if curve is None else curve.against_threshold(measure) for curve in curves]
@@ -157,7 +158,8 @@ def chart_of_thresholds(
         at, up = np.repeat(x, times)[: 1 - times or None], np.repeat(y, times)[times - 1 :]
         kept = _visible((at - ends[0]) / (ends[1] - ends[0]), up / top)
         rises = y.size == 1 or (y != y[:1]).any()  # what is alike everywhere, as of masks, is best nowhere
-        layers.append([Path(at[kept], up[kept]), *(_dots(best, k) if rises else [])])
+        around = [areas[k]] if k in areas else []
+        layers.append([Path(at[kept], up[kept]), *(_dots(best, k) if rises else []), *around])
     x_axis, y_axis = Axis("Threshold", "threshold", ends), Axis(_capital(title), measure, (0.0, top))
     return Chart(f"threshold-{measure}", f"{y_axis.title} at each threshold", x_axis, y_axis, layers)
 

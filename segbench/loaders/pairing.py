@@ -53,7 +53,7 @@ from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414 
 
 Place = str | PathLike[str] | None
 
-_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing", "group_by", "groups"})
+_BESIDE_LIST = frozenset({"pairs", "column", "images", "allow_missing"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +85,6 @@ class Inputs:
         Names and shell patterns of the images that the run is restricted to; empty for all.
     allow_missing : bool
         Leave out images without a prediction instead of refusing them.
-    group_by : str
-        What puts images into groups: ``"folder"``, or a column of a CSV file; empty for no groups.
-    groups : tuple of (str, str)
-        The images with their groups, as the CSV file had them.
     category : str
         What the names of images begin with, as a folder: the part of a data set in which these images are.
     merged : tuple of Inputs
@@ -107,8 +103,6 @@ class Inputs:
     column: str | None = None
     images: tuple[str, ...] = ()
     allow_missing: bool = False
-    group_by: str = ""
-    groups: tuple[tuple[str, str], ...] = ()
     category: str = ""
     merged: tuple[Inputs, ...] = ()
 
@@ -170,8 +164,7 @@ class Inputs:
         """Read what `to_json` wrote."""
         content = json.loads(text)
         parts = [content, *content["merged"]]
-        lists = [{"images": tuple(part["images"]), "groups": tuple(map(tuple, part["groups"]))} for part in parts]
-        whole, *others = (cls(**part | own | {"merged": ()}) for part, own in zip(parts, lists, strict=True))
+        whole, *others = (cls(**part | {"images": tuple(part["images"]), "merged": ()}) for part in parts)
         return replace(whole, merged=tuple(others))
 
 
@@ -331,6 +324,7 @@ class Pairing:
     other_fields: tuple[str, ...] = ()  # masks of other names than the images, where some images have none
     unknown: tuple[str, ...] = ()  # chosen names and patterns that fit no image, with the nearest name
     left_out: tuple[str, ...] = ()  # ground truths without a prediction, where these are allowed
+    notes_on_left_out: tuple[str, ...] = ()  # which these are
     total: int = 0  # images of the set, if the run is restricted to a part of them
     problem: DataError | None = None  # why nothing can be paired
     by_base_name: bool = False  # whether files pair without their folders, which one side alone has
@@ -369,6 +363,11 @@ class Pairing:
     def advised(self) -> tuple[AdvisedPatterns, ...]:
         """Patterns under which more names pair, each tried on the files; those of all files alone if there are any."""
         return () if self.nearly_all else _advised_patterns(self)
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether some image lacks a partner, or nothing can be paired."""
+        return bool(self.missing or self.extra or self.without_field or self.unknown or self.problem)
 
     def require_complete(self) -> Self:
         """Insist that every image has a partner; a `DataError` names those that have none."""
@@ -415,7 +414,7 @@ def pair(inputs: Inputs) -> Pairing:
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
     without = f"{verb(len(left_out), 'have')} no prediction and {verb(len(left_out), 'are')} left out"
     note = f"{of_all(len(left_out), chosen, 'image')} {without}: {first_names(left_out, _NAMED)}"
-    return replace(pairing, missing=(), left_out=left_out, notes=(*pairing.notes, note))
+    return replace(pairing, missing=(), left_out=left_out, notes_on_left_out=(note,))
 
 
 _NAMES = ("missing", "extra", "without_field", "other_fields", "left_out")
@@ -437,7 +436,7 @@ def _joined(inputs: Inputs, parts: Sequence[Pairing]) -> Pairing:
     """Put the images of several categories together."""
     names: dict[str, Any] = {
         key: tuple(chain.from_iterable(getattr(part, key) for part in parts))
-        for key in (*_NAMES, "files", "notes", "unknown")
+        for key in (*_NAMES, "files", "notes", "notes_on_left_out", "unknown")
     }
     problem = next((part.problem for part in parts if part.problem), None)
     return Pairing(inputs, **names, total=sum(part.total for part in parts), problem=problem)

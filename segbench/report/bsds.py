@@ -86,11 +86,11 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
 
 def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
     """Give each result the folder of its method; both protocols share it, since the names of their files differ."""
-    if len({result.method for result in results}) == 1 and len({r.protocol for r in results}) == len(results):
+    if len({result.label for result in results}) == 1 and len({r.protocol for r in results}) == len(results):
         return [root] * len(results)
     folders: dict[int, Path] = {}
     for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
-        names = file_names([results[place].method for place in places])
+        names = file_names([results[place].label for place in places])
         folders |= {place: root / name for place, name in zip(places, names, strict=True)}
     return [folders[place] for place in range(len(results))]
 

@@ -8,11 +8,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 from rich.console import Console
 
-from segbench.aggregator.result import Result
+from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
 from segbench.core.numbers import exact, many, number, signed
 from segbench.core.summary import finite
@@ -20,24 +20,35 @@ from segbench.core.text_table import TextTable
 from segbench.report.remarks import remarks
 from segbench.report.tables import Row, Table, method_table
 from segbench.report.terminal import say, show_table
-from segbench.statistics.answer import Answer, letters_text, p_number, p_text
+from segbench.statistics.answer import Answer, letters_text, p_number
 from segbench.statistics.comparison import Comparison, Difference, compared
+from segbench.statistics.pairs import Test
+from segbench.statistics.signed_rank import fewest_differences
 from segbench.statistics.worse import Check, Outcome
 
 SCHEMA = 2
+_OF_RANKS = {
+    "hodges_lehmann": "difference",
+    "hodges_lehmann_low": "low",
+    "hodges_lehmann_high": "high",
+    "signed_rank_p": "p_value",
+    "signed_rank_p_holm": "p_holm",
+}
+"""The fields of a difference that come from the signed-rank test, and what JSON calls them there."""
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """What a command compares, by class; of all at once, or without classes, a single comparison of the name "".
+    """What a command compares, by the parts along an axis; of all at once a single comparison of the name "".
 
-    `measured` is the signature of a run, of all its classes where these are compared. Methods are compared by the
+    `measured` is the signature of a run, of all its parts where these are compared. Methods are compared by the
     `metrics` of some keys, each pair of them or all `against` one; `left_out` says which runs are not compared, and
     `check` whether methods are worse than that one.
     """
 
     comparisons: Mapping[str, Comparison]
     results: Mapping[str, Sequence[Result]]
+    axis: str
     measured: str
     metrics: Sequence[str] | None = None
     against: str | None = None
@@ -48,6 +59,27 @@ class Compared:
     def first(self) -> Comparison:
         """The first comparison, for what all have in common."""
         return next(iter(self.comparisons.values()))
+
+    @property
+    def images(self) -> int:
+        """Number of images compared: of all groups, or those that all classes have."""
+        return self._of_all([comparison.number_of_images for comparison in self.comparisons.values()])
+
+    @property
+    def units(self) -> int | None:
+        """Number of the units that images belong to, counted likewise; None where images are independent."""
+        units = self._of_all([comparison.images for comparison in self.comparisons.values()])
+        return None if self.first.noun == "image" else units
+
+    @property
+    def sample_size(self) -> str:
+        """How many images, and units of images, are compared, in words."""
+        images = many(self.images, "image")
+        return images if self.units is None else f"{many(self.units, self.first.noun)}, {images}"
+
+    def _of_all(self, numbers: Sequence[int]) -> int:
+        """Add up what is in one group alone; of classes all have the same."""
+        return sum(numbers) if self.axis and AXES[self.axis].is_in_one else numbers[0]
 
     @property
     def signature(self) -> str:
@@ -65,29 +97,28 @@ class Compared:
         """Give what a reader must not miss beside answers by some metrics, each once."""
         said = []
         for name, comparison in self.comparisons.items():
-            own = [remark.text for remark in remarks(self.results[name], keys=keys)]
-            of_pairs = comparison.notes_about(keys)
+            own = [remark.text for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
+            of_pairs = [*comparison.notes_about(keys), *_untested(comparison, keys)]
             said += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
         found = [*self.left_out]
-        for note, classes in grouped(dict.fromkeys(said)).items():
-            found.append(note if len(classes) == len(self.comparisons) else f"{', '.join(classes)}: {note}")
+        for note, parts in grouped(dict.fromkeys(said)).items():
+            found.append(note if len(parts) == len(self.comparisons) else f"{', '.join(parts)}: {note}")
         tuned = "optimistic: thresholds of the hulls were tuned on the test images"
         optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
-        found += self._untested(keys)
         found += [f"{key}: {tuned}" for key in optimistic if key in keys]
         return list(dict.fromkeys(found))
 
-    def _untested(self, keys: Sequence[str]) -> list[str]:
-        """Say which of several metrics have no p-values, and why; of a single one, its verdict does."""
-        if len(keys) < 2:
-            return []
-        reasons = grouped((self.first.pairs(key).reason, key) for key in keys)
-        whole = {why: len(of) == len(keys) for why, of in reasons.items()}
-        return [why if whole[why] else f"{', '.join(of)}: {why}" for why, of in reasons.items() if why]
+
+def _untested(comparison: Comparison, keys: Sequence[str]) -> list[str]:
+    """Say which of several metrics have no p-values, and why; of a single one, its verdict does."""
+    if len(keys) < 2:
+        return []
+    reasons = grouped((comparison.pairs(key).reason, key) for key in keys)
+    return [why if len(of) == len(keys) else f"{', '.join(of)}: {why}" for why, of in reasons.items() if why]
 
 
-def _of_class(name: str) -> str:
-    """Begin a line with its class, if there are several."""
+def _of_part(name: str) -> str:
+    """Begin a line with its class or group, if there are several."""
     return f"{name}: " if name else ""
 
 
@@ -97,28 +128,31 @@ def comparison_json(of: Compared) -> str:
     document = {
         "schema": SCHEMA,
         "signature": of.signature,
-        "images": of.first.images,
+        "images": of.images,
+        "units": of.units,
         "level": of.first.level,
         "replicates": of.first.replicates,
+        "test": of.first.test,
+        "judged_by": of.first.metric().key,
         "against": of.against,
         "answers": [
-            ({"class": name} if name else {}) | _answer(comparison, key, of.against)
+            ({of.axis: name} if name else {}) | _answer(comparison, key, of.against)
             for name, comparison in of.comparisons.items()
             for key in keys
         ],
         "notes": of.notes(keys),
     }
     if of.check is not None:
-        outcomes = [_outcome(each) for each in of.check.outcomes]
+        outcomes = [_outcome(each, of.axis) for each in of.check.outcomes]
         check = dataclasses.asdict(of.check) | {"outcomes": outcomes}
         document["check"] = check | {"exit_code": of.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: Outcome, axis: str) -> dict[str, Any]:
     fields = dataclasses.asdict(outcome)
-    name = fields.pop("class_name")
-    return ({"class": name} if name else {}) | fields
+    name = fields.pop("part")
+    return ({axis: name} if name else {}) | fields
 
 
 def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, Any]:
@@ -128,6 +162,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
     return {
         "metric": key,
         "title": answer.metric.name,
+        "measured_in": answer.metric.measured_in,
         "better": answer.metric.better,
         "optimistic": answer.metric.optimistic,
         "verdict": answer.verdict,
@@ -153,9 +188,15 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
 
 
 def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
-    fields = {name: value for name, value in dataclasses.asdict(row).items() if name != "metric"}
+    """Write a pair: what the t-test has, wins, ties and losses, and by itself what the signed-rank test has."""
+    fields = {name: value for name, value in dataclasses.asdict(row).items() if name not in ("metric", *_OF_RANKS)}
     known = {name: finite(value) if isinstance(value, float) else value for name, value in fields.items()}
-    return known | {"undefined": comparison.why_none(row.metric, row.a, row.b)}
+    ranked = None
+    if not comparison.signed_rank_tests(row.metric).reason:
+        values = {name: finite(getattr(row, field)) for field, name in _OF_RANKS.items()}
+        ranked = values | {"undefined": comparison.why_none(row.metric, row.a, row.b, "signed-rank")}
+    undefined = comparison.why_none(row.metric, row.a, row.b, "t-test")
+    return known | {"signed_rank": ranked, "undefined": undefined}
 
 
 def exact_comparison(of: Compared) -> TextTable:
@@ -164,14 +205,16 @@ def exact_comparison(of: Compared) -> TextTable:
     for (name, comparison), key in itertools.product(of.comparisons.items(), of.keys(every=True)):
         place, ranks = comparison.place(key), comparison.rank_shares[key]
         for row in comparison.rows(key, against=of.against):
-            cells = {"class": name} if name else {}
+            cells = {of.axis: name} if name else {}
             cells |= {field: _plain(value) for field, value in dataclasses.asdict(row).items()}
             measured = comparison.measured_of(key, row.a, row.b)
             for side, method, one in zip("ab", (row.a, row.b), measured, strict=True):
                 low, high = one.interval(place).ends
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
-            reasons = dict.fromkeys(comparison.why_none(key, row.a, row.b).values())
+            applied = [test for test in get_args(Test) if test == "t-test" or not comparison.pairs(key, test).reason]
+            lacking = [comparison.why_none(key, row.a, row.b, test).values() for test in applied]
+            reasons = dict.fromkeys(itertools.chain.from_iterable(lacking))
             rows.append(cells | {"undefined": "; ".join(reasons)})
     return TextTable.of(rows, names=3)
 
@@ -188,23 +231,29 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
         if place:
             console.print()
         (first, *others), tables = _said(of.comparisons[name], key, of.against, digits)
-        for sentence in (f"{_of_class(name)}{first}", *others):
+        for sentence in (f"{_of_part(name)}{first}", *others):
             _say_wrapped(console, sentence, "bold")
         for table in tables[:1] if name else tables:
             show(table)
     for name, comparison in of.comparisons.items() if every else ():
         console.print()
-        say(console, f"{_of_class(name)}every pair of methods by every metric", "bold")
-        rows = {key: comparison.rows(key, against=of.against) for key in listed}
-        show(_pairs_table(comparison, rows, digits))
-        if (ranks := _rank_table(comparison, listed)).rows:
-            show(ranks)
+        say(console, f"{_of_part(name)}every pair of methods by every metric", "bold")
+        for table in _every_pair(comparison, listed, of.against, digits):
+            show(table)
     for note in of.notes(listed):
         _say_wrapped(console, note, "yellow")
     if not every:
         more = "--all for every pair and metric, --metrics KEYS for some"
         _say_wrapped(console, f"{more}; --format csv and json hold everything", "dim")
     say(console, of.signature, "dim")
+
+
+def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None, digits: int) -> list[TextTable]:
+    """Return the pairs of methods as each test has them, the one that decides first, and the shares of ranks."""
+    rows = {key: comparison.rows(key, against=against) for key in keys}
+    tests = sorted(get_args(Test), key=lambda test: test != comparison.test)
+    tables = [*(_pairs_table(comparison, rows, test, digits) for test in tests), _rank_table(comparison, keys)]
+    return [table for table in tables if table.rows]
 
 
 def _say_wrapped(console: Console, text: str, style: str) -> None:
@@ -221,36 +270,49 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
     order = [one.method for one in answer.standings]
     found = comparison.rows(answer.metric.key, against=against, tallied=False)
     rows = sorted(found, key=lambda row: order.index(row.a))
-    table = _pairs_table(comparison, {answer.metric.key: rows}, digits, tallied=False)
-    return [_against(answer, rows, against)], [table]
+    tallied = comparison.test == "signed-rank"
+    table = _pairs_table(comparison, {answer.metric.key: rows}, comparison.test, digits, tallied=tallied)
+    tested = [row.by(comparison.test) for row in rows]
+    return [_against(answer, tested, against)], [table]
 
 
 def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
+    """Say how the other methods compare to one, and which methods lack values."""
+    return "; ".join(filter(None, (answer.lack_more, _compared_with(answer, rows, against), answer.lacking)))
+
+
+def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     """Say how the other methods compare to one."""
-    by, reason, least = answer.metric.name, answer.pairs.reason, 1 - answer.level
+    by, reason = answer.metric.name, answer.pairs.reason
     if reason:
         return f"{by} compared with {against}, without a test ({reason})"
-    told = [row.difference if row.p_holm <= least else 0.0 for row in rows]
-    leads = [answer.metric.direction * difference for difference in told]
-    better, worse = sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads)
+    sides = [answer.side(row.a, against) for row in rows]
+    better, worse = sides.count(1), sides.count(-1)
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
-        return f"Compared with {against} by {by}: {counts} that cannot be told apart"
-    row, p = rows[0], p_text(rows[0].p_holm)
+        never = f" ({answer.never})" if answer.never else ""
+        said = f"{answer.begin('Compared')} with {against} by {by}: {counts} that cannot be told apart"
+        return f"{said}{never}{answer.why_judged_by}"
+    (row,), standings = rows, {standing.method: standing for standing in answer.standings}
+    methods, pair = (standings[row.a], standings[against]), answer.pair_of(row.a, against)
+    on = f" on {answer.compared_on(pair)}"
     if not better + worse:
-        return f"{row.a} and {against} cannot be told apart by {by} ({p})"
-    side, ahead = "better" if better else "worse", number(abs(row.difference))
-    return f"{row.a} is {side} than {against} by {ahead} {by} ({p})"
+        evidence = answer.evidence(*methods)
+        return f"{row.a} and {against} cannot be told apart by {by}{on} ({evidence}){answer.why_judged_by}"
+    side, ahead = "better" if better else "worse", answer.amount(pair, answer.metric.direction * row.difference)
+    evidence = answer.evidence(*methods, leads=True)
+    on = on if answer.is_restricted(pair) else ""
+    return f"{row.a} is {side} than {against} by {ahead}{on} ({evidence}){answer.why_judged_by}"
 
 
 def _pairs_table(
-    comparison: Comparison, rows: Mapping[str, Sequence[Difference]], digits: int, *, tallied: bool = True
+    comparison: Comparison, rows: Mapping[str, Sequence[Difference]], test: Test, digits: int, *, tallied: bool = True
 ) -> TextTable:
-    """Give one row per metric and pair; metrics that no pair has are left out."""
+    """Return one row per metric and pair as a test has them; metrics that no pair has are left out."""
     # Of a single pair, the correction changes nothing.
     one_pair = len(comparison.methods) < 3 and not comparison.beside
     cells = []
-    for row in itertools.chain(*rows.values()):
+    for row in (row.by(test) for row in itertools.chain(*rows.values())):
         if math.isnan(row.difference):
             continue
         difference = signed(row.difference, digits=digits)
@@ -267,9 +329,21 @@ def _pairs_table(
         tallies = {"wins": row.wins, "ties": row.ties, "losses": row.losses} if tallied else {}
         cells.append(named | {name: str(count) for name, count in tallies.items()})
     lower = [one.key for one in comparison.metrics if one.better == "lower" and one.key in rows]
-    level, of_all = f"{100 * comparison.level:g} %", " of all classes" if comparison.beside else ""
-    wins = "; wins: images with a better value of a" if tallied else ""
-    notes = [f"a - b: with its {level} interval{wins}", "p: two-sided, of Student's t over images"]
+    level, of_all = f"{100 * comparison.level:g} %", f" of all {comparison.parts}" if comparison.beside else ""
+    wins = f"; wins: {comparison.noun}s with a better value of a" if tallied else ""
+    noun = comparison.noun
+    if test == "signed-rank":
+        notes = [
+            f"a - b: Hodges-Lehmann estimate of the differences of {noun}s, with its {level} interval{wins}",
+            f"p: two-sided, of the signed-rank test over {noun}s",
+        ]
+        fewest = fewest_differences(comparison.level)
+        tested = (row for row in itertools.chain(*rows.values()) if not math.isnan(row.signed_rank_p))
+        if any(row.wins + row.losses < fewest for row in tested):
+            least = number(1 - comparison.level, digits=2)
+            notes[1] += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
+    else:
+        notes = [f"a - b: with its {level} interval{wins}", f"p: two-sided, of Student's t over {noun}s"]
     notes[1] += "" if one_pair else f"; Holm: corrected for all pairs{of_all}"
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
     return TextTable.of(cells, names=3, notes=notes)
@@ -299,7 +373,7 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
     for name, comparison in of.comparisons.items():
         standings = comparison.answer(of.metrics[0] if of.metrics else None).standings
         letters = {one.method: one.letter for one in standings}
-        summaries = {result.method: result.summary for result in of.results[name]}
+        by_method = {result.method: result for result in of.results[name]}
         marks = [_superscripts(comparison, metric.key, letters, of.against) for metric in columns]
         sets.append(range(len(rows), len(rows) + len(letters)))
         places = {metric.key: comparison.place(metric.key) for metric in columns if intervals}
@@ -309,23 +383,23 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
             labels = (name, letter, method) if name else (letter, method)
             for place, found in enumerate(marks, len(labels)):
                 raised[len(rows), place] = found[method]
-            rows.append(Row(labels, summaries[method], ends))
-    labels = ("", "method") if "" in of.comparisons else ("class", "", "method")
+            rows.append(Row(labels, by_method[method].summary, ends, sd=by_method[method].sd))
+    labels = ("", "method") if "" in of.comparisons else (of.axis, "", "method")
     text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
     notes = [_legend(of, keys, second=second, intervals=intervals)]
     notes += [f"lower is better: {lower}"] if lower else []
+    means = (remarks([result for result in results if result.sd], keys=keys) for results in of.results.values())
+    notes += dict.fromkeys(remark.text for several in means for remark in several if remark.kind == "table")
     return replace(text, raised=raised, notes=(*notes, *of.notes(keys), of.signature))
 
 
 def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], against: str | None) -> dict[str, str]:
     """Give the superscript of each method by one metric; `letters` are those of the table, in its order."""
     if against is not None:
-        rows = comparison.rows(key, against=against, tallied=False)
-        least = 1 - comparison.level
-        told = {row.a for row in rows if row.p_holm <= least and row.difference}
-        return {name: "*" if name in told else "" for name in comparison.methods}
+        answer = comparison.answer(key)
+        return {name: "*" if answer.side(name, against) else "" for name in comparison.methods}
     standings = comparison.answer(key).standings
     places = {letter: place for place, letter in enumerate(letters.values())}
     own = {one.letter: letters[one.method] for one in standings}
@@ -344,9 +418,11 @@ def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool)
         better = "superscript: significantly better than the methods of these letters"
         what = better if of.against is None else f"star: significantly different from {of.against}"
         correction = of.first.answer().correction
-        how = f"paired jackknife t-test over {many(of.first.images, 'image')}"
+        how = f"{of.first.answer().pairs.test} over {of.sample_size}"
         how += f", {correction} by each metric" if correction else ""
         said.append(f"{what} (p at most {number(1 - of.first.level, digits=2)}, {how})")
+    never = grouped((of.first.answer(key).never, of.first.metric(key).name) for key in keys)
+    said += [f"{', '.join(titles)}: {why}" for why, titles in never.items() if why]
     said += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []
     return "; ".join(said)
 

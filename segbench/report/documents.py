@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segbench.aggregator.result import AXES, Result
+from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
@@ -20,6 +20,7 @@ from segbench.report.tables import (
     Table,
     image_metrics,
     listed,
+    mean_of_folds,
     part_rows,
     threshold_columns,
     worst_first,
@@ -47,7 +48,7 @@ def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
 
 def _signed(part: Part, how: Listing) -> Table:
     """Add the signatures to the notes of a table of methods."""
-    signatures = part.signatures if how.rows in ("method", "group", "object") else ()
+    signatures = part.signatures if how.rows in ("method", "group", "object", "run") else ()
     return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
@@ -55,19 +56,19 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     """Write results as JSON; docs/plots.md describes it."""
     if how.rows in AXES and AXES[how.rows].has_rows:
         return _document_of_parts(results, how)
+    results, how = _with_runs(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
-    runs = [result.to_dict(intervals=one) for result, one in zip(results, drawn, strict=True)]
+    added = bool(how.spread)
+    runs = [result.to_dict(intervals=one, spread=added) for result, one in zip(results, drawn, strict=True)]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
     if how.rows == "method":
         runs = [run | _narrowed(run, how) for run in runs]
     elif how.rows == "image":
         runs = [run | _images(result, how, results) for run, result in zip(runs, results, strict=True)]
+    elif how.rows == "unit":
+        runs = [run | _alone(result.per_unit, "unit", how, results) for run, result in zip(runs, results, strict=True)]
     elif how.rows == "threshold":
-        for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
-            if result.chosen_points:
-                run["notes"].append(f"per_threshold: {result.chosen_points}")
-            chosen = how.chosen(columns, "threshold")
-            run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
+        _add_thresholds(runs, results, how)
     elif how.rows == "class image":
         classes = part_rows(results, "class")
         of_classes = [row.result for row in classes]
@@ -75,43 +76,81 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, how, of_classes)
     else:
         for row in part_rows(results, how.rows, intervals=how.intervals):
-            metrics = _narrowed(row.result.to_dict(intervals=row.intervals), how)
+            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added), how)
             signed = {"signature": row.result.signature}
             runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
+def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], how: Listing) -> None:
+    """Add the rows of the pooled curve to each run, column by column."""
+    for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
+        if result.chosen_points:
+            run["notes"].append(f"per_threshold: {result.chosen_points}")
+        chosen = how.chosen(columns, "threshold")
+        run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
+
+
+def _with_runs(results: Sequence[Result], how: Listing) -> tuple[list[Result], Listing]:
+    """Put the results that were joined before each result of them, and behind pooled folds their mean."""
+    listed: list[tuple[Result, int]] = []
+    for number, result in enumerate(results):
+        means = [mean_of_folds(result)] if result.pools_folds and how.rows == "method" else []
+        listed += [(of_method, number) for of_method in (*result.runs.values(), result, *means)]
+    drawn = [_drawn_as(result, how.intervals[number]) for result, number in listed] if how.intervals else []
+    sets = [how.sets[number] for _, number in listed] if how.sets else []
+    return [result for result, _ in listed], replace(how, intervals=drawn, sets=sets)
+
+
+def _drawn_as(result: Result, drawn: Intervals) -> Intervals:
+    """Return the intervals of a result, drawn as others were."""
+    return result.intervals(level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)
+
+
 def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
     """Give what JSON has of the chosen metrics."""
-    return {name: how.chosen(run[name]) for name in ("summary", "intervals", "undefined")}
+    parts = ("summary", "intervals", "undefined", "sd", "spread")
+    return {name: how.chosen(run[name]) for name in parts if name in run}
 
 
 def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     """Write a run for each part, their mean and all of them."""
     runs = []
-    for row in part_rows(results, how.rows, how.group_by, intervals=how.intervals):
-        run = row.result.to_dict(intervals=row.intervals)
+    if how.rows != "run":
+        results, how = _with_runs(results, how)
+    for row in part_rows(results, how.rows, intervals=how.intervals):
+        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread))
         run |= _narrowed(run, how)
         if row.kind == "mean":
             run |= {how.rows: None, "mean": True}
         elif row.kind == "part":
             run[how.rows] = row.name
+        errors = row.result.standard_errors if how.rows == "run" else {}
+        if errors:
+            run["standard_errors"] = {source: how.chosen(finite_values(of)) for source, of in errors.items()}
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
 def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
     """Give what JSON has of single images."""
-    summaries = dict(result.per_image)
+    notes = {name: list(notes) for name, notes in result.image_notes.items()}
+    return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
+
+
+def _alone(
+    of_rows: ImageSummaries | UnitSummaries, kind: str, how: Listing, results: Sequence[Result]
+) -> dict[str, Any]:
+    """Return what JSON has of images or units measured alone."""
+    names = list(of_rows)
     if how.sort is not None:
-        order = worst_first(image_metrics(results)[how.sort], result.per_image.column(how.sort))
-        names = list(summaries)
-        summaries = {names[k]: summaries[names[k]] for k in order.tolist()}
-    undefined = {name: how.chosen(one.undefined) for name, one in summaries.items()}
+        order = worst_first(image_metrics(results)[how.sort], of_rows.column(how.sort))
+        names = [names[place] for place in order.tolist()]
+    summaries = {name: of_rows[name] for name in names}
+    undefined = {name: how.chosen(summary.undefined) for name, summary in summaries.items()}
     return {
-        "image_notes": {name: list(notes) for name, notes in result.image_notes.items()},
-        "per_image": {name: how.chosen(finite_values(one)) for name, one in summaries.items()},
-        "image_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
+        f"per_{kind}": {name: how.chosen(finite_values(summary)) for name, summary in summaries.items()},
+        f"{kind}_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
     }
 
 

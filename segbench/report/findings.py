@@ -50,7 +50,7 @@ def report_json(reports: Sequence[Report]) -> str:
 
 def refusal(reports: Sequence[Report]) -> str:
     """Return all that stops a run as one text; what several methods show is one finding, of all their files."""
-    same = grouped((_same(found), (report.method, found)) for report in reports for found in report.errors)
+    same = grouped((_same(found), (report.label, found)) for report in reports for found in report.errors)
     parts, hidden = [], False
     for (key, fix, _), group in same.items():
         methods = dict.fromkeys(method for method, _ in group)
@@ -78,7 +78,7 @@ def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
     for finding in shared:
         yield _warning("all methods", finding)
     for report in reports:
-        yield from (_warning(report.method, finding) for finding in _own(report, shared))
+        yield from (_warning(report.label, finding) for finding in _own(report, shared))
 
 
 def _warning(method: str, finding: Finding) -> str:
@@ -113,6 +113,7 @@ def _own(report: Report, shared: Sequence[Finding]) -> list[Finding]:
 def _document(report: Report) -> dict[str, Any]:
     return {
         "method": report.method,
+        "run": report.run or None,
         "protocol": report.protocol,
         "images": report.images,
         "inspected": report.inspected,

@@ -134,7 +134,7 @@ def export_overlays(
         threshold = as_real(threshold, named("threshold"), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)
     work: list[_Work] = []
-    places = file_names([result.method for result in results])
+    places = file_names([result.label for result in results])
     for result, place in zip(results, places, strict=True):
         full_protocol(result)
         if classes and "class" not in result.axes:
@@ -161,7 +161,7 @@ def export_overlays(
 
 def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
     """Refuse a threshold above all scores, as a level of 8 bits is where scores are levels divided by 255."""
-    at_a_threshold = [result for result in results if best_threshold(result.rules.metrics()) is not None]
+    at_a_threshold = [result for result in results if best_threshold(result.metrics) is not None]
     known = np.concatenate([np.zeros(0), *(result.curve.against_threshold()[0] for result in at_a_threshold)])
     known = known[np.isfinite(known)]
     if known.size and threshold > max(known.max(), 1):  # boundaries know scores at some thresholds only

@@ -90,7 +90,7 @@ def why_apart(results: Sequence[Result], sets: Sequence[Sequence[int]]) -> tuple
 
 def best_first(results: Sequence[Result], key: str) -> list[int]:
     """Give the places of results of one protocol by a metric, the best first, undefined ones last."""
-    sign = next((metric.direction for metric in results[0].rules.metrics() if metric.key == key), 1)
+    sign = next((metric.direction for metric in results[0].metrics if metric.key == key), 1)
 
     def rank(place: int) -> tuple[float, str]:
         value = results[place].summary.get(key, math.nan)
@@ -101,7 +101,7 @@ def best_first(results: Sequence[Result], key: str) -> list[int]:
 
 def headline_order(results: Sequence[Result]) -> list[int]:
     """Give the order of results of one protocol by the metric that ranks them, see `competing_order`."""
-    return competing_order(results, best_first(results, headline(results[0].rules.metrics()).key))
+    return competing_order(results, best_first(results, headline(results[0].metrics).key))
 
 
 def competing_order(results: Sequence[Result], best_first: Sequence[int]) -> list[int]:

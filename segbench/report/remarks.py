@@ -15,7 +15,7 @@ from segbench.core.interface import setting
 from segbench.core.metric import columns
 from segbench.core.names import few_names
 from segbench.core.notes import notes_about
-from segbench.core.numbers import of_all, verb
+from segbench.core.numbers import many, of_all, verb
 from segbench.core.summary import Summary
 from segbench.report.ranking import competing_sets, why_apart
 from segbench.statistics.intervals import Intervals
@@ -78,7 +78,7 @@ def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]
 
 def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str] | None) -> list[str]:
     """Say which of the metrics shown have a value but no interval, and why; nothing where none has one."""
-    shown = keys or [metric.key for metric in columns(result.rules.metrics())]
+    shown = keys or [metric.key for metric in columns(result.metrics)]
     lacking = [key for key in shown if key in intervals.undefined and key not in result.summary.undefined]
     if intervals.images < _FEWEST_IMAGES:
         return []  # which a note says
@@ -88,6 +88,12 @@ def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str]
 
 def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
     """Give the remarks on one result."""
+    if result.pools_folds:
+        folds = many(len(result.runs), "fold")
+        yield Remark(f"all images of {folds} pooled, each counted in its fold alone", "table")
+        yield Remark(f"mean of {folds}: mean ± SD over folds, each measured by itself", "table")
+    elif result.sd:
+        yield Remark(f"mean ± SD over {many(len(result.runs), 'run')}", "table")
     yield from (Remark(note, "run") for note in result.notes)
     yield from (Remark(text, "undefined") for text in (lacking(result), result.outdated) if text)
     yield from (Remark(note) for note in notes_about(result.summary.notes, keys))
@@ -125,7 +131,7 @@ def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:
     what, each = why_apart(results, sets)
     methods = []
     for members in sets:
-        own = [results[k].method for k in members]  # the settings that tables add follow in brackets
+        own = [results[k].label for k in members]  # the settings that tables add follow in brackets
         told_apart = own if len(set(own)) == len(own) else [names[k] for k in members]
         methods.append(few_names(told_apart, len(names)))
     listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, each, strict=True))

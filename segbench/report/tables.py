@@ -18,7 +18,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.groups import ALL_IMAGES
 from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
@@ -32,29 +31,43 @@ from segbench.core.numbers import DIGITS, exact, many, number, of_all
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.registry import protocols_of, verb_of
 from segbench.report.ranking import competing_sets, headline_order, ranked
 from segbench.report.remarks import not_ranked_together, remarks, undefined_metrics
 from segbench.statistics.intervals import Intervals
+from segbench.statistics.spread import Spread, SpreadForm
 
 SHOWN_THRESHOLDS = 21
-RowKind = Literal["method", "image", "class", "class image", "object", "threshold", "group"]
+RowKind = Literal["method", "image", "unit", "class", "class image", "object", "threshold", "group", "run"]
 ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
+_LISTED = 4
 _UNKNOWN = (math.nan, math.nan)
+_IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
+    "": (),
+    "sd": ("images", "sd"),
+    "quartiles": ("images", "median", "lower", "upper"),
+}
+"""Fields of `Spread` that have a column."""
 _NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
 
 class Row(NamedTuple):
-    """The metrics of a row, ends of their intervals, and texts in further columns; `method` is its result's place."""
+    """The metrics of a row, ends of their intervals, and texts in further columns; `method` is its result's place.
+
+    Of means over runs `sd` has the standard deviation of each metric.
+    """
 
     labels: tuple[str, ...]
     summary: Summary
     intervals: Mapping[str, tuple[float, float]] = {}
     texts: tuple[str, ...] = ()
     method: int = 0
+    sd: Mapping[str, float] = {}
+    spread: Mapping[str, Spread] = {}
 
 
 @dataclass(frozen=True)
@@ -62,7 +75,8 @@ class Table:
     """Rows of metrics; `labels` are titles of leading columns, which hold names, `texts` those of trailing ones.
 
     Rows of each of the `sets` compete for the best value of a column; `best` has rows and keys that are best in any
-    case. The `notes` belong below the table wherever it goes.
+    case. The `notes` belong below the table wherever it goes. With a `spread`, metrics that are means over rows, called
+    `noun`, stand with the standard deviation of these, or their median and quartiles in place of the mean.
     """
 
     labels: tuple[str, ...]
@@ -72,14 +86,49 @@ class Table:
     sets: Sequence[Sequence[int]] = ()
     best: frozenset[tuple[int, str]] = frozenset()
     notes: tuple[str, ...] = ()
+    spread: SpreadForm = ""
+    noun: str = "image"
+
+    def _value(self, row: Row, metric: Metric) -> float:
+        """Return what is printed of a metric: its value, or the median of the images."""
+        if self.spread != "quartiles" or metric.kind != "score":
+            return row.summary.get(metric.key, math.nan)
+        return row.spread[metric.key].median if metric.key in row.spread else math.nan
+
+    def _beside(self, row: Row, metric: Metric) -> tuple[float, ...]:
+        """Return what is printed beside it: ends of its interval, the standard deviation or the quartiles."""
+        if not self.spread:
+            return row.intervals.get(metric.key, _UNKNOWN)
+        if metric.key not in row.spread:
+            return (math.nan,)
+        of_images = row.spread[metric.key]
+        return (of_images.sd,) if self.spread == "sd" else (of_images.lower, of_images.upper)
+
+    @property
+    def _notes_on_spread(self) -> tuple[str, ...]:
+        """Say what stands beside metrics, and which metrics have none."""
+        if not self.spread:
+            return ()
+        printed = {"sd": "±: standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
+        scores = [metric for metric in self.columns if metric.kind == "score"]
+        others = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
+        note = f"{printed} over {self.noun}s, of metrics that are means over {self.noun}s"
+        if not others:
+            return (note,)
+        names = ", ".join(metric.name for metric in others)
+        shown = {metric.key for metric in self.columns}
+        means = dict.fromkeys(key for row in self.rows for key in row.spread if key not in shown)
+        keys = ",".join([*means][:_LISTED])
+        choose = f"; further means: {setting(f'--metrics {keys}', keys)}" if keys else ""
+        return (f"{note}; the others have none: {names}{choose}",)
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
         marks: dict[int, Mark] = {row: "best" for row, best in sorted(self.best) if best == key}
-        better = next(column.better for column in self.columns if column.key == key)
+        column = next(column for column in self.columns if column.key == key)
         for places in self.sets:
-            values = [self.rows[place].summary.get(key, math.nan) for place in places]
-            marks |= zip(places, ranked(values, better, digits=digits), strict=True)
+            values = [self._value(self.rows[place], column) for place in places]
+            marks |= zip(places, ranked(values, column.better, digits=digits), strict=True)
         return marks
 
     def text(self, *, digits: int = DIGITS, zeros: bool = False, stacked: str = "") -> TextTable:
@@ -87,10 +136,14 @@ class Table:
         first = len(self.labels)
 
         def cell(row: Row, metric: Metric) -> str:
-            numbers = row.summary.get(metric.key, math.nan), *row.intervals.get(metric.key, _UNKNOWN)
+            numbers = self._value(row, metric), *self._beside(row, metric)
             value, *ends = (metric.written(one, digits=digits) for one in numbers)
+            deviation = row.sd.get(metric.key, math.nan)
+            value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=digits)}"
             if stacked and row.intervals:
                 return BELOW.join([value, *ends])
+            if self.spread == "sd":
+                return value if "-" in ends else f"{value} ± {ends[0]}"
             return value if "-" in ends else f"{value} [{', '.join(ends)}]"
 
         rows = []
@@ -99,7 +152,7 @@ class Table:
             if stacked and row.intervals:
                 name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
             rows.append([name, *others, *values, *row.texts])
-        known = [not all(math.isnan(row.summary.get(one.key, math.nan)) for row in self.rows) for one in self.columns]
+        known = [not all(math.isnan(self._value(row, one)) for row in self.rows) for one in self.columns]
         marks: dict[tuple[int, int], Mark] = {}
         spare = []
         for place, metric in enumerate(self.columns, first):
@@ -110,13 +163,13 @@ class Table:
             if metric.priority or (any(known) and not has_value):
                 spare.append((has_value, metric.priority, place))
         named, told = ([Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts))
-        groups = [(metric.group if metric.title else "", metric.title) for metric in self.columns]
+        groups = [(metric.group if metric.title else "", metric.heading) for metric in self.columns]
         table = TextTable(
-            [*self.labels, *(metric.name for metric in self.columns), *self.texts],
+            [*self.labels, *(metric.column_name for metric in self.columns), *self.texts],
             rows,
             names=first,
             marks=marks,
-            notes=self.notes,
+            notes=(*self._notes_on_spread, *self.notes),
             spare=grouped((self.columns[place - first].name, place) for *_, place in sorted(spare)),
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
             latex=[*named, *map(_latex_heading, self.columns), *told],
@@ -127,19 +180,26 @@ class Table:
         """Give the values with all digits; ends of intervals have columns where some row has them."""
         keys = [metric.key for metric in self.columns]
         drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
+        spread = [key for key in keys if any(key in row.spread for row in self.rows)]
+        fields = _IN_CSV[self.spread]
+        over_runs = [key for key in keys if any(key in row.sd for row in self.rows)]
         rows = []
-        for labels, summary, intervals, texts, _ in self.rows:
-            values = [summary.get(key, math.nan) for key in keys]
-            values += [end for key in drawn for end in intervals.get(key, _UNKNOWN)]
-            rows.append([*labels, *map(exact, values), *texts])
-        titles = [f"{key}_{end}" for key in drawn for end in ENDS]
+        for row in self.rows:
+            values = [row.summary.get(key, math.nan) for key in keys]
+            values += [row.sd.get(key, math.nan) for key in over_runs]
+            values += [end for key in drawn for end in row.intervals.get(key, _UNKNOWN)]
+            of_images = [row.spread[key]._asdict() if key in row.spread else {} for key in spread]
+            values += [known.get(field, math.nan) for known in of_images for field in fields]
+            rows.append([*row.labels, *map(exact, values), *row.texts])
+        titles = [*(f"{key}_sd" for key in over_runs), *(f"{key}_{end}" for key in drawn for end in ENDS)]
+        titles += [f"{key}_{field}" for key in spread for field in fields]
         return TextTable([*self.labels, *keys, *titles, *self.texts], rows, names=len(self.labels))
 
 
 def _latex_heading(metric: Metric) -> Heading:
     """Give what LaTeX prints above a metric: a symbol needs no group."""
     group = latex_name(metric.group) if metric.title and not metric.symbol else ""
-    return Heading(group, metric.latex(metric.title), metric.latex(metric.name))
+    return Heading(group, metric.latex(metric.heading), metric.latex(metric.column_name))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,16 +207,17 @@ class Listing:
     """How results are listed.
 
     There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
-    have a column. The `sets` name the data set of each result, a group of columns; without them there is a single one.
-    The worst images come first by the metric `sort`. For readers are `digits`, and `zeros` before the point.
+    have a column, with the `spread` of images. The `sets` name the data set of each result, a group of columns; without
+    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, and `zeros`
+    before the point.
     """
 
     rows: RowKind = "method"
     intervals: Sequence[Intervals] = ()
     keys: Sequence[str] | None = None
     sets: Sequence[str] = ()
-    group_by: str = ""
     sort: str | None = None
+    spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
 
@@ -193,9 +254,7 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
     if every or how.rows == "class":
         groups = [[*range(len(results))]]
     else:
-        groups = [places for _, places in sorted(by_protocol(results).items())]
-    if how.rows == "group" and not how.group_by and not every:
-        groups = [rows for alike in groups for rows in grouped((groups_named(results[k]), k) for k in alike).values()]
+        groups = [places for _, places in sorted(by_protocol(results, by_group=how.rows == "group").items())]
     if how.rows == "class image":
         groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
     tables = []
@@ -212,33 +271,38 @@ def _part(
     results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
 ) -> Part:
     """Make the table of some of the results."""
-    if how.rows == "group" and not how.group_by and not any("group" in results[place].axes for place in places):
+    if how.rows == "group" and not any("group" in results[place].axes for place in places):
         how = replace(how, rows="method")
     if how.rows == "method" and not every:
         places = [places[k] for k in headline_order([results[place] for place in places])]
     some, named = [results[place] for place in places], [names[place] for place in places]
     drawn = [how.intervals[place] for place in places if how.intervals]
     keys = how.keys
-    if how.rows == "image":
-        table = image_table(some, keys=keys, sort=how.sort)
+    if how.rows in ("image", "unit"):
+        table = image_table(some, keys=keys, sort=how.sort, units=how.rows == "unit")
     elif how.rows == "class image":
         classes = [((row.name, row.method), row.result) for row in part_rows(some, "class")]
         table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
     elif how.rows == "threshold":
         table = threshold_table(some, digits=how.digits, keys=keys, every=every)
     elif how.rows in AXES:
-        rows = part_rows(some, how.rows, how.group_by, intervals=drawn)
-        table = part_table(rows, some, how.rows, keys=keys, every=every)
+        rows = part_rows(some, how.rows, intervals=drawn)
+        table = part_table(rows, some, how.rows, keys=keys, every=every, spread=how.spread)
     else:
-        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named)
+        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
     return Part(some, named, drawn, table)
 
 
-def by_protocol(results: Sequence[Result]) -> dict[str, list[int]]:
-    """Return the places of the results of each protocol, apart where they are in another unit or measured otherwise."""
+def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[str, list[int]]:
+    """Return the places of the results of each protocol, apart where they are in another unit or measured otherwise.
+
+    Groups of images are other measurements where rows are `by_group` alone.
+    """
     tables: dict[str, list[int]] = {}
     for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
         apart = measured_apart([results[place] for place in places])
+        if not by_group:
+            apart.pop("group_by", None)
         for k, place in enumerate(places):
             unit = results[place].rules.distance_unit
             differing = ", ".join(f"{name}:{texts[k]}" for name, texts in apart.items())
@@ -254,12 +318,18 @@ def method_table(
     keys: Sequence[str] | None = None,
     every: bool = False,
     names: Sequence[str] = (),
+    fold_rows: bool = True,
+    spread: SpreadForm = "",
 ) -> Table:
-    """Give one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need."""
+    """Return one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need.
+
+    Below a method that pools folds stands the mean over folds, unless there are no `fold_rows`.
+    """
     names, sets = names or names_of(results), competing_sets(results)
     if every:
         stopped = any(result.partial for result in results)
-        titles = ["images", "failed", "signature", *(["partial"] if stopped else [])]
+        has_runs = any(result.runs or result.run for result in results)
+        titles = ["images", "failed", "signature", *(["partial"] if stopped else []), *(["runs"] if has_runs else [])]
     else:
         titles = ["images"] if len({len(result.counts) for result in results if not result.published}) > 1 else []
 
@@ -269,22 +339,39 @@ def method_table(
             "failed": str(len(result.failed)),
             "signature": result.signature,
             "partial": partial_text(result.partial) if result.partial else "",
+            "runs": result.settings.get("runs") or result.settings.get("folds", ""),
         }
 
     rows = []
+    described = [result.spread if spread else {} for result in results]
     for k, result in enumerate(results):
         drawn, said = intervals[k] if intervals else {}, texts(result)
-        rows.append(Row((names[k],), result.summary, drawn, tuple(said[one] for one in titles), k))
+        deviations = {} if spread else result.sd
+        row_texts = tuple(said[title] for title in titles)
+        rows.append(Row((names[k],), result.summary, drawn, row_texts, k, deviations, described[k]))
+        if result.pools_folds and fold_rows and not spread:
+            mean = mean_of_folds(result)
+            label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
+            rows.append(Row((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
     shown = _method_columns(results, keys, every=every)
     found = remarks(results, intervals, keys=keys, names=names)
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
-    competing = [[place for place in places if results[place].competes] for places in sets]
-    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes))
+    row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
+    competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
+    noun = next((result.measured.noun for result in results if result.spread), "image") if spread else "image"
+    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes), spread=spread, noun=noun)
+
+
+def mean_of_folds(result: Result) -> Result:
+    """Return the mean over the folds that a result pools."""
+    mean = result.parts("run").mean
+    assert mean is not None  # noqa: S101  for types alone: each fold has images
+    return mean
 
 
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
     """Give the keys that a table can have, by what a row is: method, class, image or threshold."""
-    if rows == "image":
+    if rows in ("image", "unit"):
         return list(image_metrics(results))
     if rows == "threshold":
         return list(dict.fromkeys(key for curve in threshold_columns(results) for key in curve))
@@ -295,11 +382,11 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
 
 def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
     """Choose the metrics of a table of methods."""
-    known = {one.key: one for result in results for one in result.rules.metrics() if one.key}
+    known = {one.key: one for result in results for one in result.metrics if one.key}
     if keys is not None:
         return _chosen(known, keys)
     if not every:
-        return columns(results[0].rules.metrics())
+        return columns(results[0].metrics)
     measured = dict.fromkeys(key for result in results for key in result.summary)
     return tuple(known.get(key) or Metric(key=key) for key in measured)
 
@@ -310,11 +397,23 @@ def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, .
 
 
 def image_table(
-    results: Sequence[Result], *, keys: Sequence[str] | None = None, sort: str | None = None, most: int | None = None
+    results: Sequence[Result],
+    *,
+    keys: Sequence[str] | None = None,
+    sort: str | None = None,
+    most: int | None = None,
+    units: bool = False,
 ) -> Table:
-    """Give one row per image and method, see `table_of_images`."""
+    """Return one row per image and method, or per unit, see `table_of_images`."""
     methods = [((name,), result) for name, result in zip(names_of(results), results, strict=True)]
-    return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most)
+    return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most, units=units)
+
+
+def without_units(results: Sequence[Result]) -> ArgumentError:
+    """Say how results get units, of which there are none."""
+    how = setting("--unit folder, a column of a CSV file or a pattern of names", "result.with_settings(unit=...)")
+    methods = ", ".join(names_of(results))
+    return ArgumentError(f"{methods}: no units are known; say which images belong together: {how}")
 
 
 def table_of_images(
@@ -324,37 +423,42 @@ def table_of_images(
     keys: Sequence[str] | None,
     sort: str | None,
     most: int | None = None,
+    units: bool = False,
 ) -> Table:
-    """Give one row per image of each result, or the worst by a metric first, at `most` so many of them.
+    """Give one row per image, or per unit, of each result, or the worst by a metric first, at `most` so many of them.
 
     Results are named in the columns `labels`. Notes say why metrics of these rows are undefined.
     """
     results = [result for _, result in named]
     known = image_metrics(results)
     chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    images = [list(result.counts) for result in results]
+    alone = [result.per_unit if units else result.per_image for result in results]
+    if units and not any(alone):
+        raise without_units(results)
+    images = [list(summaries) for summaries in alone]
+    noun = next((result.units.noun for result in results if result.units), "unit") if units else "image"
     starts = np.cumsum([0, *map(len, images)])
     order = np.arange(starts[-1])
     if sort in known:  # a file may hold runs of several protocols
-        values = np.concatenate([result.per_image.column(sort) for result in results])
+        values = np.concatenate([summaries.column(sort) for summaries in alone])
         order = worst_first(known[sort], values)
     found = {}
     for k in sorted(order[:most].tolist()):  # as results files hold them
         place = int(np.searchsorted(starts, k, "right")) - 1
         image = images[place][k - starts[place]]
-        found[k] = Row((*named[place][0], image), results[place].per_image[image], method=place)
+        found[k] = Row((*named[place][0], image), alone[place][image], method=place)
     rows = [found[k] for k in order[:most].tolist()]
     keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
     undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
     noted = []
     for (text, place), count in undefined.items():
-        noted.append((f"{text}: {of_all(count, of_result[place], 'image')}", " of ".join(named[place][0])))
+        noted.append((f"{text}: {of_all(count, of_result[place], noun)}", " of ".join(named[place][0])))
     said = grouped(dict.fromkeys(noted))
     notes = [f"{few_names(of, len(named))}: {text}" for text, of in said.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
         notes.append(f"{', '.join(published)}: published without images, so metrics of images are unknown")
-    return Table((*labels, "image"), chosen, rows, notes=tuple(notes))
+    return Table((*labels, noun), chosen, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
@@ -365,7 +469,7 @@ def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
 def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
     """Give the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
     found: dict[str, Metric] = {}
-    for metric in (metric for result in results for metric in image_columns(result.rules.metrics())):
+    for metric in (metric for result in results for metric in image_columns(result.metrics)):
         found.setdefault(metric.image_key, metric)
     return {
         key: replace(
@@ -373,6 +477,7 @@ def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
             key=key,
             title=key,
             group="",  # which says how images are pooled
+            measured_in="",  # columns are named by keys alone
             image_title=metric.name_for_images,
             priority=len(found) - place if place else 0,
         )
@@ -393,28 +498,29 @@ class PartRow:
     notes: tuple[str, ...] = ()  # on all parts: which images are in none
 
 
-def how_to_count_classes(results: Sequence[Result]) -> str:
-    """Say which commands count these results by class, if their protocols have classes."""
+def how_to_divide(results: Sequence[Result], axis: str) -> str:
+    """Say how results come to have classes, objects or groups, if their protocols can."""
+    if axis != "class":
+        option = AXES[axis].option(itertools.chain.from_iterable(result.counts for result in results))
+        return f"name them: {option}" if AXES[axis].is_in_one else f"count again with {option}"
     verbs = dict.fromkeys(verb_of(result.kind) for result in results)
     able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
     commands = " or ".join(f"segbench {verb} GT PRED {format_setting('classes', '0-18')}" for verb in able)
     return setting(f"count again: {commands}", "count again with classes=") if able else "their protocol has none"
 
 
-def part_rows(
-    results: Sequence[Result], axis: str, by: str = "", *, intervals: Sequence[Intervals] = ()
-) -> list[PartRow]:
+def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Intervals] = ()) -> list[PartRow]:
     """Return the rows of each part of each method; intervals of them are drawn as those given of the whole were.
 
     Of groups and objects their mean and all of them follow; methods without parts have a row of all alone.
     """
-    if axis != "group" and not any(axis in result.axes for result in results):
+    single_runs = axis == "run" and any(result.run for result in results)
+    if axis != "group" and not single_runs and not any(axis in result.axes for result in results):
         what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
-        how = how_to_count_classes(results) if axis == "class" else f"count again with {AXES[axis].option()}"
-        raise ArgumentError(f"{what}; {how}")
+        raise ArgumentError(f"{what}; {how_to_divide(results, axis)}")
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
-        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis, by):
+        for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis):
             drawn = None
             if intervals:
                 whole = intervals[run]
@@ -424,48 +530,70 @@ def part_rows(
     return rows
 
 
-def _rows_of(whole: PartRow, axis: str, by: str) -> list[PartRow]:
+def _rows_of(whole: PartRow, axis: str) -> list[PartRow]:
     """Return the rows of the parts of a method, then of their mean and of all of them."""
     result, has_rows = whole.result, AXES[axis].has_rows
-    if axis not in result.axes and not by:
+    if axis not in result.axes:
         return [whole] if has_rows else []
-    parts = result.parts(axis, by)
+    parts = result.parts(axis)
     rows = [replace(whole, name=name, result=part, kind="part", notes=parts.notes) for name, part in parts.items()]
     if not has_rows or (len(parts) == 1 and not parts.notes):  # mean and all images are the same
         return rows
     if parts.mean is not None:
-        name = f"mean of {parts.mean.settings.get('mean', many(len(parts), axis))}"
+        noun = "fold" if axis == "run" and result.pools_folds else axis
+        name = f"mean of {parts.mean.settings.get('mean', many(len(parts), noun))}"
         rows.append(replace(whole, name=name, result=parts.mean, kind="mean", notes=parts.notes))
     if parts.pooled is not None:
         rows.append(replace(whole, result=parts.pooled, notes=parts.notes))
     return rows
 
 
-def groups_named(result: Result) -> str:
-    """Return by what a run named groups; empty where it named none."""
-    return "" if result.inputs is None else result.inputs.group_by
-
-
 def part_table(
-    parts: Sequence[PartRow], results: Sequence[Result], axis: str, *, keys: Sequence[str] | None, every: bool
+    parts: Sequence[PartRow],
+    results: Sequence[Result],
+    axis: str,
+    *,
+    keys: Sequence[str] | None,
+    every: bool,
+    spread: SpreadForm = "",
 ) -> Table:
     """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
-    Of groups and objects notes say what is wrong with them.
+    Runs are below each other by method, and only their means compete. Of groups, objects and runs notes say what is
+    wrong with them.
     """
-    by_name = grouped((part.name, part) for part in parts)
-    blocks = [list(parts)] if every else [*by_name.values()]
+    blocks = [list(parts)] if every or axis == "run" else [*grouped((part.name, part) for part in parts).values()]
     rows: list[Row] = []
     sets: list[list[int]] = []
     for block in blocks:
         drawn = [part.intervals for part in block if part.intervals is not None]
-        table = method_table([part.result for part in block], intervals=drawn, keys=keys, every=every)
+        block_results = [part.result for part in block]
+        table = method_table(block_results, intervals=drawn, keys=keys, every=every, fold_rows=False, spread=spread)
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]
     notes = _notes_on_parts(parts, table.columns, axis, keys, [] if every else blocks)
     if AXES[axis].has_rows:
         notes = _notes_around(notes, parts, results)
+    if axis == "run":
+        rows = [row for part, own in zip(parts, rows, strict=True) for row in (own, *_error_rows(part, own))]
+        sets = []
     return replace(table, labels=(axis, "method"), rows=rows, sets=sets, notes=tuple(notes))
+
+
+def _error_rows(part: PartRow, row: Row) -> list[Row]:
+    """Return the standard errors of joined runs by their source; nothing of single ones."""
+    errors = part.result.standard_errors
+    titles = {"images": f"{part.result.measured.noun}s"} if errors else {}
+    return [
+        row._replace(
+            labels=(f"standard error, {titles.get(source, source)}", part.method),
+            summary=Summary(values),
+            texts=("",) * len(row.texts),
+            intervals={},
+            sd={},
+        )
+        for source, values in errors.items()
+    ]
 
 
 def _notes_on_parts(

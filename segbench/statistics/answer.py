@@ -10,12 +10,15 @@ from functools import cached_property
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric
 from segbench.core.names import first_names
-from segbench.core.numbers import DIGITS, many, number, point_first, verb
+from segbench.core.numbers import DIGITS, digits_within, many, number, number_within, of_all, point_first, verb
+from segbench.core.table import Table
 from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
 from segbench.statistics.measured import Found, Interval
-from segbench.statistics.pairs import Pairs
+from segbench.statistics.pairs import Pairs, Tally
+from segbench.statistics.run_means import told_of_runs
 
 SHOWN = 20
 """Methods in a printed table; of more the best are shown."""
@@ -24,6 +27,7 @@ IN_MATRIX = 12
 _NAMED = 2
 _LEAST_P = 1e-4
 _CLEARLY = 0.01
+_DIGITS_OF_P = 3
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class Answer:
     methods: tuple[str, ...]  # in the order of `pairs`
     pairs: Pairs
     level: float  # of confidence: differences are significant where Holm's p is at most 1 - level
-    classes: int  # how many comparisons were corrected together, one per class; 1 for one by itself
+    of_all: str  # of what Holm's correction is for all pairs, such as " of all 3 classes"; empty for one comparison
+    instead_of: str = ""  # the metric that ranks methods, where the test does not apply to it but to this one
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
@@ -103,42 +108,196 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """One sentence: who leads, by how much and how surely; or who cannot be told apart."""
+        """One sentence: who leads, by how much and how surely, or who cannot be told apart; and who lacks values."""
+        first, last = self.lack_more, self.lacking
+        return "; ".join(filter(None, (first, f"{self._verdict}{self.why_judged_by}", last)))
+
+    @property
+    def why_judged_by(self) -> str:
+        """Say at the end of a sentence why not the metric that ranks methods decides; empty where it does."""
+        if not self.instead_of:
+            return ""
+        means = f"mean over {self.pairs.noun}s"
+        return f"; judged by {self.metric.name}, the first {means}, since {self.instead_of} is none"
+
+    @property
+    def _verdict(self) -> str:
+        """Say who leads, or who cannot be told apart."""
         first, second = self.standings[:2]
-        title, images = self.metric.name, many(self.pairs.measured[0].images, "image")
+        title = self.metric.name
         if math.isnan(first.estimate):
             return f"{title} is undefined for every method"
         if math.isnan(second.estimate):
             return f"{title} is defined for {first.method} alone"
         reason = self.pairs.reason
         if reason:
-            value = number(first.estimate)
-            tied = [one.method for one in self._defined if number(one.estimate) == value]
+            value = self.metric.with_unit(number_within(first.estimate, *first.found.ends))
+            tied = [one.method for one in self._defined if number(one.estimate) == number(first.estimate)]
             who = f"{_listed(tied)} share" if len(tied) > 1 else f"{first.method} has"
             best = "best" if self.metric.better else "highest"
             return f"{who} the {best} {title}, {value}, without a test ({reason})"
         if self.leader:
-            ahead = number(self._ahead(first, second))
+            pair = self._pair(first, second)
+            ahead = self.amount(pair, self.ahead(first, second))
+            on = f" on {self.compared_on(pair)}" if self.is_restricted(pair) else ""
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
-            p = p_text(self.p_values[first.method, second.method])
-            return f"{first.method} leads {second.method} by {ahead} {title} ({p}){others}"
+            evidence = self.evidence(first, second, leads=True)
+            if self.ranked and self.metric.direction * (first.estimate - second.estimate) < 0:
+                others += f"; the mean of {second.method} is better"
+            return f"{first.method} leads {second.method} by {ahead}{on} ({evidence}){others}"
         if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
-            better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better on what both have"
-            return f"No clear winner by {title}: {first.method} has the best value, but {better}"
+            by = f"by the {self.pairs.test}" if self.ranked else "on what both have"
+            better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better {by}"
+            return f"{self.begin('No')} clear winner by {title}: {first.method} has the best value, but {better}"
         p = ""
         if len(self._defined) == _NAMED:
             pair = self._pair(first, second)
             lacking = self.pairs.why_none(pair).get("p_value", "")
-            p = f" ({p_text(self.p_values[first.method, second.method])}{f': {lacking}' if lacking else ''})"
-        rivals = [one for one in self._defined[1:] if one.method in self.not_worse]
-        if any(self._pair(first, one) in self.pairs.common for one in rivals):
-            images = f"the images that {'both' if len(rivals) == 1 else 'each two'} have"
-        return f"No clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
+            p = f" ({self.evidence(first, second)}{f': {lacking}' if lacking else ''})"
+        elif self.ranked:
+            p = f" ({'; '.join(filter(None, (self.pairs.test, self.never)))})"
+        rivals = [self._pair(first, one) for one in self._defined[1:] if one.method in self.not_worse]
+        images = self.compared_on(rivals[0])
+        if len(rivals) > 1 and any(map(self.is_restricted, rivals)):
+            images = f"the {self._value_noun}s that each two have"
+        return (
+            f"{self.begin('No')} clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
+        )
+
+    @property
+    def _table(self) -> Table:
+        return self.pairs.measured[0].table
+
+    @property
+    def _value_noun(self) -> str:
+        """What has a value of the metric: an image, or of classes each mask."""
+        return self._table.value_noun or self.pairs.noun
+
+    @cached_property
+    def _ends(self) -> FloatArray:
+        """The interval of each difference, shape (2, pairs)."""
+        return np.array(self.pairs.intervals(self.level))
+
+    def amount(self, pair: int, ahead: float) -> str:
+        """Write by how much a method of a pair is better: with its unit, in the digits that the interval allows."""
+        return self.metric.amount(number_within(abs(ahead), *self._ends[:, pair]), better=ahead >= 0)
+
+    def is_restricted(self, pair: int) -> bool:
+        """Whether a pair is compared on less than all that its methods have."""
+        return pair in self.pairs.lacking or pair in self.pairs.common
+
+    def compared_on(self, pair: int) -> str:
+        """Say on what a pair is compared: all images, or those that both methods have."""
+        images = many(self._table.images, self.pairs.noun)
+        lacking = self.pairs.lacking.get(pair)
+        if lacking is None:
+            return f"what both have of {images}" if self.is_restricted(pair) else images
+        number_of = many(lacking.both, self._value_noun)
+        if self._value_noun == self.pairs.noun:
+            number_of = f"{lacking.both} of {images}"
+        return f"the {number_of} that both have"
+
+    @cached_property
+    def _most_unlike(self) -> tuple[str, ...]:
+        """The two methods whose numbers of values that they lack differ most clearly; none where that may be chance."""
+        p_values = self.pairs.lacking_corrected
+        pair = int(p_values.argmin())
+        by_chance = p_values[pair] > 1 - self.level
+        return () if by_chance else tuple(self.methods[numbers[pair]] for numbers in self.pairs.pairs)
+
+    @property
+    def lack_more(self) -> str:
+        """Say which method lacks values in significantly more images than which other; empty where none does."""
+        if not self._most_unlike:
+            return ""
+        pair = self.pair_of(*self._most_unlike)
+        counts = zip(self.pairs.lacking[pair].lacking, self._most_unlike, strict=True)
+        (more, worse), (fewer, better) = sorted(counts, reverse=True)
+        p = float(self.pairs.lacking_corrected[pair])
+        return f"{self._lacks(worse, more)}, {better} in {fewer or 'none'} ({p_text(p)})"
+
+    def begin(self, word: str) -> str:
+        """Write the first word of a sentence, which goes on after `lack_more`."""
+        return word.lower() if self.lack_more else word
+
+    @property
+    def lacking(self) -> str:
+        """Say in how many images other methods lack a value that some method has."""
+        counts = dict(zip(self.methods, self.pairs.lacking_of_methods.tolist(), strict=True))
+        lacking = [name for name, count in counts.items() if count and name not in self._most_unlike]
+        lacking.sort(key=lambda name: (-counts[name], name))
+        if not lacking:
+            return ""
+        listed = [f"{name} in {counts[name]}" for name in lacking[: _NAMED + 1]]
+        if len(counts) == _NAMED == len(self._defined) and not self.pairs.reason:
+            lacks = self._table.lacks(self.metric)  # the sentence has said of how many images
+            listed[0] = f"{lacking[0]} {lacks} in {counts[lacking[0]]}"
+        else:
+            listed[0] = self._lacks(lacking[0], counts[lacking[0]])
+        more = [f"{len(lacking) - len(listed)} more methods in fewer"] if len(lacking) > len(listed) else []
+        return ", ".join([*listed, *more])
+
+    def _lacks(self, method: str, count: int) -> str:
+        """Say in how many images a method has no value."""
+        number_of = many(count, self._value_noun)
+        if self.pairs.noun == self._value_noun:
+            number_of = of_all(count, self._table.images, self.pairs.noun)
+        return f"{method} {self._table.lacks(self.metric)} in {number_of}"
+
+    def pair_of(self, a: str, b: str) -> int:
+        """Number the pair of two methods."""
+        return self.pairs.pair(self.methods.index(a), self.methods.index(b))
+
+    def _p_text(self, one: Standing, other: Standing) -> str:
+        """Write the p-value of two methods, and of how many runs it is."""
+        names = one.method, other.method
+        told = told_of_runs({name: self.pairs.measured[self.methods.index(name)].table for name in names})
+        return "; ".join(filter(None, (p_text(self.p_values[names]), told)))
+
+    @property
+    def ranked(self) -> bool:
+        """Whether the signed-rank test decides, which has its own estimate of a difference."""
+        return bool(self.pairs.differs_by) and not self.pairs.reason
+
+    @cached_property
+    def never(self) -> str:
+        """Why no difference can be significant; empty where some can."""
+        return self.pairs.why_never_significant(self.level)
+
+    def side(self, method: str, other: str) -> int:
+        """Return 1 if a method is significantly better than another, -1 if it is worse, else 0."""
+        letters = {standing.method: standing.letter for standing in self.standings}
+        better = {standing.method: standing.better_than for standing in self.standings}
+        return (letters[other] in better[method]) - (letters[method] in better[other])
+
+    def evidence(self, first: Standing, second: Standing, *, leads: bool = False) -> str:
+        """Write p of a pair; of the signed-rank test also its estimate, unless said before, and wins, ties, losses."""
+        p = self._p_text(first, second)
+        if not self.ranked:
+            return p
+        estimate = self.ahead(first, second)
+        if math.isnan(estimate):
+            return f"{self.pairs.test}, {p}"
+        ahead, behind = (first, second) if estimate >= 0 or leads else (second, first)
+        tested, counted = f"{self.pairs.test}, {p}", tally_text(self.tally(ahead, behind))
+        if leads:
+            by_mean = self.metric.direction * (first.estimate - second.estimate)
+            better = first if by_mean > 0 else second
+            against = f"the mean of {better.method} is better" if by_mean * estimate < 0 else ""
+            return "; ".join(filter(None, (self.pairs.differs_by, tested, counted, against)))
+        counted = f"{self.pairs.differs_by} {number(abs(estimate))} in favour of {ahead.method}, {counted}"
+        return "; ".join(filter(None, (tested, counted, self.never)))
+
+    def tally(self, standing: Standing, other: Standing) -> Tally:
+        """Count the images that a method wins, on which it is equal, and that it loses against another."""
+        pair = self._pair(standing, other)
+        tally = self.pairs.tally(pair)
+        return tally if self.methods[self.pairs.pairs[0][pair]] == standing.method else Tally(*reversed(tally))
 
     def _pair(self, one: Standing, other: Standing) -> int:
-        return self.pairs.pair(self.methods.index(one.method), self.methods.index(other.method))
+        return self.pair_of(one.method, other.method)
 
-    def _ahead(self, one: Standing, other: Standing) -> float:
+    def ahead(self, one: Standing, other: Standing) -> float:
         """By how much one method is better than another, on what both have."""
         pair = self._pair(one, other)
         side = 1 if self.methods[self.pairs.pairs[0][pair]] == one.method else -1
@@ -150,11 +309,18 @@ class Answer:
         first, second = self.standings[:2]
         if second.method not in self.not_worse or first.letter in second.better_than:
             return ""
-        images = float(f"{self.pairs.images_needed(self._pair(first, second), self.level):.1g}")
+        pair, difference = self._pair(first, second), abs(self.ahead(first, second))
+        ahead = self.metric.with_unit(number(difference, digits=digits_within(0, difference)))
+        images = float(f"{self.pairs.images_needed(pair, self.level):.1g}")
+        of_images, of_trainings = self.pairs.errors_of_sources(pair)
+        sources = f"trainings vary it by {number(of_trainings)}, {self.pairs.noun}s by {number(of_images)}"
+        if images == math.inf and of_trainings > of_images:
+            return f"more {self.pairs.noun}s alone would not make a difference of {ahead} significant: {sources}"
         if not self.pairs.measured[0].images < images < math.inf:
             return ""
-        ahead = number(abs(self._ahead(first, second)))
-        return f"a difference of {ahead} would need about {int(images)} images to be significant"
+        rather = f"; {sources}, so more runs would help more" if of_trainings > of_images else ""
+        units = f"{int(images)} {self.pairs.noun}s"
+        return f"a difference of {ahead} would need about {units} to be significant{rather}"
 
     def sentences(self) -> list[str]:
         """Give the verdict, and what it would take to know more."""
@@ -163,9 +329,9 @@ class Answer:
     @property
     def correction(self) -> str:
         """For which p-values Holm's correction is made, in words; empty where there is a single one."""
-        if len(self.standings) == _NAMED and self.classes == 1:
+        if len(self.standings) == _NAMED and not self.of_all:
             return ""
-        return "after Holm's correction for all pairs" + (f" of all {self.classes} classes" if self.classes > 1 else "")
+        return f"after Holm's correction for all pairs{self.of_all}"
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -182,18 +348,33 @@ class Answer:
                 number(one.estimate, digits=digits),
                 interval_text(one.found.ends, digits),
                 self._better_than(one),
+                *self._against_best(one, digits),
             ]
             for one in shown
         ]
-        header = ["", "method", self.metric.name, f"{100 * self.level:g} % interval", "better than"]
+        header = ["", "method", self.metric.column_name, f"{100 * self.level:g} % interval", "better than"]
+        header += ["a leads by", "W-T-L"] if self.ranked else []
         notes = [f"the best {SHOWN} of {total} methods"] if total > SHOWN else []
         least = number(1 - self.level, digits=2)
         said = ["lower is better"] if self.metric.better == "lower" else []
         if not self.pairs.reason:
-            test = f"p of the paired jackknife t-test at most {least}"
+            test = f"p of the {self.pairs.test} at most {least}"
             said.append(f"better than: {test}{f', {self.correction}' if self.correction else ''}")
         notes += ["; ".join(said)] if said else []
+        if self.ranked:
+            counted = f"W-T-L: {self.pairs.measured[0].table.noun}s that a wins, ties and loses"
+            notes.append(f"a leads by: {self.pairs.differs_by} of the differences; {counted}")
         return TextTable(header, rows, names=2, notes=tuple(notes)).fitted(1)
+
+    def _against_best(self, standing: Standing, digits: int) -> list[str]:
+        """Write by how much the first method leads another, and its wins, ties and losses; of the signed-rank test."""
+        if not self.ranked:
+            return []
+        first = self.standings[0]
+        if standing is first or math.isnan(standing.estimate):
+            return ["", ""]
+        ahead = self.ahead(first, standing)
+        return [number(ahead, digits=digits), "-".join(map(str, self.tally(first, standing)))]
 
     def _better_than(self, one: Standing) -> str:
         """Write the letters of printed methods, and the number of others; or that it is better than all."""
@@ -219,9 +400,10 @@ class Answer:
         ]
         of = f"the best {len(shown)} methods: " if len(self.standings) > len(shown) else ""
         note = f"{of}by how much the row leads the column"
+        note += f", {self.pairs.differs_by}" if self.ranked else ""
         if not self.pairs.reason:
             note += f"; {star_key(least)} (Holm)"
-        header = [self.metric.name, *(one.letter for one in shown[1:])]
+        header = [self.metric.column_name, *(one.letter for one in shown[1:])]
         named = [[f"{one.letter} {one.method}", *row] for one, row in zip(shown, cells, strict=False)]
         table = TextTable(header, named, notes=(note,)).fitted(0)
         if table.width <= WIDTH:
@@ -230,14 +412,15 @@ class Answer:
         return TextTable(header, [[one.letter, *row] for one, row in zip(shown, cells, strict=False)], notes=(note,))
 
     def _lead(self, row: Standing, column: Standing, least: float, digits: int) -> str:
-        ahead = self._ahead(row, column)
+        ahead = self.ahead(row, column)
         text = "-" if math.isnan(ahead) else point_first(f"{round(ahead, digits) + 0:.{digits}f}")  # never -0
         return text + stars(self.p_values[row.method, column.method], least)
 
     def tables(self, *, digits: int = DIGITS) -> list[TextTable]:
         """Give the table of methods, and for three or more the matrix."""
         table = self.table(digits=digits)
-        return [table, self.matrix()] if len(self._defined) > _NAMED else [table]
+        has_matrix = len(self._defined) > _NAMED and not np.isnan(self.pairs.differences).all()
+        return [table, self.matrix()] if has_matrix else [table]
 
     def __str__(self) -> str:
         """Print the verdict and the tables."""
@@ -282,8 +465,16 @@ def p_number(p: float, *, digits: int = DIGITS) -> str:
 
 
 def p_text(p: float) -> str:
-    """Write a p-value for a sentence: ``p = .0123``, ``p < .0001``."""
-    return "no p-value" if math.isnan(p) else f"p {p_number(p)}" if p < _LEAST_P else f"p = {p_number(p)}"
+    """Write a p-value for a sentence: ``p = .012``, ``p < .0001``."""
+    if math.isnan(p):
+        return "no p-value"
+    return f"p {p_number(p)}" if p < _LEAST_P else f"p = {p_number(p, digits=_DIGITS_OF_P)}"
+
+
+def tally_text(tally: Tally) -> str:
+    """Write wins, ties and losses: ``9 wins, 1 tie, 2 losses``."""
+    losses = "1 loss" if tally.losses == 1 else f"{tally.losses} losses"
+    return f"{many(tally.wins, 'win')}, {many(tally.ties, 'tie')}, {losses}"
 
 
 def letters_text(letters: Sequence[str], places: Mapping[str, int], between: str = " ") -> str:

@@ -10,13 +10,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from segbench.core.arguments import check_choice
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
 from segbench.core.notes import behind, notes_about
@@ -25,9 +27,11 @@ from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer
 from segbench.statistics.failures import on_differences, on_distances
-from segbench.statistics.intervals import Intervals, intervals_of, notes_on
+from segbench.statistics.intervals import Intervals, intervals_of, notes_on, unknown_units
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.pairs import TIED, Pairs
+from segbench.statistics.pairs import Pairs, SignedRankTests, Test, TTests
+from segbench.statistics.run_means import told_of_runs
+from segbench.statistics.signed_rank import TIED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +61,16 @@ class Difference:
     wins, ties, losses : int
         Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
         which the metric is undefined is none of these.
+    both, lacking_a, lacking_b : int
+        Images (of means over classes masks) in which both have a value, and in which only a, or only b lacks one though
+        something is there: with distances, it finds nothing.
+    p_lacking : float
+        Whether one of the two lacks more: exact and two-sided, of McNemar. 1 where neither does.
+    hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high : float
+        Hodges-Lehmann estimate of the differences of images, with its interval, not corrected for the number of pairs;
+        nan for metrics that are no means over images, and where images are too few.
+    signed_rank_p, signed_rank_p_holm : float
+        Two-sided, of the signed-rank test; and corrected by Holm for the number of pairs. nan where there is none.
     """
 
     metric: str
@@ -74,6 +88,31 @@ class Difference:
     wins: int
     ties: int
     losses: int
+    both: int
+    lacking_a: int
+    lacking_b: int
+    p_lacking: float
+    hodges_lehmann: float = math.nan
+    hodges_lehmann_low: float = math.nan
+    hodges_lehmann_high: float = math.nan
+    signed_rank_p: float = math.nan
+    signed_rank_p_holm: float = math.nan
+
+    def by(self, test: Test) -> Difference:
+        """Return the row with what a test has as difference (the Hodges-Lehmann estimate), interval and p-values.
+
+        The t-test is what rows have as they are.
+        """
+        if test == "t-test":
+            return self
+        return replace(
+            self,
+            difference=self.hodges_lehmann,
+            low=self.hodges_lehmann_low,
+            high=self.hodges_lehmann_high,
+            p_value=self.signed_rank_p,
+            p_holm=self.signed_rank_p_holm,
+        )
 
     def turned(self) -> Difference:
         """Give b minus a."""
@@ -88,6 +127,11 @@ class Difference:
             high=0 - self.low,
             wins=self.losses,
             losses=self.wins,
+            hodges_lehmann=0 - self.hodges_lehmann,
+            hodges_lehmann_low=0 - self.hodges_lehmann_high,
+            hodges_lehmann_high=0 - self.hodges_lehmann_low,
+            lacking_a=self.lacking_b,
+            lacking_b=self.lacking_a,
         )
 
 
@@ -108,6 +152,10 @@ class Comparison:
     beside : tuple of Comparison
         Comparisons that are read together with this one, for instance of the other classes: p-values are corrected for
         all pairs of all of them.
+    parts : str
+        What these are of: ``"classes"``, ``"groups"``.
+    test : {"t-test", "signed-rank"}
+        Which test decides the answer; `differences` have both.
     """
 
     measured: Mapping[str, Measured]
@@ -115,7 +163,10 @@ class Comparison:
     general_notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
-    _pairs: dict[str, Pairs] = field(default_factory=dict, init=False)
+    parts: str = ""
+    test: Test = "t-test"
+    _t_tests: dict[str, TTests] = field(default_factory=dict, init=False)
+    _signed_rank_tests: dict[str, SignedRankTests] = field(default_factory=dict, init=False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -128,8 +179,23 @@ class Comparison:
 
     @property
     def images(self) -> int:
-        """Number of images."""
+        """Number of images, or of units of images."""
         return self._first.images
+
+    @property
+    def noun(self) -> str:
+        """What is drawn at random: "image", or what else the rows of the tables are, such as "patient"."""
+        return self._first.noun
+
+    @property
+    def number_of_images(self) -> int:
+        """Number of images, which units hold together."""
+        return self._first.table.number_of_images
+
+    @property
+    def sample_size(self) -> str:
+        """How many images there are, or units of images, in words."""
+        return self._first.table.sample_size
 
     @property
     def level(self) -> float:
@@ -144,8 +210,8 @@ class Comparison:
     @property
     def signature(self) -> str:
         """How differences were tested, and how resamples were drawn."""
-        first = self._first
-        return f"differences:jackknife-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
+        first, tested = self._first, "signed-rank" if self.test == "signed-rank" else "jackknife"
+        return f"differences:{tested}-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
 
     def metric(self, key: str | None = None) -> Metric:
         """Give a metric by its key.
@@ -153,7 +219,8 @@ class Comparison:
         Parameters
         ----------
         key : str, optional
-            Such as ``"auc_pr"``; by default that of the metric that ranks methods.
+            Such as ``"auc_pr"``; by default that of the metric that ranks methods. Of the signed-rank test, it is the
+            first that is a mean over images where that one is none.
 
         Returns
         -------
@@ -164,41 +231,61 @@ class Comparison:
         ArgumentError
             If it is not compared.
         """
+        if key is None:
+            return self._ranking
         for metric in self.metrics:
-            if metric.key == key or (key is None and metric.headline):
+            if metric.key == key:
                 return metric
         keys = ", ".join(metric.key for metric in self.metrics)
         raise ArgumentError(f"{key!r} is not compared; expected one of {keys}")
+
+    @property
+    def _ranking(self) -> Metric:
+        """The metric that ranks methods, or the first that the test applies to."""
+        headline = next(metric for metric in self.metrics if metric.headline)
+        if self.test == "t-test" or headline.mean_over_images:
+            return headline
+        return next(metric for metric in self.metrics if metric.mean_over_images)
 
     def place(self, key: str) -> int:
         """Number the column of a metric in the tables of the methods."""
         return [metric.key for metric in self._first.table.metrics].index(self.metric(key).key)
 
-    def pairs(self, key: str) -> Pairs:
-        """Give all pairs of methods by one metric, as arrays."""
-        if key not in self._pairs:
-            self._pairs[key] = Pairs(
-                self.metric(key),
-                tuple(self.measured.values()),
-                self.place(key),
-                partial(_p_values, self.beside, key),
-            )
-        return self._pairs[key]
+    def pairs(self, key: str, test: Test | None = None) -> Pairs:
+        """Return all pairs of methods by one metric, as arrays, with a test; by default the one that decides."""
+        return self.t_tests(key) if (test or self.test) == "t-test" else self.signed_rank_tests(key)
+
+    def t_tests(self, key: str) -> TTests:
+        """Return all pairs of methods by one metric, as arrays, with the t-test."""
+        if key not in self._t_tests:
+            beside = partial(_t_tests_of, self.beside, key)
+            self._t_tests[key] = TTests(self.metric(key), tuple(self.measured.values()), self.place(key), beside)
+        return self._t_tests[key]
+
+    def signed_rank_tests(self, key: str) -> SignedRankTests:
+        """Return all pairs of methods by one metric, as arrays, with the signed-rank test."""
+        if key not in self._signed_rank_tests:
+            methods, beside = tuple(self.measured.values()), partial(_signed_rank_tests_of, self.beside, key)
+            self._signed_rank_tests[key] = SignedRankTests(self.metric(key), methods, self.place(key), beside)
+        return self._signed_rank_tests[key]
 
     def rows(self, key: str, *, against: str | None = None, tallied: bool = True) -> list[Difference]:
         """Give the difference of each pair of methods by one metric, pair by pair in the order given.
 
         Or of each other method minus the one named `against`; p-values are corrected for all pairs all the same.
-        Images are not measured where they need not be `tallied`: wins, ties and losses are 0 then.
+        Images are not measured where they need not be `tallied`, nor for the test: wins, ties and losses are 0 then,
+        and the signed-rank test has no values.
         """
-        pairs, names = self.pairs(key), self.methods
+        pairs, names = self.t_tests(key), self.methods
         low, high = pairs.intervals(self.level)
+        tallied = tallied or self.test == "signed-rank"
+        ranked = self._ranked(key) if tallied else np.full((pairs.p_values.size, 5), np.nan)
         found = []
         for pair, (one, other) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
             if against not in (None, names[one], names[other]):
                 continue
             a, b = pairs.measured_of(pair)
-            error = float(pairs.standard_errors[pair])
+            error, lacking = float(pairs.standard_errors[pair]), pairs.lacking_of(pair)
             row = Difference(
                 key,
                 names[one],
@@ -213,27 +300,38 @@ class Comparison:
                 error,
                 math.nan if math.isnan(error) else float(pairs.freedom[pair]),
                 *(pairs.tally(pair) if tallied else (0, 0, 0)),
+                lacking.both,
+                *lacking.lacking,
+                lacking.p_value,
+                *ranked[pair].tolist(),
             )
             found.append(row.turned() if against == row.a else row)
         return found
 
+    def _ranked(self, key: str) -> FloatArray:
+        """Return estimate, both ends, p and Holm's p of the signed-rank test of each pair, shape (pairs, 5)."""
+        pairs = self.signed_rank_tests(key)
+        low, high = pairs.intervals(self.level)
+        return np.column_stack([pairs.differences, low, high, pairs.p_values, pairs.corrected])
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What to say beside the tables of the metrics that these show."""
-        return *self.general_notes, *self._on_few_images(compared(self))
+        keys = compared(self)
+        return *self.on_single_runs(keys[:1]), *self.general_notes, *self._on_few_images(keys)
 
     def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
         """Say what must be known beside the metrics of some keys."""
-        return *notes_about(self.general_notes, keys), *self._on_few_images(keys)
+        return *self.on_single_runs(keys), *notes_about(self.general_notes, keys), *self._on_few_images(keys)
 
     def _on_few_images(self, keys: Sequence[str]) -> tuple[str, ...]:
         """Say which images decide differences, and of which means the images may not show the failures."""
-        pairs = {key: self.pairs(key) for key in keys}
-        return *on_differences(pairs, self.methods), *on_distances(pairs)
+        tests = {key: self.t_tests(key) for key in keys}
+        return *on_differences(tests, self.methods), *on_distances(tests)
 
-    def why_none(self, key: str, a: str, b: str) -> dict[str, str]:
+    def why_none(self, key: str, a: str, b: str, test: Test | None = None) -> dict[str, str]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
-        pairs = self.pairs(key)
+        pairs = self.pairs(key, test)
         return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
 
     def measured_of(self, key: str, a: str, b: str) -> tuple[Measured, Measured]:
@@ -264,8 +362,11 @@ class Comparison:
 
     def answer(self, key: str | None = None) -> Answer:
         """Say which method is best by one metric, and how sure that is."""
-        pairs = self.pairs(self.metric(key).key)
-        return Answer(self.methods, pairs, self.level, 1 + len(self.beside))
+        metric, ranking = self.metric(key), self._ranking
+        headline = next((metric.name for metric in self.metrics if metric.headline), "")
+        instead_of = "" if ranking.headline or metric is not ranking else headline
+        of_all = f" of all {1 + len(self.beside)} {self.parts}" if self.beside else ""
+        return Answer(self.methods, self.pairs(metric.key), self.level, of_all, instead_of)
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
@@ -284,6 +385,17 @@ class Comparison:
             )
             found.append(f"{a} is better than {b} by {better} but worse by {worse}")
         return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
+
+    def on_single_runs(self, keys: Sequence[str]) -> list[str]:
+        """Return one line where methods of one run differ significantly, which says nothing of other trainings."""
+        for comparison, key in itertools.product((self, *self.beside), keys):
+            pairs = comparison.pairs(key)
+            (one, other), single = pairs.pairs, pairs.has_one_run
+            if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
+                several = setting("ours@1=PRED1 ours@2=PRED2", "compare({'ours': [run1, run2], ...})")
+                told = "significant for these predictions, one run of each method"
+                return [f"{told}; several runs ({several}) cover other trainings"]
+        return []
 
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per pair and metric, with the fields of `Difference`.
@@ -304,9 +416,15 @@ class Comparison:
         return self.answer()._repr_html_() + remarks_html(*self.notes)
 
 
-def _p_values(comparisons: Sequence[Comparison], key: str) -> list[FloatArray]:
-    """Give the p-values of all pairs of some comparisons; no lambda does this, so that comparisons can be pickled."""
-    return [each.pairs(key).p_values for each in comparisons]
+# No lambdas do this, so that comparisons can be pickled.
+def _t_tests_of(comparisons: Sequence[Comparison], key: str) -> list[TTests]:
+    """Return the t-tests of some comparisons."""
+    return [comparison.t_tests(key) for comparison in comparisons]
+
+
+def _signed_rank_tests_of(comparisons: Sequence[Comparison], key: str) -> list[SignedRankTests]:
+    """Return the signed-rank tests of some comparisons."""
+    return [comparison.signed_rank_tests(key) for comparison in comparisons]
 
 
 def _rank_shares(comparison: Comparison, key: str) -> Ranks:
@@ -323,8 +441,16 @@ def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     return dict(zip(methods, map(tuple, (shares / draws.shape[1]).tolist()), strict=True))
 
 
-def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Comparison:
+def compare(
+    tables: Mapping[str, Table],
+    *,
+    level: float = 0.95,
+    replicates: int = 2000,
+    seed: int = 0,
+    test: Test = "t-test",
+) -> Comparison:
     """Compare methods by their tables, of the same images and the same metrics; see `segbench.compare`."""
+    check_choice(test, named("test"), get_args(Test))
     if len(tables) < 2:
         raise ArgumentError(f"{', '.join(tables) or 'no method'}: a comparison needs at least two methods")
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
@@ -345,16 +471,36 @@ def compare(tables: Mapping[str, Table], *, level: float = 0.95, replicates: int
         notes.append(
             "means over images: pairs leave out images of which one method has no value, as it misses what is there"
         )
+    notes += unknown_units(first)
+    if test == "signed-rank":
+        _refuse_ranks([*tables.values()], metrics.values())
     places = {metric.key: place for place, metric in metrics.items()}
+    if told := told_of_runs(tables):
+        rows = f"{next(iter(tables.values())).noun}s"
+        of_folds = f"where folds vary more than {rows}, p-values and intervals are over folds"
+        of_runs = f"p-values, and intervals of several runs, are over {rows} and trainings"
+        notes.append(f"{told}: {of_folds if any(table.folds for table in tables.values()) else of_runs}")
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
     for note, on in said.items():
         notes.append(note if len(on) == len(tables) else behind(f"{few_names(on, len(tables))}: ", note))
-    return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined)
+    return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined, test=test)
 
 
-def together(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Correct comparisons that are read together, for instance of several classes, for all pairs of all of them."""
-    return [replace(one, beside=tuple(other for other in comparisons if other is not one)) for one in comparisons]
+def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
+    """Refuse the signed-rank test of tables whose rows it cannot rank, or without a mean over them."""
+    why = next((table.why_no_ranks for table in tables if table.why_no_ranks), "")
+    if any(table.folds for table in tables):
+        why = "the signed-rank test takes images as independent, and those of a fold share a training"
+    if not (why or any(metric.mean_over_images for metric in metrics)):
+        why = f"the signed-rank test is for means over {tables[0].noun}s, and no metric here is one"
+    if why:
+        raise ArgumentError(f"{why}; leave out {format_setting('test', 'signed-rank')}")
+
+
+def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:
+    """Correct comparisons that are read together, such as those of several classes, for all pairs of all of them."""
+    others = (tuple(other for other in comparisons if other is not one) for one in comparisons)
+    return [replace(one, beside=beside, parts=parts) for one, beside in zip(comparisons, others, strict=True)]
 
 
 def by_reason(lacking: Iterable[tuple[str, str]]) -> str:

@@ -24,7 +24,8 @@ from segbench.core.notes import MetricNote
 from segbench.core.numbers import many, number
 from segbench.core.table import CELLS_AT_ONCE
 from segbench.statistics.measured import Measured
-from segbench.statistics.pairs import TIED, Pairs
+from segbench.statistics.pairs import TTests
+from segbench.statistics.signed_rank import TIED
 
 ENOUGH_FOR_DISTANCES = 100
 """From this many images on, intervals of mean distances with 5 % failures hold them in more than 90 % of repeats."""
@@ -101,7 +102,7 @@ def _without(measured: Measured, images: Sequence[int]) -> str:
     return f"{few}: without {names}, which {lies} far from the others, "
 
 
-def on_differences(pairs: Mapping[str, Pairs], methods: Sequence[str]) -> Iterator[str]:
+def on_differences(pairs: Mapping[str, TTests], methods: Sequence[str]) -> Iterator[str]:
     """Name the images that decide differences, with the differences without them; `pairs` of methods by metric."""
     deciding_of = {key: _deciding_pairs(of) for key, of in pairs.items()}
     by_images = grouped((images, (key, pair)) for key, of in deciding_of.items() for pair, images in of.items())
@@ -118,7 +119,7 @@ def on_differences(pairs: Mapping[str, Pairs], methods: Sequence[str]) -> Iterat
         yield MetricNote(f"few {noun}s decide differences of other pairs, too: ", keys, "")
 
 
-def _deciding_pairs(pairs: Pairs) -> dict[int, tuple[int, ...]]:
+def _deciding_pairs(pairs: TTests) -> dict[int, tuple[int, ...]]:
     """Return the images that decide tested differences, by the number of the pair."""
     images_of: dict[int, tuple[int, ...]] = {}
     if pairs.reason:
@@ -143,14 +144,14 @@ def _deciding_pairs(pairs: Pairs) -> dict[int, tuple[int, ...]]:
     return dict(sorted(images_of.items()))
 
 
-def _difference_without(pairs: Pairs, methods: Sequence[str], pair: int, images: tuple[int, ...]) -> str:
+def _difference_without(pairs: TTests, methods: Sequence[str], pair: int, images: tuple[int, ...]) -> str:
     """Write the difference of a pair without some images, and that of all images."""
     names = " - ".join(methods[numbers[pair]] for numbers in pairs.pairs)
     first, second = (without(measured, images)[pairs.place] for measured in pairs.measured_of(pair))
     return f"{names} is {number(float(first - second))} instead of {number(float(pairs.differences[pair]))}"
 
 
-def on_distances(pairs: Mapping[str, Pairs]) -> Iterator[str]:
+def on_distances(pairs: Mapping[str, TTests]) -> Iterator[str]:
     """Caution against tests of means without an upper end over few images."""
     names = {}
     for key, of in pairs.items():

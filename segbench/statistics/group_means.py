@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
+from segbench.core.metric import Metric
+from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.statistics.jackknife import Jackknife
 
@@ -35,6 +37,17 @@ class GroupMeans(PartMeans):
     def images(self) -> int:
         """Number of images of all groups."""
         return sum(table.images for table in self.tables.values())
+
+    @property
+    def number_of_images(self) -> int:
+        """Number of images of all groups."""
+        return sum(table.number_of_images for table in self.tables.values())
+
+    @property
+    def sample_size(self) -> str:
+        """How many images, or units of images, there are in all groups, in words."""
+        images = many(self.number_of_images, "image")
+        return images if self.noun == "image" else f"{many(self.images, self.noun)}, {images}"
 
     @cached_property
     def names(self) -> list[str]:
@@ -63,17 +76,24 @@ class GroupMeans(PartMeans):
         """None: `jackknife` has those of each group."""
         return {}
 
-    def measure(self, weights: FloatArray) -> FloatArray:
-        """Average the metrics of groups for every row of weights, shape (R, images)."""
-        of_groups, start = [], 0
-        for table in self.tables.values():
-            of_groups.append(table.measure(weights[:, start : start + table.images])[:, self.places])
-            start += table.images
-        return self.averaged(np.array(of_groups))
+    def values_in(self, metric: Metric) -> IntArray:
+        """Count the values of each image that are in the mean of its group, where that is in the mean."""
+        number = self.metrics.index(metric)
+        groups = zip(self.tables.values(), self.held[:, number].tolist(), strict=True)
+        column = self.places[number]
+        return np.concatenate([table.values_in(table.metrics[column]) * is_held for table, is_held in groups])
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
         return np.concatenate([table.measure_images()[:, self.places] for table in self.tables.values()])
+
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Average the metrics of groups for every row of weights, shape (R, images)."""
+        of_groups, first = [], 0
+        for table in self.tables.values():
+            of_groups.append(table.measure(weights[:, first : first + table.images])[:, self.places])
+            first += table.images
+        return self.averaged(np.array(of_groups))
 
     def jackknife(self, groups: Sequence[Jackknife]) -> Jackknife:
         """Put the groups' own together; an image that is alone in its group cannot be left out."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,12 +15,16 @@ from segbench.core.names import first_names
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import by_key, many
 from segbench.core.protocol import Protocol
-from segbench.core.table import Table, Tabled
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
+from segbench.core.units import UnitTable
+from segbench.loaders.belonging import By
 from segbench.statistics.failures import on_intervals
-from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.tables import counts_table, table_of
-from segbench.statistics.units import By
+from segbench.statistics.group_means import GroupMeans
+from segbench.statistics.jackknife import t_value
+from segbench.statistics.measured import Interval, Measured, as_draws, as_level
+from segbench.statistics.tables import Counted, table_of
+from segbench.statistics.units import note_on_units, suggested_units
+from segbench.statistics.variance import Component
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 FEW_IMAGES = 10
 """Below this many images, intervals say that they are unreliable."""
 _FEW_OF_A_CLASS = 5
+_FEWEST_RUNS = 2
 _ALIKE = 1 + 1e-9
 _NAMED_CLASSES, _NAMED_METRICS = 8, 3
 
@@ -43,19 +48,27 @@ class Intervals(Mapping[str, tuple[float, float]]):
     estimates : mapping of str to float
         The metrics themselves.
     standard_errors, freedom : mapping of str to float
-        Standard error and degrees of freedom of the jackknife; nan where an interval does not come from it.
+        Standard error and degrees of freedom of the jackknife; nan where an interval does not come from it. With
+        several trainings, freedom is nan, because images and trainings keep their own in `components`.
     level : float
         Share of repetitions in which such an interval would hold the metric of the population.
     replicates, seed : int
         Of the resamples, which metrics that jump between thresholds have quantiles of.
     images : int
-        Number of images.
+        Number of images, or of units.
+    sample_size : str
+        How many there are, in words: "12 images", or "12 patients, 170 images".
     notes : tuple of str
         What to say beside the intervals.
     undefined : mapping of str to str
         Why an interval is nan.
     thresholds : tuple of str
         Metrics that are thresholds, which are printed rounded down.
+    components : mapping of str to mapping of str to Component
+        By metric and source of chance (``"images"``; with runs ``"trainings"`` or ``"folds"``), ``error`` and
+        ``freedom`` of what it adds: which says whether more images or more trainings would narrow an interval.
+    wider : mapping of str to float
+        How many times as wide as over images an interval over units is.
     """
 
     intervals: Mapping[str, tuple[float, float]]
@@ -66,9 +79,12 @@ class Intervals(Mapping[str, tuple[float, float]]):
     replicates: int
     seed: int
     images: int
+    sample_size: str
     notes: tuple[str, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
+    components: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
+    wider: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> tuple[float, float]:
         """Give the interval of the metric of that key."""
@@ -124,17 +140,17 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
         Examples
         --------
-        >>> Intervals({}, {}, {}, {}, 0.95, 2000, 0, 50).signature
+        >>> Intervals({}, {}, {}, {}, 0.95, 2000, 0, 50, "50 images").signature
         'intervals:jackknife-95|resamples:2000-0'
         """
         return f"intervals:jackknife-{100 * self.level:g}|resamples:{self.replicates}-{self.seed}"
 
 
 def intervals(
-    per_image: Mapping[str, Any] | Table | Tabled,
+    per_image: Counted | Sequence[Mapping[str, Any]],
     *,
     protocol: Protocol | None = None,
-    unit: By | None = None,
+    unit: By = None,
     level: float = 0.95,
     replicates: int = 2000,
     seed: int = 0,
@@ -143,13 +159,14 @@ def intervals(
 
     Parameters
     ----------
-    per_image : mapping of str to counts, Result or Table
-        Counts by the image's name.
+    per_image : mapping of str to counts, Result or Table, or a list of mappings
+        Counts by the image's name. A list holds the runs of one method: trainings, all on the same images, or the folds
+        of a cross-validation, each on images of its own; see docs/random.md.
     protocol : Protocol, optional
         What measures counts; by default the protocol that ships for counts of their type.
     unit : str, mapping of str to str, or function of the name, optional
         Which images belong together, such as those of a patient: ``{"a_01": "a", "a_02": "a"}``, ``"folder"``,
-        ``"#_*"`` or ``"meta.csv:patient"``, see docs/units.md. By default each image is drawn by itself. For counts; a
+        ``"#_*"`` or ``"meta.csv:patient"``, see docs/random.md. By default each image is drawn by itself. For counts; a
         result has units of its own, see `Result.with_settings`.
     level : float
         Between 0 and 1.
@@ -168,6 +185,8 @@ def intervals(
     ------
     ArgumentError
         For a level outside (0, 1), no replicates, a negative seed, or no images.
+    DataError
+        If runs share some images, but not all.
 
     Examples
     --------
@@ -178,9 +197,7 @@ def intervals(
     True
     """
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
-    plain = protocol is None and unit is None
-    table = table_of(per_image) if plain else counts_table(per_image, protocol, unit)
-    return intervals_of(Measured(table, level, replicates, seed))
+    return intervals_of(Measured(table_of(per_image, protocol, unit), level, replicates, seed))
 
 
 def intervals_of(measured: Measured) -> Intervals:
@@ -191,6 +208,7 @@ def intervals_of(measured: Measured) -> Intervals:
     found = {key: measured.interval(place) for key, place in places.items()}
     drawn = {key: places[key] for key, one in found.items() if not one.reason and math.isnan(one.error)}
     by_jackknife = {key: places[key] for key, one in found.items() if not math.isnan(one.error)}
+    wider = _wider(measured, {key: one.ends for key, one in found.items()}, places)
     return Intervals(
         {key: one.ends for key, one in found.items()},
         {key: float(table.estimates[place]) for key, place in places.items()},
@@ -200,31 +218,83 @@ def intervals_of(measured: Measured) -> Intervals:
         measured.replicates,
         measured.seed,
         measured.images,
-        (*notes_on(measured, places), *on_intervals(measured, by_jackknife), *_on_resamples(measured, drawn)),
+        measured.table.sample_size,
+        (
+            *unknown_units(measured),
+            *_on_width(measured, wider),
+            *notes_on(measured, places),
+            *on_intervals(measured, by_jackknife),
+            *_on_resamples(measured, drawn),
+        ),
         {key: one.reason for key, one in found.items() if one.reason},
         tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
+        {key: {name: part.at(place) for name, part in measured.components.items()} for key, place in places.items()},
+        wider,
     )
 
 
-def few_images(images: int) -> tuple[str, ...]:
-    """Say what intervals over so few images are worth; nothing where there are enough."""
+def _wider(measured: Measured, intervals: Mapping[str, Interval], places: Mapping[str, int]) -> dict[str, float]:
+    """Return how many times as wide as over images the intervals over units are, of those that both have."""
+    if not isinstance(measured.table, UnitTable):
+        return {}
+    by_image = replace(measured, table=measured.table.by_image, beside=())
+    images = {metric.key: place for place, metric in enumerate(by_image.table.metrics) if metric.key}
+    wider = {}
+    for key in places:
+        if key in images and measured.table.metrics[places[key]].spread == "smooth":
+            (low, high), (least, greatest) = intervals[key], by_image.interval(images[key]).ends
+            if greatest > least and not math.isnan(low):
+                wider[key] = (high - low) / (greatest - least)
+    return wider
+
+
+def _on_width(measured: Measured, wider: Mapping[str, float]) -> Iterator[str]:
+    """Say how much wider than over images the interval over units is, of the metric that ranks methods or the first."""
+    headlines = (metric.key for metric in measured.table.metrics if metric.headline and metric.key in wider)
+    if key := next(headlines, next(iter(wider), "")):
+        times = f" is {wider[key]:.1f} times as wide as over images: {measured.table.sample_size}"
+        yield MetricNote("the interval of ", {key: key}, times)
+
+
+def few_images(images: int, noun: str = "image") -> tuple[str, ...]:
+    """Say what intervals over so few images, or units, are worth; nothing where there are enough."""
     if images == 1:
-        return ("1 image: intervals need at least two images",)
+        return (f"1 {noun}: intervals need at least two {noun}s",)
     if images < FEW_IMAGES:
-        return (f"{images} images: intervals over fewer than {FEW_IMAGES} are unreliable",)
+        return (f"{images} {noun}s: intervals over fewer than {FEW_IMAGES} are unreliable",)
     return ()
+
+
+def unknown_units(measured: Measured) -> tuple[str, ...]:
+    """Say that images of units which names suggest resemble each other, by the first mean over images."""
+    table = measured.table
+    means = (place for place, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
+    place = next(means, None)
+    if place is None or isinstance(table, (GroupMeans, UnitTable)) or suggested_units(table.names) is None:
+        return ()
+    return note_on_units(table.names, measured.of_images[:, place])
 
 
 def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
     """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
-    yield from few_images(measured.images)
+    yield from few_images(measured.images, measured.noun)
+    yield from _on_runs(measured)
     if measured.images > 1:
         yield from _on_weights(measured, places)
-    noun = measured.table.noun
+    noun = measured.noun
     held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
     if rare := [f"{name} ({many(number, noun)})" for name, number in held.items() if number < _FEW_OF_A_CLASS]:
         listed = first_names(rare, _NAMED_CLASSES)
         yield f"intervals are too narrow, since few {noun}s hold some classes: {listed}"
+
+
+def _on_runs(measured: Measured) -> Iterator[str]:
+    """Say what intervals over few trainings are worth, and what folds share."""
+    if measured.table.runs == _FEWEST_RUNS:
+        t, of_three = t_value(np.array([1.0, 2.0]), measured.level).tolist()
+        yield f"2 runs: intervals are wide, since t of two trainings is {t:.1f}; that of three is {of_three:.1f}"
+    if folds := len(set(measured.table.folds)):
+        yield f"{folds} folds: their trainings share images, which no interval or p-value accounts for"
 
 
 def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
@@ -250,8 +320,8 @@ def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         share = weights[heaviest, place] / weights[:, place].sum()
         names = {key: key for key, _ in found}
         if measured.jackknife.counted[place] <= effective[place] * _ALIKE:
-            why = f": only {measured.jackknife.counted[place]} of {measured.images} images count in it"
+            why = f": only {measured.jackknife.counted[place]} of {measured.images} {measured.noun}s count in it"
         else:
-            why = f": the {measured.images} images count as {effective[place]:.1f} of equal weight; "
+            why = f": the {measured.images} {measured.noun}s count as {effective[place]:.1f} of equal weight; "
             why += f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"
         yield MetricNote("", names, why, _NAMED_METRICS)

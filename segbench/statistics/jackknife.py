@@ -22,6 +22,7 @@ AUC, the squared standard error approaches that variance. With images of one pix
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,12 +90,29 @@ class Jackknife:
 
 def jackknife(table: Table) -> Jackknife:
     """Leave out each image of a table in turn."""
-    images, measured = table.images, table.without_each()
+    return Jackknife(table.estimates, _pseudo_values(table, table.without_each()), table.weights_by_metric)
+
+
+def pseudo_values_of_folds(table: Table, folds: Sequence[str]) -> FloatArray:
+    """Leave out each fold of a table in turn, given that of each row: pseudo-values, shape (folds, metrics)."""
+    kept = [[fold != left_out for fold in folds] for left_out in dict.fromkeys(folds)]
+    return _pseudo_values(table, table.measure(np.array([*kept, [True] * len(folds)], np.float64)))
+
+
+def mean_of_runs(runs: Sequence[Jackknife]) -> Jackknife:
+    """Average the metrics of several runs on the same images."""
+    estimates, pseudo, weights = zip(*((run.estimates, run.pseudo, run.weights) for run in runs), strict=True)
+    return Jackknife(np.mean(estimates, axis=0), np.mean(pseudo, axis=0), np.mean(weights, axis=0))
+
+
+def _pseudo_values(table: Table, measured: FloatArray) -> FloatArray:
+    """Compute pseudo-values from metrics without each part of a table in turn, and in the last row of all."""
     left_out, whole = measured[:-1], measured[-1]
+    parts = len(left_out)
     # A table may leave out images at a choice of its thresholds: the estimate takes the place of what these give.
     with np.errstate(invalid="ignore"):  # infinite where a threshold is
-        pseudo = images * whole - (images - 1) * left_out + (table.estimates - whole)
-    return Jackknife(table.estimates, pseudo, table.weights_by_metric)
+        pseudo: FloatArray = parts * whole - (parts - 1) * left_out + (table.estimates - whole)
+    return pseudo
 
 
 def standard_error(pseudo: FloatArray) -> FloatArray:
@@ -120,6 +138,14 @@ def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
 
     values: FloatArray = 2 * stdtr(freedom, -np.abs(t))
     return values
+
+
+def sign_test(differences: FloatArray | IntArray) -> float:
+    """Return the exact two-sided p-value of as many differences above as below 0: of yes and no, McNemar's."""
+    from scipy.special import bdtr
+
+    above, below = np.count_nonzero(differences > 0), np.count_nonzero(differences < 0)
+    return min(2 * float(bdtr(min(above, below), above + below, 0.5)), 1.0) if above + below else 1.0
 
 
 def logit_ends(estimate: float, reach: float) -> tuple[float, float]:

@@ -1,7 +1,8 @@
 """All pairs of methods by one metric: differences on the same images, with intervals and p-values.
 
-The pseudo-values of two methods are subtracted image by image (`segbench.statistics.jackknife`). What is tested, and
-what not, is in docs/comparing.md; beside that:
+There are two tests. The signed-rank test (`segbench.statistics.signed_rank`) takes the differences of images, or of
+what else the rows of a table are. The t-test takes pseudo-values (`segbench.statistics.jackknife`): those of two
+methods are subtracted image by image. What is tested, and what not, is in docs/comparing.md; beside that:
 
 - Where pseudo-values differ by the same amount in every image, p is as in a test of signs.
 - A difference of biased metrics (ECE, ACE, MCE) is tested where both methods have clearly more than the bias: beside a
@@ -12,25 +13,35 @@ what not, is in docs/comparing.md; beside that:
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric
-from segbench.core.numbers import many
+from segbench.core.numbers import many, number, verb
 from segbench.core.table import CELLS_AT_ONCE
-from segbench.statistics.jackknife import holm, p_value, standard_error, t_value
-from segbench.statistics.measured import Measured
+from segbench.statistics.jackknife import holm, sign_test, standard_error
+from segbench.statistics.measured import Measured, widened
+from segbench.statistics.signed_rank import (
+    TIED,
+    fewest_differences,
+    hodges_lehmann,
+    side_of_ranks,
+    signed_rank_p,
+    walsh_interval,
+)
+from segbench.statistics.variance import Component, Variance
+
+Test = Literal["t-test", "signed-rank"]
 
 FEWEST_IMAGES = 6
 """Below this many images, differences have neither interval nor p-value."""
-_ENOUGH = f"from {FEWEST_IMAGES} images on"
-TIED = 1e-12
 _THE_SAME = 1e-10
 _MOST_NEEDED = 1_000_000
 _POWER = 0.8  # with which so many images show a difference
@@ -44,14 +55,30 @@ class Tally(NamedTuple):
     losses: int
 
 
+class Lacking(NamedTuple):
+    """Values of a pair of methods that both have, and that one of the two lacks where something is there."""
+
+    both: int
+    lacking: tuple[int, int]  # values that the first, and that the second method alone lacks
+    p_value: float  # exact and two-sided, of McNemar: whether one of the two lacks more
+
+
 @dataclass(frozen=True, eq=False)
-class Pairs:
-    """The differences of all pairs of methods by one metric, in the order of `itertools.combinations`."""
+class Pairs(ABC):
+    """The differences of all pairs of methods by one metric, in the order of `itertools.combinations`, and their test.
+
+    Each test derives from this class: `TTests` and `SignedRankTests`.
+    """
+
+    test: ClassVar[str]
+    """What sentences call the test."""
+    differs_by: ClassVar[str] = ""
+    """What a difference is, where it is not that of the values of the two methods."""
 
     metric: Metric
     measured: Sequence[Measured]  # the methods, on the same images
     place: int  # the column of the metric in their tables
-    beside: Callable[[], Sequence[FloatArray]] = tuple  # gives p-values that are corrected for together
+    beside: Callable[[], Sequence[Pairs]] = tuple  # gives the pairs that p-values are corrected for together with these
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:
@@ -64,15 +91,30 @@ class Pairs:
         first, second = sorted((one, other))
         return first * (2 * len(self.measured) - first - 1) // 2 + second - first - 1
 
+    @property
+    def noun(self) -> str:
+        """What is drawn at random, in the singular."""
+        return self.measured[0].noun
+
+    @property
+    def _enough(self) -> str:
+        """How many images, or units, differences need."""
+        return f"differences have intervals and p-values from {FEWEST_IMAGES} {self.noun}s on"
+
+    @cached_property
+    def has_one_run(self) -> BoolArray:
+        """Which methods are a single training, so that nothing is known of others; folds are several."""
+        return np.array([method.table.runs == 1 and not method.table.folds for method in self.measured])
+
     @cached_property
     def estimates(self) -> FloatArray:
         """The metric of each method."""
         return np.array([one.table.estimates[self.place] for one in self.measured])
 
     @cached_property
-    def common(self) -> Mapping[int, Pairs]:
+    def common(self) -> Mapping[int, Self]:
         """By number, the pairs of methods that are not measured on the same, each by itself and on what both have."""
-        found: dict[int, Pairs] = {}
+        found: dict[int, Self] = {}
         if not self.measured[0].table.may_be_restricted(self.metric):
             return found
         for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
@@ -82,12 +124,66 @@ class Pairs:
                 found[pair] = replace(self, measured=fewer, beside=tuple)
         return found
 
+    @cached_property
+    def lacking(self) -> Mapping[int, Lacking]:
+        """By number, the pairs of methods of which one lacks values that the other has, though something is there."""
+        return self._lacking_in_pairs[0]
+
+    def lacking_of(self, pair: int) -> Lacking:
+        """Return the same of any pair."""
+        if pair in self.lacking:
+            return self.lacking[pair]
+        both = self.measured[0].images
+        if self.measured[0].table.may_be_restricted(self.metric):
+            first, second = (self._values[numbers[pair]] for numbers in self.pairs)
+            both = int(np.minimum(first, second).sum())
+        return Lacking(both, (0, 0), 1.0)
+
+    @cached_property
+    def lacking_of_methods(self) -> IntArray:
+        """How many values each method lacks that some other has, though something is there, shape (methods,)."""
+        return self._lacking_in_pairs[1].sum(axis=1)
+
+    @cached_property
+    def _values(self) -> list[IntArray]:
+        """How many values each row of each method has in a mean over images."""
+        return [measured.table.values_in(self.metric) for measured in self.measured]
+
+    @cached_property
+    def _lacking_in_pairs(self) -> tuple[dict[int, Lacking], IntArray]:
+        """What pairs lack; and the most values of each row that a method lacks beside another, (methods, rows)."""
+        pairs, of_methods = dict[int, Lacking](), np.zeros((len(self.measured), self.measured[0].images), np.int64)
+        if not self.measured[0].table.may_be_restricted(self.metric):
+            return pairs, of_methods
+        for pair, (first, second) in enumerate(zip(*map(np.ndarray.tolist, self.pairs), strict=True)):
+            a, b = self.measured[first], self.measured[second]
+            fewer = a.over_common(b), b.over_common(a)
+            if fewer == (a, b):
+                continue
+            common = [measured.table.values_in(self.metric) for measured in fewer]
+            lost_by_b, lost_by_a = self._values[first] - common[0], self._values[second] - common[1]
+            if lost_by_a.any() or lost_by_b.any():
+                counts = int(lost_by_a.sum()), int(lost_by_b.sum())
+                p = sign_test(lost_by_a - lost_by_b)
+                pairs[pair] = Lacking(int(np.minimum(*common).sum()), counts, p)
+                of_methods[first] = np.maximum(of_methods[first], lost_by_a)
+                of_methods[second] = np.maximum(of_methods[second], lost_by_b)
+        return pairs, of_methods
+
+    @cached_property
+    def lacking_corrected(self) -> FloatArray:
+        """Holm's p-values of McNemar's tests, one per pair; 1 where neither method lacks what the other has."""
+        p_values = np.ones(self.pairs[0].size)
+        for pair, lacking in self.lacking.items():
+            p_values[pair] = lacking.p_value
+        return holm(p_values)
+
     def _moved(self, whole: Measured, fewer: Measured) -> bool:
         """Whether a method is measured otherwise on fewer values."""
         before, after = (one.jackknife.pseudo[:, self.place] for one in (whole, fewer))
         return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
-    def _with_common(self, values: NDArray[Any], of: Callable[[Pairs], NDArray[Any]]) -> NDArray[Any]:
+    def _with_common(self, values: NDArray[Any], of: Callable[[Self], NDArray[Any]]) -> NDArray[Any]:
         """Replace the values of pairs that are not measured on the same."""
         for pair, alone in self.common.items():
             values[pair] = of(alone)[0]
@@ -100,6 +196,79 @@ class Pairs:
         else:
             one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
         return one, other
+
+    @property
+    @abstractmethod
+    def reason(self) -> str:
+        """Why no pair has a p-value; empty where some may have one."""
+
+    @property
+    @abstractmethod
+    def differences(self) -> FloatArray:
+        """By how much the first method of each pair has a higher value than the second; nan where undefined."""
+
+    @property
+    @abstractmethod
+    def p_values(self) -> FloatArray:
+        """Two-sided p-value of each difference; nan where it has none."""
+
+    @abstractmethod
+    def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return both ends of the interval of each difference; nan where it has none."""
+
+    @abstractmethod
+    def why_none(self, pair: int) -> dict[str, str]:
+        """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
+
+    @property
+    def signs(self) -> FloatArray:
+        """To which side each difference lies: 1, -1 or 0."""
+        signs: FloatArray = np.sign(self.differences)
+        return signs
+
+    @cached_property
+    def corrected(self) -> FloatArray:
+        """Holm's correction of the p-values for the number of pairs, and of the tests beside them."""
+        return holm(np.concatenate([self.p_values, *(pairs.p_values for pairs in self.beside())]))[: self.p_values.size]
+
+    def won(self, level: float) -> FloatArray:
+        """Return 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
+        won: FloatArray = np.where(self.corrected <= 1 - level, self.metric.direction * self.signs, 0)
+        return won
+
+    def tally(self, pair: int) -> Tally:
+        """Count the images that each method of a pair wins, on what both have."""
+        one, other = (each.of_images[:, self.place] for each in self.measured_of(pair))
+        ahead = self.metric.direction * (one - other)
+        found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
+        return Tally(*(int(np.count_nonzero(part)) for part in found))
+
+    def images_needed(self, pair: int, level: float) -> float:
+        """About how many images like these make the difference of a pair significant; inf if that is not known."""
+        del pair, level
+        return math.inf
+
+    def errors_of_sources(self, pair: int) -> tuple[float, float]:
+        """Return the standard errors that images alone would give a difference, and trainings; nan if not known."""
+        del pair
+        return math.nan, math.nan
+
+    @cached_property
+    def most_that_differ(self) -> int:
+        """In how many rows the values of two methods differ, of the pair with the most of them."""
+        tallies = map(self.tally, range(self.pairs[0].size))
+        return max(tally.wins + tally.losses for tally in tallies)
+
+    def why_never_significant(self, level: float) -> str:
+        """Say why no pair can be significant, however much they differ; empty where some can."""
+        del level
+        return ""
+
+
+class TTests(Pairs):
+    """Pairs tested by the jackknife: each difference beside its standard error, as Student's t."""
+
+    test = "paired jackknife t-test"
 
     @cached_property
     def differences(self) -> FloatArray:
@@ -121,9 +290,9 @@ class Pairs:
     def _of_all(self) -> str:
         """Why none has one, if that has the same reason for all pairs; else empty."""
         if self.measured[0].images < FEWEST_IMAGES:
-            return f"{many(self.measured[0].images, 'image')}: differences have intervals and p-values {_ENOUGH}"
+            return f"{many(self.measured[0].images, self.noun)}: {self._enough}"
         if self.metric.spread in ("jumps", "erratic"):
-            return "it jumps when images change, so it has no p-value"
+            return f"it jumps when {self.noun}s change, so it has no p-value"
         lost = [one.undefined_without(self.place) for one in self.measured]
         return lost[0] if all(lost) else ""
 
@@ -137,8 +306,7 @@ class Pairs:
         """Say that a difference has neither interval nor p-value, if so few images do; empty of enough."""
         if counted >= FEWEST_IMAGES:
             return ""
-        images = many(self.measured[0].images, "image")
-        return f"{counted} of {images} count in it: differences have intervals and p-values {_ENOUGH}"
+        return f"{counted} of {many(self.measured[0].images, self.noun)} count in it: {self._enough}"
 
     @cached_property
     def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -154,6 +322,53 @@ class Pairs:
         return tested[0], tested[1], tested[2]
 
     @cached_property
+    def variance(self) -> Variance:
+        """The variance of each difference of methods measured on the same, from all sources."""
+        return Variance(self._of_images.with_folds(*self._of_folds), *self._of_trainings)
+
+    @cached_property
+    def _of_images(self) -> Component:
+        """What images add to each difference; they may weigh otherwise in the other method: the less freedom counts."""
+        one, other = self.pairs
+        freedom = np.array([method.jackknife.freedom_of_differences[self.place] for method in self.measured])
+        return Component(self._tested[0], np.minimum(freedom[one], freedom[other]))
+
+    @cached_property
+    def _of_folds(self) -> tuple[FloatArray, FloatArray]:
+        """By how much the variance over whole folds exceeds that over images, and its degrees of freedom.
+
+        Where two methods have other folds, what either exceeds it by adds up.
+        """
+        one, other = self.pairs
+        excess, freedom = np.zeros(one.size), np.full(one.size, np.inf)
+        for folds in dict.fromkeys(method.table.folds for method in self.measured if method.table.folds):
+            pseudo = np.array([method.without_folds(folds)[:, self.place] for method in self.measured])
+            has_these = np.array([method.table.folds == folds for method in self.measured])
+            pairs = np.flatnonzero(has_these[one] | has_these[other])
+            error = standard_error((pseudo[one[pairs]] - pseudo[other[pairs]]).T)
+            more = np.maximum(error**2 - self._of_images.error[pairs] ** 2, 0)
+            excess[pairs] += more
+            freedom[pairs] = np.where(more > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
+        return excess, freedom
+
+    @property
+    def _of_trainings(self) -> tuple[tuple[Component, ...], BoolArray]:
+        """What trainings of either method add to each difference, and where one method is taken to vary as the other.
+
+        That is one of a single run: its variance is that of a training of the other, R times that of the mean over R.
+        """
+        one, other = self.pairs
+        runs = np.array([method.table.runs for method in self.measured])
+        single = self.has_one_run
+        variances = np.array([method.table.run_variances[self.place] for method in self.measured])
+        components = []
+        for method, rival in ((one, other), (other, one)):
+            with_rival = np.where(single[rival], 1 + runs[method], 1)
+            error = np.sqrt(variances[method] * with_rival)
+            components.append(Component(error, np.maximum(runs[method] - 1.0, 1)))
+        return tuple(components), single[one] != single[other]
+
+    @cached_property
     def standard_errors(self) -> FloatArray:
         """Standard error of each difference; nan where it has no p-value."""
         one, other = self.pairs
@@ -161,36 +376,22 @@ class Pairs:
             return np.full(one.size, np.nan)
         by_chance = np.array([bool(each.hardly_above_0(self.place)) for each in self.measured])
         untested = by_chance[one] | by_chance[other] | (self._in_pairs < FEWEST_IMAGES)
-        errors = np.where(untested, np.nan, self._tested[0])
+        errors = np.where(untested, np.nan, self.variance.error)
         return self._with_common(errors, lambda alone: alone.standard_errors)
 
     @cached_property
     def freedom(self) -> FloatArray:
-        """Degrees of freedom of each difference: the fewer that its methods have, whose images may weigh otherwise."""
-        one, other = self.pairs
-        freedom = np.array([each.jackknife.freedom_of_differences[self.place] for each in self.measured])
-        return self._with_common(np.minimum(freedom[one], freedom[other]), lambda alone: alone.freedom)
+        """Degrees of freedom of each difference; nan where images and trainings keep their own."""
+        return self._with_common(self.variance.freedom.copy(), lambda alone: alone.freedom)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each difference; nan where it has none."""
-        errors = self.standard_errors
-        with np.errstate(invalid="ignore", divide="ignore"):  # differences that are the same in every image
-            p_values = p_value(self.differences / errors, self.freedom)
+        p_values = np.where(np.isnan(self.standard_errors), np.nan, self.variance.p_values(self.differences))
         same, (one, other) = self._same, self.pairs
         counted = np.minimum(self._counted[one], self._counted[other])
         p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
         return self._with_common(p_values, lambda alone: alone.p_values)
-
-    @cached_property
-    def corrected(self) -> FloatArray:
-        """Holm's correction of the p-values for the number of pairs, and of the tests beside them."""
-        return holm(np.concatenate([self.p_values, *self.beside()]))[: self.p_values.size]
-
-    def won(self, level: float) -> FloatArray:
-        """Give 1 where the first method of a pair is significantly better, -1 where the second is, else 0."""
-        won: FloatArray = np.where(self.corrected <= 1 - level, self.metric.direction * np.sign(self.differences), 0)
-        return won
 
     def why_none(self, pair: int) -> dict[str, str]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
@@ -198,7 +399,8 @@ class Pairs:
         if pair in self.common:
             alone, defined = self.common[pair], ~np.isnan([each.table.estimates[self.place] for each in (one, other)])
             if np.isnan(alone.differences[0]) and defined.all():
-                return dict.fromkeys(("difference", "interval", "p_value"), "no image in which both have a value")
+                lacking = f"no {self.noun} in which both have a value"
+                return dict.fromkeys(("difference", "interval", "p_value"), lacking)
             return alone.why_none(0)
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
@@ -207,10 +409,13 @@ class Pairs:
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
         of_one = one.why_untested(self.place) or other.why_untested(self.place)
-        lost = self._of_all or of_one or self._too_few(self._in_pairs[pair])
+        of_fold = one.undefined_without_fold(self.place, other.table.folds)
+        of_fold = of_fold or other.undefined_without_fold(self.place, one.table.folds)
+        lost = self._of_all or of_one or of_fold or self._too_few(self._in_pairs[pair])
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
-        return {"interval": "the same difference in every image"} if self._same[pair] & ~self._equal[pair] else {}
+        same = self._same[pair] & ~self._equal[pair]
+        return {"interval": f"the same difference in every {self.noun}"} if same else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give both ends of the interval of each difference; nan where it has none."""
@@ -224,9 +429,8 @@ class Pairs:
 
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give the ends of intervals of the jackknife."""
-        errors = self.standard_errors.copy()
-        errors[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
-        reach = t_value(self.freedom, level) * errors
+        reach = np.where(np.isnan(self.standard_errors), np.nan, self.variance.reach(level))
+        reach[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
         middle = np.where(self._equal, 0.0, self.differences)
         return middle - reach, middle + reach
 
@@ -238,12 +442,13 @@ class Pairs:
         for k, (a, b) in enumerate(zip(one, other, strict=True)):
             if drawn[a] is not None and drawn[b] is not None:
                 ends[:, k] = np.nanquantile(drawn[a] - drawn[b], [(1 - level) / 2, (1 + level) / 2])
-        return ends[0], ends[1]
+        wider = widened(ends[1] - ends[0], self.variance.reach_of_trainings(level))
+        return ends[0] - wider, ends[1] + wider
 
     @cached_property
     def _same(self) -> NDArray[np.bool_]:
-        """Which differences of pseudo-values are the same in every image."""
-        known = ~np.isnan(self.standard_errors)
+        """Which differences of pseudo-values are the same in every image, and in trainings."""
+        known = ~np.isnan(self.standard_errors) & (self.variance.error <= np.maximum(self._tested[0], _THE_SAME))
         _, least, greatest = self._tested
         return known & (greatest - least <= _THE_SAME)
 
@@ -253,22 +458,130 @@ class Pairs:
         _, least, greatest = self._tested
         return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
-    def tally(self, pair: int) -> Tally:
-        """Count the images that each method of a pair wins, on what both have."""
-        one, other = (each.of_images[:, self.place] for each in self.measured_of(pair))
-        ahead = self.metric.direction * (one - other)
-        found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
-        return Tally(*(int(np.count_nonzero(part)) for part in found))
-
     def images_needed(self, pair: int, level: float) -> float:
         """About how many images like these make the difference of a pair significant; inf if more than a million."""
         # Significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this one.
         from scipy.special import ndtri
 
-        p_values = np.concatenate([self.p_values, *self.beside()])
-        each = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
+        p_values = np.concatenate([self.p_values, *(pairs.p_values for pairs in self.beside())])
+        least = (1 - level) / max(int(np.count_nonzero(p_values >= self.p_values[pair])), 1)
         images = np.geomspace(2, _MOST_NEEDED, 4000)
-        freedom = np.maximum((self.freedom[pair] + 1) / self.measured[0].images * images - 1, 2)
-        errors = self.standard_errors[pair] * np.sqrt(self.measured[0].images / images)
-        enough = abs(self.differences[pair]) >= (t_value(freedom, 1 - each) + float(ndtri(_POWER))) * errors
-        return float(images[enough.argmax()]) if self.differences[pair] and enough.any() else math.inf
+        variance = self.variance_of(pair, images)
+        enough = abs(self.differences[pair]) >= variance.reach(1 - least) + float(ndtri(_POWER)) * variance.error
+        known = self.differences[pair] and not math.isnan(self.standard_errors[pair])
+        return float(images[enough.argmax()]) if known and enough.any() else math.inf
+
+    def variance_of(self, pair: int, images: FloatArray) -> Variance:
+        """The variance of a difference over other numbers of images, which leave as it is what trainings add."""
+        if pair in self.common:
+            return self.common[pair].variance_of(0, images)
+        these, now = self._of_images.at(pair), self.measured[0].images
+        freedom = np.maximum((these.freedom + 1) / now * images - 1, 2)
+        of_images = Component(these.error * np.sqrt(now / images), freedom)
+        of_folds, (trainings, apart) = (values[pair] for values in self._of_folds), self._of_trainings
+        return Variance(of_images.with_folds(*of_folds), tuple(part.at(pair) for part in trainings), apart[pair])
+
+    def errors_of_sources(self, pair: int) -> tuple[float, float]:
+        """Return the standard errors of a difference that images alone would give it, and trainings alone."""
+        alone, place = (self.common[pair], 0) if pair in self.common else (self, pair)
+        return float(alone.variance.images.error[place]), float(alone.variance.error_of_trainings[place])
+
+
+class SignedRankTests(Pairs):
+    """Pairs tested by the signs and ranks of their differences in each image, or in what else the rows of a table are.
+
+    A difference is the Hodges-Lehmann estimate. Rows in which one of the two methods has no value are left out.
+    """
+
+    test = "signed-rank test"
+    differs_by = "Hodges-Lehmann estimate"
+
+    @cached_property
+    def reason(self) -> str:
+        """Why no pair has a p-value: the rows of a table have no ranks, or the metric is no mean over them."""
+        tables = [measured.table for measured in self.measured]
+        of_tables = next(filter(None, (table.why_no_ranks for table in tables)), "")
+        of_metric = "" if self.metric.mean_over_images else f"the signed-rank test is for means over {tables[0].noun}s"
+        return of_tables or of_metric
+
+    def differences_of_rows(self, pair: int) -> FloatArray:
+        """Return the difference of a pair in each row; nan where one of the two has no value."""
+        if pair in self.common:
+            return self.common[pair].differences_of_rows(0)
+        first, second = self.pairs
+        differences: FloatArray = self._of_methods[first[pair]] - self._of_methods[second[pair]]
+        return differences
+
+    @cached_property
+    def _of_methods(self) -> list[FloatArray]:
+        """The values of each method in each row."""
+        return [np.ascontiguousarray(measured.of_images[:, self.place]) for measured in self.measured]
+
+    def _of_pairs(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
+        """Compute a statistic of the differences of each pair; nan where the test does not apply."""
+        pairs = self.pairs[0].size
+        if self.reason:
+            return np.full(pairs, np.nan)
+        return np.array([statistic(self.differences_of_rows(pair)) for pair in range(pairs)])
+
+    @cached_property
+    def differences(self) -> FloatArray:
+        """The Hodges-Lehmann estimate of each pair; nan where it has none."""
+        return self._of_pairs(hodges_lehmann)
+
+    @cached_property
+    def p_values(self) -> FloatArray:
+        """Two-sided p-value of each pair; nan where it has none."""
+        return self._of_pairs(signed_rank_p)
+
+    @cached_property
+    def signs(self) -> FloatArray:
+        """To which side each difference lies; where the estimate is 0, the side of the larger sum of ranks."""
+        signs = np.sign(self.differences)
+        for pair in np.flatnonzero(signs == 0).tolist():
+            signs[pair] = side_of_ranks(self.differences_of_rows(pair))
+        return signs
+
+    def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return both ends of the interval of Walsh averages; nan of too few differences."""
+        pairs = self.pairs[0].size
+        if self.reason:
+            return np.full(pairs, np.nan), np.full(pairs, np.nan)
+        ends = np.array([walsh_interval(self.differences_of_rows(pair), level) for pair in range(pairs)])
+        return ends[:, 0], ends[:, 1]
+
+    def why_none(self, pair: int) -> dict[str, str]:
+        """Say why a pair lacks an estimate, an interval or a p-value; empty where it has all three."""
+        lacking = self.reason
+        undefined = [
+            self.measured[numbers[pair]].table for numbers in self.pairs if np.isnan(self.estimates[numbers[pair]])
+        ]
+        if not lacking and undefined:
+            lacking = undefined[0].why_undefined(self.metric)
+        noun, level = self.measured[0].table.noun, self.measured[0].level
+        rows = int(np.count_nonzero(~np.isnan(self.differences_of_rows(pair))))
+        if not (lacking or rows):
+            lacking = f"no {noun} in which both have a value"
+        if lacking:
+            return dict.fromkeys(("difference", "interval", "p_value"), lacking)
+        fewest = fewest_differences(level)
+        if rows < fewest:
+            return {"interval": f"{many(rows, noun)}: intervals of {100 * level:g} % take at least {fewest}"}
+        return {}
+
+    def why_never_significant(self, level: float) -> str:
+        """Say how many differences are not 0, if no p-value of so few can be significant after Holm's correction."""
+        together = [self, *cast("Sequence[SignedRankTests]", self.beside())]
+        tests = sum(int(np.count_nonzero(~np.isnan(pairs.p_values))) for pairs in together)
+        if not tests or np.nanmin(self.corrected) <= 1 - level:
+            return ""
+        most = max(pairs.most_that_differ for pairs in together)
+        fewest = fewest_differences(level, tests)
+        if not 0 < most < fewest:
+            return ""
+        least = number(1 - level, digits=2)
+        if tests == 1:
+            few = f"{many(most, 'difference')} {verb(most, 'are')} not 0"
+            return f"{few}, and with fewer than {fewest} p cannot be {least} or less"
+        few = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
+        return f"{few}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"

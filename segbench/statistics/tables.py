@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
-from segbench.statistics.units import By, by_unit, read_units
-from segbench.protocols.registry import measuring, protocols, verb_of
+from segbench.loaders.belonging import UNIT, By, assignment
+from segbench.protocols.registry import measuring, protocols
+from segbench.statistics.run_means import table_of_runs
+from segbench.statistics.units import by_unit
+
+_METHOD = "the method"
+Counted = Mapping[str, Any] | Table | Tabled
+"""Counts by the name of the image, or what has a table of them."""
 
 
-def table_of(counts: Mapping[str, Any] | Table | Tabled) -> Table:
-    """Lay out counts of any protocol."""
+def table_of(counts: Counted | Sequence[Mapping[str, Any]], protocol: Protocol | None = None, unit: By = None) -> Table:
+    """Lay out counts of any protocol, of one run or a list of several, with rows summed by unit if units are given."""
+    if isinstance(counts, (list, tuple)):
+        return table_of_counts(_METHOD, as_runs(_METHOD, counts), protocol, unit)
     table = getattr(counts, "measured", counts)
     if isinstance(table, Table):
+        if protocol is not None or unit is not None:
+            what = f"protocol and unit are for counts, and found {type(counts).__name__}, which has its own"
+            raise ArgumentError(f"{what}; units of a result: result.with_settings(unit=...)")
         if not table.images:
             raise ArgumentError(f"found {type(counts).__name__} without images, expected at least one image")
         return table
-    return counts_table(counts)
-
-
-def counts_table(counts: object, protocol: Protocol | None = None, unit: By | None = None) -> Table:
-    """Lay out counts by image name, with rows summed by unit where units are given."""
     if not isinstance(counts, Mapping):
         raise ArgumentError(f"found {type(counts).__name__}, expected one result, or counts by the name of the image")
-    measuring = protocol or protocol_measuring(counts)
-    table = measuring.table(counts)
-    return table if unit is None else by_unit(table, counts, read_units(unit, counts), measuring.table)
+    return table_of_counts(_METHOD, {"1": counts}, protocol, unit)
+
+
+def table_of_counts(
+    method: str, runs: Mapping[str, Mapping[str, Any]], protocol: Protocol | None = None, unit: By = None
+) -> Table:
+    """Lay out the counts of each image of the runs of a method, see `table_of_runs`."""
+    measuring = protocol or protocol_measuring(*runs.values())
+    if unit is None:
+        return table_of_runs(method, runs, measuring.table)
+    units = assignment(UNIT, unit, {image for images in runs.values() for image in images})
+    return table_of_runs(
+        method, runs, lambda counts: by_unit(measuring.table(counts), counts, units, measuring.table), units
+    )
+
+
+def as_runs(method: str, counts: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
+    """Number the runs of a method, each the counts by the name of the image, or what holds them."""
+    runs = {str(number): getattr(run, "counts", run) for number, run in enumerate(counts, 1)}
+    odd = [type(run).__name__ for run in runs.values() if not isinstance(run, Mapping)]
+    if odd or not runs:
+        found = f"a list of {odd[0]}" if odd else "an empty list"
+        raise ArgumentError(f"{method}: found {found}, expected a list of runs, each counts by the name of the image")
+    return runs
 
 
 def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
@@ -58,13 +85,8 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
         ):
             if images:
                 problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
-                verb = verb_of(type(protocol_measuring(*methods.values())))
-                images_option = format_setting("images", "common.txt")
-                again = setting(f"segbench {verb} GT PRED... {images_option}", images_option)
-                remedies[
-                    "predict the missing images, or count all methods into a new file with "
-                    f"{again}, a list of the images that all have, one name per line"
-                ] = None
+                on_common = setting("segbench compare --common", "common=True")
+                remedies[f"predict the missing images, or compare on those that all methods have: {on_common}"] = None
         for image in sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:

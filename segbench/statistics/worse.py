@@ -9,21 +9,25 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from segbench.core.metric import Metric
-from segbench.core.numbers import point_first, signed
+from segbench.core.numbers import digits_within, point_first, signed
+from segbench.statistics.answer import p_text
 from segbench.statistics.comparison import Comparison, Difference
 
 EXIT_CODES = {"worse": 3, "undecided": 4, "not worse": 0}
 """Exit codes of the command line, the worst first."""
 
 
+Decision = Literal["worse", "undecided", "not worse"]
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One method against the baseline by one metric; `reason` says why there is no interval."""
 
-    class_name: str
+    part: str
     metric: str
     method: str
-    outcome: Literal["worse", "undecided", "not worse"]
+    outcome: Decision
     difference: float | None
     interval: tuple[float, float] | None
     reason: str
@@ -71,7 +75,7 @@ def check_not_worse(
     for (name, comparison), key in itertools.product(comparisons.items(), keys):
         metric, others = comparison.metric(key), unfinished.keys() - {*comparison.methods, baseline}
         found = [
-            _outcome(name, comparison, metric, row, margin)
+            _outcome(name, comparison, metric, row.by(comparison.test), margin)
             for row in comparison.rows(key, against=baseline, tallied=False)
         ]
         found += [Outcome(name, key, method, "undecided", None, None, "", "") for method in sorted(others)]
@@ -79,37 +83,53 @@ def check_not_worse(
         for one in found:
             reason = unfinished.get(one.method, of_all)
             said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
-            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_class(name)}{said}")
+            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_part(name)}{said}")
             outcomes.append(open_ if reason else one)
     return Check(baseline, margin, tuple(outcomes))
 
 
-def _of_class(name: str) -> str:
+def _of_part(name: str) -> str:
     return f"{name}: " if name else ""
 
 
 def _worse(baseline: str, metric: Metric, margin: float) -> str:
-    by = f"by more than {point_first(f'{margin:g}')} {metric.name}" if margin else f"by {metric.name}"
+    by = f"by more than {metric.with_unit(point_first(f'{margin:g}'))} {metric.name}" if margin else f"by {metric.name}"
     return f"worse than {baseline} {by}"
 
 
-def _outcome(class_name: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+def _decided(comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Decision:
+    """Decide by the interval of a difference; of the signed-rank test by p, where ties make the two disagree."""
+    least, greatest = sorted(metric.direction * end for end in (row.low, row.high))
+    outcome: Decision = "worse" if greatest < -margin else "not worse" if least >= -margin else "undecided"
+    if comparison.test == "t-test":
+        return outcome
+    significant = row.p_value <= 1 - comparison.level
+    if outcome == "worse" and not significant:
+        return "undecided"
+    if outcome == "undecided" and significant and not margin and row.difference:
+        return "worse" if metric.direction * row.difference < 0 else "not worse"
+    return outcome
+
+
+def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
     worse = _worse(row.b, metric, margin)
-    outcome: Literal["worse", "undecided", "not worse"] = "undecided"
+    outcome: Decision = "undecided"
     interval, reason = None, ""
     if math.isnan(row.low):
         reason = comparison.why_none(metric.key, row.a, row.b)["interval"]
-        said = f"whether {row.a} is {worse} is undefined: {reason}"
+        text = f"whether {row.a} is {worse} is undefined: {reason}"
     else:
         interval = row.low, row.high
-        least, greatest = sorted(metric.direction * end for end in interval)
-        if greatest < -margin:
-            outcome, said = "worse", f"{row.a} is {worse}"
-        elif least >= -margin:
-            outcome, said = "not worse", f"{row.a} is not {worse}"
-        else:
-            said = f"it is open whether {row.a} is {worse}"
-        ends = f"{100 * comparison.level:g} % interval [{signed(row.low)}, {signed(row.high)}]"
-        said += f" (difference {signed(row.difference)}, {ends})"
+        outcome = _decided(comparison, metric, row, margin)
+        decided = {
+            "worse": f"{row.a} is {worse}",
+            "not worse": f"{row.a} is not {worse}",
+            "undecided": f"it is open whether {row.a} is {worse}",
+        }[outcome]
+        pairs, digits = comparison.pairs(metric.key), digits_within(row.low, row.high)
+        value, low, high = (signed(number, digits=digits) for number in (row.difference, *interval))
+        difference = f"{pairs.differs_by or 'difference'} {metric.with_unit(value)}"
+        tested = f"; {pairs.test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
+        text = f"{decided} ({difference}, {100 * comparison.level:g} % interval [{low}, {high}]{tested})"
     known = None if math.isnan(row.difference) else row.difference
-    return Outcome(class_name, metric.key, row.a, outcome, known, interval, reason, f"{_of_class(class_name)}{said}")
+    return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{text}")

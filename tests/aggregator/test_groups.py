@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from segbench import (
+    Accumulator,
     Anomalies,
     ArgumentError,
     DataError,
@@ -16,9 +17,13 @@ from segbench import (
     Regions,
     Saliency,
     compare,
+    compare_results,
     count_pixels,
     evaluate,
     export_report,
+    import_bsds,
+    load_results,
+    merge_results,
 )
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
@@ -66,8 +71,8 @@ def test_the_mean_counts_groups_alike():
 
 
 def test_all_images_are_the_result_itself():
-    result = evaluate(pairs())
-    assert result.parts("group", "folder").pooled is result
+    result = evaluate(pairs(), group_by="folder")
+    assert result.parts("group").pooled is result
 
 
 @pytest.mark.parametrize(
@@ -170,7 +175,7 @@ def test_anomalies_of_folders_are_not_pooled():
     result = evaluate(pairs(), protocol=Anomalies())
     assert result.parts("group", "folder").pooled is None
     weather = {name: "dry" if name.endswith("1") else "wet" for name in pairs()}
-    assert result.parts("group", weather).pooled is result
+    assert result.parts("group", weather).pooled.counts is result.counts
 
 
 def anomalies(*names):
@@ -270,18 +275,124 @@ class TestColumns:
         assert groups[name].signature.isprintable()
 
     def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
-        with pytest.raises(ArgumentError, match="it names none of the images, which are called city/0"):
+        with pytest.raises(ArgumentError, match="images are called city/0"):
             result.parts("group", f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
 
 
 @pytest.mark.parametrize(
     ("by", "message"),
-    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "no image lies in a sub-folder")],
+    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "images lie in no sub-folder")],
 )
 def test_groupings_that_make_no_sense_are_refused(by, message):
     flat = {name.replace("/", "-"): pair for name, pair in pairs().items()}
     with pytest.raises(ArgumentError, match=message):
         evaluate(flat).parts("group", by)
+
+
+LIGHT = {name: "day" if name.endswith(("0", "1")) else "night" for name in pairs()}
+
+
+class TestSetting:
+    """Groups are a setting of measuring of every run: taken by results, kept by results files, counting nothing."""
+
+    def test_with_settings_names_and_takes_away_groups(self):
+        result = evaluate(pairs())
+        assert result.axes == ()
+        named = result.with_settings(group_by="folder")
+        assert (named.axes, list(named.parts("group"))) == (("group",), ["city", "road", "sea"])
+        light = named.with_settings(group_by=LIGHT)
+        assert {name: len(part.counts) for name, part in light.parts("group").items()} == {"day": 6, "night": 13}
+        assert [light.with_settings(group_by=none).axes for none in ("none", "", {}, None)] == [()] * 4
+
+    def test_groups_and_settings_of_the_protocol_go_together(self):
+        both = evaluate(pairs(), group_by="folder").with_settings(at=0.5, group_by=LIGHT)
+        assert "f@0.5" in both.parts("group")["day"].summary
+
+    @pytest.mark.parametrize(
+        ("protocol", "axis", "settings"),
+        [
+            ("pixels", "group", {"at": 0.5}),
+            (Labels(classes=2), "group", {"background": 0}),
+            (Labels(classes=3), "class", {"background": 0}),
+        ],
+    )
+    def test_a_mean_over_parts_is_measured_with_other_settings_as_its_whole_is(self, protocol, axis, settings):
+        images = {
+            name: (labels.astype(np.uint8), (soft > 0.5).astype(np.uint8)) for name, (labels, soft) in pairs().items()
+        }
+        result = evaluate(pairs() if protocol == "pixels" else images, protocol=protocol, group_by="folder")
+        mean = result.parts(axis).mean.with_settings(**settings)
+        expected = result.with_settings(**settings).parts(axis).mean
+        assert mean.summary == expected.summary
+        assert mean.summary != result.parts(axis).mean.summary
+        assert mean.signature == expected.signature
+        assert mean.intervals() == expected.intervals()
+
+    def test_a_mean_has_no_groups_of_its_own(self):
+        mean = evaluate(pairs()).parts("group", "folder").mean
+        with pytest.raises(ArgumentError, match="is a mean over groups; put the images of the whole into groups"):
+            mean.with_settings(group_by="folder")
+
+    def test_a_group_is_in_no_groups_and_a_class_is(self):
+        images = {
+            name: (labels.astype(np.uint8), (soft > 0.5).astype(np.uint8)) for name, (labels, soft) in pairs().items()
+        }
+        result = evaluate(images, protocol=Labels(classes=2), group_by="folder")
+        assert result.parts("group")["sea"].axes == ("class",)
+        assert list(result.parts("class")["1"].parts("group")) == ["city", "road", "sea"]
+
+    def test_a_results_file_keeps_them_and_another_run_replaces_them(self, tmp_path):
+        folders, file = written(tmp_path, pairs()), tmp_path / "r.segbench"
+        evaluate(*folders, results=file, group_by=LIGHT)
+        (stored,) = load_results(file)
+        assert list(stored.parts("group")) == ["day", "night"]
+        again = evaluate(*folders, results=file, group_by="folder")
+        assert again.reused == 19
+        (stored,) = load_results(file)
+        assert list(stored.parts("group")) == ["city", "road", "sea"]
+        (other,) = load_results(file, group_by=LIGHT, at=0.5)
+        assert "f@0.5" in other.parts("group").mean.summary
+        assert [one.axes for one in load_results(file, group_by="none")] == [()]
+        assert evaluate(*folders, results=file).axes == load_results(file)[0].axes == ()
+
+    def test_halves_are_merged_with_their_groups(self, tmp_path):
+        folders = written(tmp_path, pairs())
+        meta = [tmp_path / place / "meta.csv" for place in ("here", "there")]
+        for part, file in zip(("city", "sea"), meta, strict=True):
+            file.parent.mkdir()
+            listed(file, "name,light", *(f"{name},{light}" for name, light in LIGHT.items()))
+            chosen = {"images": [f"{part}/*"], "group_by": f"{file}:light"}
+            evaluate(*folders, method="net", results=tmp_path / part, **chosen)
+        (merged,) = merge_results([tmp_path / "city", tmp_path / "sea"], tmp_path / "both")
+        of_images = {name: light for name, light in LIGHT.items() if not name.startswith("road")}
+        assert merged.parts("group").mean.summary == merged.parts("group", of_images).mean.summary
+        assert merged.parts("group").notes == ()
+
+    @pytest.mark.parametrize("option", ["mapping", "csv"])
+    def test_methods_in_other_groups_are_not_compared(self, tmp_path, option):
+        file = tmp_path / "meta.csv"
+        results = []
+        for method, of_images in (("a", LIGHT), ("b", LIGHT | {"sea/0": "night"})):
+            listed(file, "name,light", *(f"{name},{light}" for name, light in of_images.items()))
+            by = of_images if option == "mapping" else f"{file}:light"
+            results.append(evaluate(pairs(), method=method, group_by=by))
+        with pytest.raises(
+            ArgumentError, match=r"the group of 'sea/0' is day in a, night in b; choose one: result.with_"
+        ):
+            compare_results([result.parts("group").mean for result in results])
+        alike = [result.with_settings(group_by=LIGHT).parts("group").mean for result in results]
+        assert compare_results(alike).rows("auc_roc")[0].difference == 0
+
+    def test_published_results_and_pixels_without_names_have_none(self, tmp_path):
+        (tmp_path / "eval_bdry_thr.txt").write_text("0.5 0.6 0.7 0.646154\n")
+        (published,) = import_bsds(tmp_path, method="print", results=tmp_path / "r.segbench")
+        assert published.with_settings(group_by="folder") is published
+        with pytest.raises(ArgumentError, match="group_by is no setting of measuring of these runs"):
+            load_results(tmp_path / "r.segbench", group_by="folder")
+        accumulator = Accumulator()
+        accumulator.update([0, 1, 1], [0.1, 0.2, 0.9])
+        with pytest.raises(ArgumentError, match="group_by is for images: accumulated has no images with names"):
+            accumulator.compute().with_settings(group_by="folder")
 
 
 class TestCommands:
@@ -369,6 +480,40 @@ class TestCommands:
         pooled = json.loads(segbench("compare", file, "--group-by", "none", "--format", "json").out)
         assert "mean:3 groups" in json.dumps(means)
         assert means != pooled
+
+    def test_methods_are_compared_in_every_group(self, segbench, tmp_path):
+        ours, theirs = (written(tmp_path / name, pairs(skill)) for name, skill in (("a", 0.5), ("b", 0.2)))
+        file = tmp_path / "two.segbench"
+        segbench("pixels", ours[0], f"ours={ours[1]}", f"theirs={theirs[1]}", "-o", file, "--group-by", "folder")
+        options = "--metrics", "auc_roc", "--format", "json"
+        document = json.loads(segbench("compare", file, "--group", "all", *options).out)
+        assert (document["images"], "mean:" in document["signature"]) == (19, False)
+        rows = {each["group"]: each["differences"][0] for each in document["answers"]}
+        alone = json.loads(segbench("compare", file, "--group", "city", *options).out)["answers"][0]
+        assert list(rows) == ["city", "road", "sea"]
+        assert rows["city"]["difference"] == alone["differences"][0]["difference"]
+        defined = sorted(row["p_value"] for row in rows.values() if row["p_value"] is not None)
+        assert min(row["p_holm"] for row in rows.values() if row["p_holm"] is not None) == min(1, 2 * defined[0])
+        text = segbench("compare", file, "--group", "all", "--format", "latex", "--metrics", "auc_roc,auc_pr").out
+        assert "all pairs of all 3 groups" in text
+        assert "road: 5 images: differences have intervals and p-values from 6 images on" in text
+        refused = segbench("compare", file, "--group", "all", "--class", "all")
+        assert (refused.code, "are two comparisons; choose one" in refused.err) == (2, True)
+
+    def test_runs_without_groups_are_answered_with_the_option_that_names_them(self, segbench, file):
+        for group in ("sea", "all"):
+            refused = segbench("compare", file, "--group", group)
+            assert (refused.code, refused.err.count("has groups; name them: --group-by folder")) == (2, 1)
+        assert segbench("show", file, "--group", "sea", "--group-by", "folder").code == 0
+
+    def test_published_runs_have_no_images_to_group(self, segbench, tmp_path):
+        (tmp_path / "eval_bdry_thr.txt").write_text("0.5 0.6 0.7 0.646154\n")
+        segbench("import", tmp_path, "-o", tmp_path / "print.segbench")
+        refused = segbench("show", tmp_path / "print.segbench", "--group-by", "folder")
+        assert (refused.code, "have no images with names, such as published ones; leave it out" in refused.err) == (
+            2,
+            True,
+        )
 
     def test_the_page_has_the_groups(self, file, tmp_path, segbench):
         segbench("report", file, "-o", tmp_path / "r.html", "--group-by", "folder")

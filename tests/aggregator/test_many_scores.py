@@ -69,7 +69,9 @@ class TestResultsFile:
         assert all(len(encode(counts[path.stem])) < 0.75 * path.stat().st_size for path in pred.iterdir())
 
     @pytest.mark.parametrize("at_once", [50_000, 2**24])
-    def test_it_keeps_the_summary_and_a_reduced_curve(self, folders, tmp_path, monkeypatch, at_once):
+    def test_it_keeps_a_reduced_curve_and_what_the_summary_is_computed_from(
+        self, folders, tmp_path, monkeypatch, at_once
+    ):
         monkeypatch.setattr(pooling, "SCORES_AT_ONCE", at_once)
         result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
         monkeypatch.setattr("segbench.curves.pooled.Pooling", None)  # nothing is pooled again
@@ -111,9 +113,9 @@ class TestResultsFile:
     @pytest.mark.parametrize(
         "change",
         [
-            "summary = replace(summary, 'ods_f', 'ods_g')",
-            "summary = replace(summary, '0.', '1.')",
-            "summary = 7",
+            "numbers = replace(numbers, 'ods', 'odd')",
+            "numbers = replace(numbers, '0.', '1.')",
+            "numbers = 7",
             "counts = (SELECT counts FROM images LIMIT 1)",
             "counts = x'00'",
             "digest = 'no'",
@@ -131,22 +133,22 @@ class TestResultsFile:
     @pytest.mark.parametrize(
         "changed",
         [
-            {"notes": [5]},
-            {"notes": [["left out of ", {"ods_f": "ODS F"}]]},
-            {"notes": [["left out of ", ["ods_f"], ", empty", None]]},
-            {"notes": [["left out of ", {"ods_f": "ODS F"}, ", empty", "3"]]},
-            {"notes": None},
-            {"metrics": {"ods_f": "high"}},
-            {"undefined": ["ods_f"]},
+            {"ods": [5]},
+            {"ods": 5},
+            {"areas": None},
+            {"areas": {"auc_roc": 0.5}},
+            {"f": ["high"]},
+            {"ois": [[1, 2, 3, 4]]},
+            {"images with positives": [None]},
         ],
     )
-    def test_a_forged_summary_is_damage(self, folders, tmp_path, segbench, changed):
+    def test_forged_numbers_are_damage(self, folders, tmp_path, segbench, changed):
         file = tmp_path / "r.segbench"
         result = evaluate(*folders[:2], results=file)
         with closing(sqlite3.connect(file)) as database, database:
-            summary, counts = database.execute("SELECT summary, counts FROM pooled").fetchone()
-            forged = json.dumps(json.loads(summary) | changed)
-            database.execute("UPDATE pooled SET summary = ?, digest = ?", (forged, result.digest_of(forged, counts)))
+            numbers, counts = database.execute("SELECT numbers, counts FROM pooled").fetchone()
+            forged = json.dumps(json.loads(numbers) | changed)
+            database.execute("UPDATE pooled SET numbers = ?, digest = ?", (forged, result.digest_of(forged, counts)))
         answer = segbench("show", file)
         assert answer.code == 1
         assert "what was kept of the run of 'net' cannot be unpacked" in answer.err
@@ -162,7 +164,7 @@ def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, t
         assert f"per_threshold: {result.chosen_points}" in run["notes"]
 
 
-def test_of_very_many_images_the_summary_is_kept_and_the_same_follows_from_it(tmp_path, monkeypatch):
+def test_of_very_many_images_the_same_follows_from_what_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("segbench.protocols.pixels.metrics._MANY_IMAGES", 1)
     gt, pred = write_papers(tmp_path)
     file = tmp_path / "r.segbench"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import segbench
 from segbench import Accumulator, Classes, Contours, Labels, Objects, Pixels, evaluate, load_results, merge_results
+from segbench.aggregator.codec import EncodedCounts, encode_kept
 from segbench.aggregator.result import parts_if_any
 from segbench.report.documents import document
 from segbench.report.tables import Listing
@@ -193,23 +194,69 @@ def keeping(monkeypatch):
         monkeypatch.setattr(f"{module}.REDUCED_ABOVE", 500)
 
 
+def images_on_two_scales(rng):
+    """Draw one image without positives, and two with scores that are no probabilities."""
+    (_, first), second, *others = float_images(rng)
+    return [(np.zeros(SHAPE, np.uint8), first), second, *((truth, scores * 300) for truth, scores in others)]
+
+
+def images_of_one_score(rng):
+    return [(truth, np.full(SHAPE, 128, np.uint8)) for truth, _ in soft_images(rng)]
+
+
+def masks_with_an_empty_truth(rng):
+    *pairs, (_, predicted) = mask_images(rng)
+    return [*pairs, (np.zeros(SHAPE, np.uint8), predicted)]
+
+
+KEPT = {
+    "floats": float_images,
+    "two-scales": images_on_two_scales,
+    "levels": soft_images,
+    "one-score": images_of_one_score,
+    "masks": masks_with_an_empty_truth,
+}
+
+
 @pytest.mark.usefixtures("keeping")
-@pytest.mark.parametrize("case", ["pixels-float", "pixels-tuned"])
-@pytest.mark.parametrize("seed", range(3))
-def test_so_does_a_run_of_very_many_scores_of_which_the_file_keeps_the_pool(tmp_path, case, seed):
-    kind, counting, images, values = CASES[case]
-    rng = np.random.default_rng(seed)
-    folders = written(tmp_path, images(rng))
-    before, asked = values(rng), values(rng)
-    if "thresholds" in before:  # a pool at thresholds is not kept
-        before["thresholds"] = ()
-    evaluate(*folders, kind(**counting, **before), results=tmp_path / "stored")
-    (stored,) = load_results(tmp_path / "stored")
+@pytest.mark.parametrize("images", KEPT)
+@pytest.mark.parametrize("seed", range(4))
+def test_so_does_a_run_of_which_the_file_keeps_the_pool(tmp_path, monkeypatch, images, seed):
+    monkeypatch.setattr("segbench.protocols.pixels.metrics._MANY_IMAGES", 1)
+    rng = np.random.default_rng([seed, *images.encode()])
+    folders = written(tmp_path, KEPT[images](rng))
+    before, asked = ((tuned_settings if rng.integers(2) else pixel_settings)(rng) for _ in range(2))
+    if images == "two-scales":  # counting doubts shares beside other scores
+        before, asked = (values | {"at": tuple(2 * np.ceil(values["at"]))} for values in (before, asked))
+    for file, values in (("stored", before), ("alike", asked)):
+        evaluate(*folders, Pixels(positive=">=128", **values), results=tmp_path / file)
+    (stored,), (alike,) = (load_results(tmp_path / file) for file in ("stored", "alike"))
+    monkeypatch.setattr("segbench.protocols.pixels.metrics.PixelTable.worth_keeping", False)
+    first, expected = (evaluate(*folders, Pixels(positive=">=128", **values)) for values in (before, asked))
     assert stored.kept is not None
-    found, expected = stored.with_settings(**asked), evaluate(*folders, kind(**counting, **asked))
-    require_alike(found, expected)
-    (untuned,) = load_results(tmp_path / "stored")
-    require_alike(found.with_settings(**before), untuned)
+    assert encode_kept(stored.kept) == encode_kept(alike.kept)  # whatever it was measured with
+    untuned = {"thresholds": (), "thresholds_source": ""}
+    require_alike(stored, first)
+    require_alike(stored.with_settings(**untuned | asked), expected)
+    require_alike(alike, expected)
+    require_alike(alike.with_settings(**untuned | before), first)
+
+
+@pytest.mark.usefixtures("keeping")
+@pytest.mark.parametrize(
+    ("asked", "unpacked"),
+    [({}, 0), ({"calibration": True}, 0), ({"at": 0.5}, IMAGES), ({"thresholds": (0.5,)}, IMAGES)],
+)
+def test_a_kept_pool_takes_each_image_at_most_once(tmp_path, monkeypatch, asked, unpacked):
+    folders = written(tmp_path, float_images(np.random.default_rng(0)))
+    evaluate(*folders, results=tmp_path / "stored")
+    images = []
+    of_image = EncodedCounts.__getitem__
+    monkeypatch.setattr(EncodedCounts, "__getitem__", lambda self, name: images.append(name) or of_image(self, name))
+    monkeypatch.setattr(EncodedCounts, "in_batches", None)
+    (stored,) = load_results(tmp_path / "stored", **asked)
+    assert str(stored.summary)
+    assert len(images) == unpacked
 
 
 @pytest.mark.parametrize("case", ["pixels", "pixels-float", "pixels-tuned"])
@@ -228,6 +275,7 @@ def test_so_do_pixels_without_the_names_of_images(case, seed):
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.filterwarnings("ignore:parts of")
 def test_so_does_a_run_put_together_of_halves_with_different_settings(tmp_path, request, case, keeps):
     if keeps:
         request.getfixturevalue("keeping")

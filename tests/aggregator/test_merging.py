@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from cases import FIRST_SCORES, write_folder, write_papers
 
 from segbench import (
     ArgumentError,
+    Contours,
     DataError,
     FailedImages,
     evaluate,
@@ -106,6 +108,53 @@ def test_parts_of_one_folder_are_joined_without_asking_and_so_are_copies_that_sh
     for order in ("abc", "cba"):
         (merged,) = merge_results([tmp_path / name for name in order], tmp_path / order)
         assert list(merged.counts) == ["first", "second", "third"]
+
+
+def halves(tmp_path, **of_each):
+    """Count label maps in two parts, each with its own value of a setting."""
+    truth, wrong = np.zeros((4, 5), np.uint8), np.zeros((4, 5), np.uint8)
+    truth[:2], wrong[:3] = 1, 1
+    maps = {"gt": truth, "net": wrong}
+    folders = [write_folder(tmp_path / side, {"a.png": part, "b.png": part}) for side, part in maps.items()]
+    ((name, values),) = of_each.items()
+    for image, value in zip("ab", values, strict=True):
+        rules = Contours(classes=2, **{name: value})
+        evaluate(*folders, rules, images=[image], method="net", results=tmp_path / image)
+    return [tmp_path / "a", tmp_path / "b"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "texts"),
+    [
+        ("background", ((), 0), ("none", "0")),
+        ("hd95", ("union", "larger"), ("union", "larger")),
+        ("empty", ("undefined", "diagonal"), ("undefined", "diagonal")),
+        ("spacing", (0.7, 1), ("0.7", "1")),
+    ],
+)
+def test_parts_with_settings_of_which_a_run_has_one_take_the_first_and_say_how_to_show_others(
+    tmp_path, segbench, name, values, texts
+):
+    files, both = halves(tmp_path, **{name: values}), tmp_path / "both"
+    answer = segbench("merge", *files, "-o", both)
+    assert answer.code == 0
+    what = "parts of 'net' were measured with different settings, and their run takes"
+    command = f"segbench show {both} --{name} {texts[1]}"
+    assert f"note: {what} {name}:{texts[0]}, as in {files[0]}; to show it with others: {command}\n" in answer.err
+    (merged,) = load_results(both)
+    assert merged.signature == merged.with_settings(**{name: values[0]}).signature
+    shown = json.loads(segbench(*command.split()[1:], "--format", "json").out)["runs"][0]
+    assert shown["signature"] == merged.with_settings(**{name: values[1]}).signature != merged.signature
+    with pytest.warns(UserWarning, match=rf"to show it with others: result.with_settings\({name}=...\)"):
+        merge_results(files, tmp_path / "again")
+
+
+def test_parts_with_one_value_or_with_lists_that_are_joined_have_no_note(tmp_path, segbench):
+    files = halves(tmp_path, nsd=((1,), (2,)))
+    answer = segbench("merge", *files, "-o", tmp_path / "both")
+    assert "note" not in answer.err
+    (merged,) = load_results(tmp_path / "both")
+    assert merged.rules.nsd == (1, 2)
 
 
 class TestRefusals:

@@ -111,6 +111,7 @@ class TestReport:
         assert document["schema"] == 1
         assert report == {
             "method": "pred",
+            "run": None,
             "protocol": "pixels",
             "images": 6,
             "inspected": 6,

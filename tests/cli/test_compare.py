@@ -548,3 +548,151 @@ class TestDirections:
 def test_python_prints_the_same_answer(segbench, results):
     said = segbench("compare", results).out.splitlines()[0]
     assert str(compare(load_results(results))).splitlines()[0] == said
+
+
+class TestSignedRank:
+    @pytest.fixture
+    def contours(self, segbench, tmp_path):
+        """Count squares that are moved: twice as far by the method b, and once each as far as 1 to 8 pixels by a."""
+        square = np.zeros((14, 40), np.uint8)
+        square[3:11, 3:11] = 255
+        steps = {"gt": [0] * 8, "a": [1, 2, 3, 4, 5, 6, 7, 8], "b": [2, 4, 6, 8, 10, 12, 14, 16], "c": [20] * 8}
+        folders = [
+            write_folder(tmp_path / name, {f"{k}.png": np.roll(square, step, 1) for k, step in enumerate(moved)})
+            for name, moved in steps.items()
+        ]
+        return counted(segbench, tmp_path / "contours.segbench", *folders, verb="contours")
+
+    def test_answers_by_the_headline_that_is_a_mean(self, segbench, contours):
+        lines = segbench("compare", contours, "--test", "signed-rank", "--methods", "a,b").out.splitlines()
+        assert lines[0].startswith("a leads b by 4.5")
+        assert lines[0].endswith("(Hodges-Lehmann estimate; signed-rank test, p = .0078; 8 wins, 0 ties, 0 losses)")
+        assert "p of the signed-rank test at most .05" in lines[5]
+        assert "|differences:signed-rank-95|" in lines[-1]
+
+    def test_says_that_the_headline_is_no_mean(self, segbench, results):
+        first = segbench("compare", results, "--test", "signed-rank").out.splitlines()[0]
+        assert first.startswith("good leads fair by .")
+        assert first.endswith("; judged by mean F, the first mean over images, since ODS F is none")
+
+    def test_all_prints_both_tests_the_one_that_decides_first(self, segbench, results):
+        by_ranks = segbench("compare", results, "--test", "signed-rank", "--all").out
+        by_t = segbench("compare", results, "--all").out
+        ranks, t = "p: two-sided, of the signed-rank test over images", "p: two-sided, of Student's t over images"
+        assert by_ranks.index(ranks) < by_ranks.index(t)
+        assert by_t.index(t) < by_t.index(ranks)
+
+    def test_against_one_method_names_test_wins_ties_and_losses(self, segbench, contours):
+        text = segbench("compare", contours, "--test", "signed-rank", "--against", "b").out
+        assert (
+            "a - b: Hodges-Lehmann estimate of the differences of images, with its 95 % interval; wins: images" in text
+        )
+        (row,) = (line.split() for line in text.splitlines() if line.startswith("hd95   a b "))
+        assert row[5] == "-4.5000"
+        assert row[-3:] == ["8", "0", "0"]
+
+    def test_a_pair_of_too_few_differences_is_said_below_the_pairs(self, segbench, contours, tmp_path):
+        few = (
+            "p: two-sided, of the signed-rank test over images, which cannot be .05 or less with fewer than 6 wins and"
+        )
+        options = ("--test", "signed-rank", "--all")
+        assert few not in segbench("compare", contours, *options, "--metrics", "hd95").out
+        square = np.zeros((14, 40), np.uint8)
+        square[3:11, 3:11] = 255
+        steps = {"gt": [0] * 8, "near": [1] * 8, "far": [1, 1, 1, 2, 2, 2, 2, 2]}
+        folders = [
+            write_folder(tmp_path / name, {f"{k}.png": np.roll(square, step, 1) for k, step in enumerate(moved)})
+            for name, moved in steps.items()
+        ]
+        kept = counted(segbench, tmp_path / "few.segbench", *folders, verb="contours")
+        text = segbench("compare", kept, *options, "--metrics", "hd95").out
+        assert few in text
+        assert "5 differences are not 0, and with fewer than 6 p cannot be .05 or less" in text.splitlines()[0]
+
+    def test_json_has_both_tests_and_which_decides(self, segbench, contours):
+        document = strict_json(segbench("compare", contours, "--test", "signed-rank", "--format", "json").out)
+        assert (document["schema"], document["test"], document["judged_by"]) == (2, "signed-rank", "hd95")
+        (row,) = (row for row in answer_by(document, "hd95")["differences"] if (row["a"], row["b"]) == ("a", "b"))
+        assert row["signed_rank"] == {
+            "difference": -4.5,
+            "low": -7.0,
+            "high": -2.0,
+            "p_value": 2 / 2**8,
+            "p_holm": 3 * 2 / 2**8,
+            "undefined": {},
+        }
+        assert row["p_value"] not in (None, row["signed_rank"]["p_value"])
+        assert answer_by(document, "hd95")["leader"] == "a"
+
+    def test_json_of_the_t_test_has_both_too(self, segbench, results):
+        document = strict_json(segbench("compare", results, *FEW, "--format", "json").out)
+        assert (document["test"], document["judged_by"]) == ("t-test", "ods_f")
+        (row,) = (row for row in answer_by(document, "mean_image_f")["differences"] if row["b"] == "fair")
+        assert row["signed_rank"]["p_value"] == 2 / 2**12
+        assert all(row["signed_rank"] is None for row in answer_by(document, "ods_f")["differences"])
+
+    def test_csv_has_both_tests(self, segbench, contours):
+        rows = list(csv.DictReader(io.StringIO(segbench("compare", contours, "--format", "csv").out)))
+        row = next(row for row in rows if (row["metric"], row["a"], row["b"]) == ("hd95", "a", "b"))
+        assert (row["hodges_lehmann"], row["hodges_lehmann_low"], row["hodges_lehmann_high"]) == (
+            "-4.5",
+            "-7.0",
+            "-2.0",
+        )
+        assert float(row["signed_rank_p"]) == 2 / 2**8
+
+    def test_papers_name_the_test(self, segbench, contours):
+        text = segbench("compare", contours, "--test", "signed-rank", "--format", "latex").out
+        assert "(p at most .05, signed-rank test over 8 images, after Holm's correction for all pairs by each" in text
+
+    @pytest.mark.parametrize(
+        ("against", "margin", "code", "said"),
+        [
+            ("a", "1", 3, "worse: b is worse than a by more than 1 HD95 (Hodges-Lehmann estimate +4.5"),
+            ("a", "3", 4, "undecided: it is open whether b is worse than a by more than 3 HD95"),
+            ("b", "1", 0, "not worse: a is not worse than b by more than 1 HD95"),
+        ],
+    )
+    def test_fails_by_the_interval_of_the_estimate(self, segbench, contours, against, margin, code, said):
+        options = ("--methods", "a,b", "--test", "signed-rank", "--against", against, "--fail-if-worse", margin)
+        found = segbench("compare", contours, *options)
+        assert found.code == code
+        assert said in found.err
+
+    def test_p_decides_where_ties_make_the_interval_say_otherwise(self, segbench, tmp_path):
+        # p of -1 (seven), -3, -3 and 2 is .059, with the interval [-2, -.5]; of -3 (five), -2, 1 and 2 it is .047, with
+        # the interval [-3, 0].
+        square = np.zeros((14, 40), np.uint8)
+        square[3:11, 3:11] = 255
+        steps = [([5] * 10, [6, 6, 6, 6, 6, 6, 6, 8, 8, 3], 4), ([5] * 8, [8, 8, 8, 8, 8, 7, 4, 3], 3)]
+        for a, b, code in steps:
+            moved = {"gt": [0] * len(a), "a": a, "b": b}
+            folders = [
+                write_folder(
+                    tmp_path / f"{name}{code}", {f"{k}.png": np.roll(square, s, 1) for k, s in enumerate(each)}
+                )
+                for name, each in moved.items()
+            ]
+            named = folders[0], *(f"{name}={folder}" for name, folder in zip("ab", folders[1:], strict=True))
+            kept = counted(segbench, tmp_path / f"{code}.segbench", *named, verb="contours")
+            options = ("--test", "signed-rank", "--against", "a", "--fail-if-worse", "0")
+            assert segbench("compare", kept, *options).code == code
+
+    def test_groups_are_refused_with_what_to_do(self, segbench, tmp_path):
+        folders = write_methods(tmp_path / "flat", {"good": 2, "fair": 1})
+        for folder in folders:
+            for k, path in enumerate(sorted(folder.iterdir())):
+                (folder / f"g{k % 2}").mkdir(exist_ok=True)
+                path.rename(folder / f"g{k % 2}" / path.name)
+        kept = counted(segbench, tmp_path / "r.segbench", *folders, "--group-by", "folder")
+        refused = segbench("compare", kept, "--group-by", "folder", "--test", "signed-rank")
+        assert refused.code == 2
+        assert "these are over groups; one group can be compared by itself; leave out --test signed-rank" in refused.err
+        assert segbench("compare", kept, "--group", "g0", "--test", "signed-rank").code == 0
+
+    def test_report_says_which_test(self, segbench, contours, tmp_path):
+        for options, test in (((), "paired jackknife t-test"), (("--test", "signed-rank"), "signed-rank test")):
+            page = tmp_path / "r.html"
+            assert segbench("report", contours, "-o", page, "--panels", "0", *options).code == 0
+            assert f"p of the {test}, after Holm" in page.read_text()
+        assert "Hodges-Lehmann estimate), 8 wins, 0 ties, 0 losses" in page.read_text()

@@ -94,6 +94,8 @@ def test_none_takes_a_setting_away(segbench, soft, contours, tmp_path):
     (plain,) = runs_of(segbench, file)
     ran(segbench("pixels", *soft[:2], "-o", file, "--at", "0.5", "--calibration"))
     assert runs_of(segbench, file, "--at", "none", "--no-calibration") == [plain]
+    ran(segbench("pixels", *soft[:2], "-o", file, "--at", "none", "--group-by", "none"))
+    assert runs_of(segbench, file) == [plain]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +174,8 @@ def test_runs_with_other_groups_are_one_run_and_tables_of_their_own(segbench, so
     assert len(load_results(file)) == 2
     shown = ran(segbench("show", file, "--metrics", "ods_f")).out
     assert re.findall(r"^(group|method) ", shown, re.MULTILINE) == ["group", "method"]
+    assert len(re.findall("^method ", ran(segbench("show", file, "--per-image")).out, re.MULTILINE)) == 1
+    ran(segbench("plot", file, "-o", tmp_path / "pr.svg"))  # a curve of all images
     answer = ran(segbench("compare", file), code=2)
     assert answer.err.endswith(f"choose one: --group-by {column}:sky or --group-by none\n")
     for by in (f"{column}:sky", "none"):

@@ -17,7 +17,7 @@ from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 from segbench import Classes, Pixels, evaluate, load_results
 from segbench.aggregator.benchmark import evaluate_pairing
 from segbench.aggregator.pools import process_pool
-from segbench.cli.data import methods_of
+from segbench.cli.methods import places_by_name
 from segbench.core.errors import ArgumentError
 from segbench.loaders import listing
 from segbench.loaders.listing import list_folder
@@ -130,7 +130,7 @@ def test_names_of_methods(tmp_path, monkeypatch):
         "x=other.zip",
         "b\udcff",
     ]
-    assert methods_of(given) == {
+    assert places_by_name(given, "methods") == {
         "a=b": "a=b",
         "pred": "pred.tar.gz",
         "x": "other.zip",
@@ -138,7 +138,7 @@ def test_names_of_methods(tmp_path, monkeypatch):
     }
     for wrong in (["=x"], ["x="], ["a.zip", "a.tar"]):
         with pytest.raises(ArgumentError):
-            methods_of(wrong)
+            places_by_name(wrong, "methods")
 
 
 def test_a_dot_in_the_name_of_a_folder_stays(segbench, papers):
@@ -155,7 +155,7 @@ def test_a_dot_in_the_name_of_a_folder_stays(segbench, papers):
     [("b/step_0.25.zip", "step_0.25"), ("b/hed.png", "hed"), ("net_v1.0.zip", "net_v1.0"), ("a.b.npy", "a.b")],
 )
 def test_only_a_known_extension_is_left_out(place, name):
-    assert list(methods_of([place])) == [name]
+    assert list(places_by_name([place], "methods")) == [name]
 
 
 def test_folders_whose_name_is_no_text(segbench, papers):

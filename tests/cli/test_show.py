@@ -181,7 +181,7 @@ class TestWorstImages:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--sort", "f"], "--sort lists the worst images first; add --per-image"),
+            (["--sort", "f"], "--sort lists the worst images or units first; add --per-image"),
             (["--sort", "g", "--per-image"], "--sort g: segbench does not measure g"),
         ],
     )

@@ -11,8 +11,8 @@ import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
 
 from segbench import Boundaries, evaluate
-from segbench.cli.data import methods_of
 from segbench.cli.main import main
+from segbench.cli.methods import places_by_name
 
 C_LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 COMMANDS = [
@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
     write_folder(root / "bytes", {"é first 日.npy": FIRST_SCORES, "second.npy": 1 - SECOND_SCORES})
     (root / "bytes").rename(root / os.fsdecode(b"\xff\xfe"))
     places = ["gt", "né日", os.fsdecode(b"\xff\xfe"), "b±=né日"]
-    for method, place in methods_of(places).items():
+    for method, place in places_by_name(places, "methods").items():
         evaluate(root / "gt", root / place, method=method, results=root / "r.segbench")
     return root
 

@@ -86,3 +86,14 @@ def test_the_training_loop_learns(example):
     ods = [float(line.split("ODS ")[1].split(",")[0]) for line in out.splitlines() if line.startswith("epoch")]
     assert ods[-1] > ods[0]
     assert "after Holm's correction for all pairs" in out
+
+
+def test_trainings_with_other_seeds_differ_and_the_same_seed_repeats(example, monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    assert example("train_seeds.py", tmp_path / "seeds") == (0, "", "")
+    runs = sorted((tmp_path / "seeds" / "texture").iterdir())
+    maps = [(run / "coins.png").read_bytes() for run in runs]
+    assert [run.name for run in runs] == ["seed1", "seed2", "seed3"]
+    assert len(set(maps)) == 3
+    example("train_seeds.py", tmp_path / "again")
+    assert (tmp_path / "again" / "texture" / "seed2" / "coins.png").read_bytes() == maps[1]

@@ -72,7 +72,8 @@ def test_one_that_is_beaten_is_not_said_to_be_as_good():
     like_absent = measured([*cut_down_to(10, 3), *cut_down_to(9, 4), *[square(4, 8)] * 5], "like absent", Contours())
     for others, better in (([good, as_good], "as good and good are"), ([good, like_absent], "good is")):
         verdict = compare_results([absent, *others]).answer("hd95").verdict
-        assert verdict == f"No clear winner by HD95: absent has the best value, but {better} better on what both have"
+        best = f"No clear winner by HD95: absent has the best value, but {better} better on what both have"
+        assert verdict == f"{best}; absent finds nothing in 5 of 12 images"
 
 
 def test_the_difference_is_that_of_the_common_images():
@@ -436,7 +437,8 @@ def test_methods_without_a_common_image_have_no_difference():
     why = "no image in which both have a value"
     assert comparison.why_none("hd95", "first", "last") == dict.fromkeys(("difference", "interval", "p_value"), why)
     assert comparison.answer("hd95").verdict == (
-        f"No clear winner by HD95: first and last cannot be told apart on the images that both have (no p-value: {why})"
+        "No clear winner by HD95: first and last cannot be told apart on the 0 of 12 images that both have "
+        f"(no p-value: {why}); first finds nothing in 6, last in 6"
     )
     matrix = compare_results([first, last, predicting(both, "both")]).answer("hd95").matrix()
     assert "nan" not in str(matrix)
@@ -445,9 +447,10 @@ def test_methods_without_a_common_image_have_no_difference():
 def test_the_verdict_on_several_methods_names_the_images_of_the_pair():
     some, every = predicting([10, 9] * 5 + [0, 0], "some"), predicting([9, 10] * 6, "every")
     far, alike = predicting([2, 3] * 6, "far"), predicting([9, 10, 10, 9] * 3, "alike")
-    told = "cannot be told apart on the images that"
-    assert f"{told} both have" in compare_results([some, every, far]).answer("hd95").verdict
-    assert f"{told} each two have" in compare_results([some, every, alike]).answer("hd95").verdict
+    of_two, of_three = (compare_results([some, every, other]).answer("hd95").verdict for other in (far, alike))
+    assert "cannot be told apart on the 10 of 12 images that both have" in of_two
+    assert "cannot be told apart on the images that each two have" in of_three
+    assert of_three.endswith("; some finds nothing in 2 of 12 images")
     assert "on 12 images" in compare_results([every, alike, far]).answer("hd95").verdict
 
 
@@ -502,3 +505,100 @@ def test_a_mean_without_missing_values_is_not_left_out_by_rounding():
     assert not comparison.pairs("mean_image_recall@0.5").common
     row = comparison.rows("mean_image_recall@0.5")[0]
     assert row.estimate_a == some.summary["mean_image_recall@0.5"]
+
+
+def constant(missing, method, size, images=12):
+    """Predict a square of one size, of the truth 20 wide, and nothing in the last images."""
+    maps = [square(2, size)] * (images - missing) + [square(0, 0)] * missing
+    return measured(maps, method, Contours(), [square(2, 20)] * images)
+
+
+def test_the_verdict_says_on_which_images_and_who_finds_nothing():
+    far, near = constant(0, "a", 18), constant(5, "b", 19)  # 2 px and 1 px off
+    comparison = compare_results([far, near])
+    told = "b leads a by 1.0 px lower HD95 on the 7 of 12 images that both have (p = .016); b finds nothing in 5"
+    assert comparison.answer().verdict == told
+    (row,) = comparison.rows("hd95")
+    assert (row.both, row.lacking_a, row.lacking_b, row.p_lacking) == (7, 0, 5, 0.0625)  # McNemar: 2 / 2^5
+    turned = row.turned()
+    assert (turned.both, turned.lacking_a, turned.lacking_b) == (7, 5, 0)
+    (dice,) = comparison.rows("dice")  # of a mask against nothing it is 0
+    assert (dice.both, dice.lacking_a, dice.lacking_b, dice.p_lacking) == (12, 0, 0, 1.0)
+
+
+def test_significantly_more_images_without_a_value_are_said_first():
+    far, near, few = constant(0, "a", 18, 20), constant(9, "b", 19, 20), constant(2, "c", 15, 20)
+    both = compare_results([far, near]).answer().verdict
+    first = "b finds nothing in 9 of 20 images, a in none (p = .004); b leads a by 1.0 px lower HD95"
+    assert both.startswith(f"{first} on the 11 of 20 images that both have (p = ")
+    assert both.endswith(")")  # and says it once
+    three = compare_results([few, far, near]).answer().verdict
+    assert three.startswith("b finds nothing in 9 of 20 images, a in none (p = .012); b leads a by ")  # times 3, Holm
+    assert three.endswith("; it is significantly better than every other method; c finds nothing in 2 of 20 images")
+
+
+def test_the_sentence_goes_on_after_what_is_said_first():
+    sizes = [18, 17] * 10
+    same, lacking = ([square(2, size) for size in sizes] for _ in range(2))
+    lacking[:8] = [square(0, 0)] * 8
+    results = [measured(maps, name, Contours(), [square(2, 20)] * 20) for name, maps in (("a", same), ("b", lacking))]
+    told = compare_results(results).answer().verdict
+    assert told.startswith("b finds nothing in 8 of 20 images, a in none (p = .008); no clear winner by HD95: b and a")
+    assert told.endswith(" cannot be told apart on the 12 of 20 images that both have (p = 1.000)")
+
+
+def test_methods_that_lack_different_images_are_both_named():
+    first, last = predicting([0, 0] + [10, 9] * 5, "first"), predicting([9, 10] * 5 + [0] + [9], "last")
+    verdict = compare_results([first, last]).answer().verdict
+    assert verdict.endswith("; first finds nothing in 2, last in 1")
+    assert "on the 9 of 12 images that both have" in verdict
+
+
+def test_without_a_test_the_verdict_says_who_finds_nothing():
+    verdict = compare_results([constant(0, "a", 18, 4), constant(1, "b", 19, 4)]).answer().verdict
+    assert verdict.startswith("b has the best HD95, 1.0 px, without a test (4 images: ")
+    assert verdict.endswith("); b finds nothing in 1 of 4 images")
+
+
+@pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
+def test_of_classes_masks_are_counted():
+    truth = square(2, 8) + 2 * square(12, 8)
+    alike = [square(2, 7) + 2 * square(12, 8 - k % 2) for k in range(7)]
+    predicted = {"some": [*alike, *[square(2, 7)] * 5], "every": [*alike, *[square(2, 7) + 2 * square(14, 4)] * 5]}
+    some, every = (
+        measured(maps, name, Contours(classes="1-2", void=0), [truth] * 12) for name, maps in predicted.items()
+    )
+    verdict = compare_results([some, every]).answer("hd95").verdict
+    assert verdict.startswith(
+        "No clear winner by HD95: some and every cannot be told apart on the 19 masks that both have"
+    )
+    assert verdict.endswith("; some finds nothing in 5")
+
+
+def test_groups_count_their_images():
+    sizes = {"a": [10, 9] * 6, "b": [11] * 6 + [0] * 6}  # b finds nothing in all of y
+    names = [f"{group}/{k}" for group in "xy" for k in range(6)]
+    results = []
+    for method, of_images in sizes.items():
+        pairs = {
+            name: (square(4, 12), square(4, n) if n else square(0, 0)) for name, n in zip(names, of_images, strict=True)
+        }
+        results.append(evaluate(pairs, protocol=Contours(), method=method).parts("group", by="folder").mean)
+    verdict = compare_results(results).answer().verdict
+    assert "on the 6 of 12 images that both have" in verdict
+    assert verdict.startswith("b finds nothing in 6 of 12 images, a in none (p = .031); ")
+
+
+def test_verdicts_have_unit_direction_and_the_digits_of_the_interval():
+    rng = np.random.default_rng(4)
+    sizes = rng.integers(8, 12, 12)
+    near, far = predicting(sizes, "near"), predicting(sizes - rng.integers(1, 4, 12), "far")
+    comparison = compare_results([near, far])
+    (row,) = comparison.rows("hd95")
+    assert 1 < row.high - row.low < 10  # two digits of which are one decimal place
+    assert comparison.answer().verdict.startswith(f"near leads far by {-row.difference:.1f} px lower HD95 (p")
+    (row,) = comparison.rows("dice")
+    assert 0.1 < row.high - row.low < 1  # two decimal places
+    assert comparison.answer("dice").verdict.startswith(f"near leads far by .{100 * row.difference:.0f} Dice (p")
+    in_mm = compare_results([one.with_settings(spacing=0.5) for one in (near, far)]).answer()
+    assert " mm lower HD95 (p" in in_mm.verdict

@@ -47,13 +47,13 @@ METRICS = shares(
     ),
     Metric(key="aupro_05", title="AUPRO@5%", better="higher", image_key="aupro_05", priority=6, compared=True),
     Metric(
-        key="aupimo", title="AUPIMO", better="higher", image_key="aupimo", compared=True, adds_up=False,
+        key="aupimo", title="AUPIMO", better="higher", image_key="aupimo", compared=True, mean_over_images=True,
         note="mean over anomalous images, between shared false positive rates of 1e-5 and 1e-4",
     ),
     Metric(key="aupimo_median", better="higher", spread="jumps"),
     Metric(key="aupimo_zero", better="lower", spread="jumps"),
     Metric(key="ods_threshold", kind="threshold", spread="jumps"),
-    Metric(key="", image_key="image_score", adds_up=False),
+    Metric(key="", image_key="image_score"),
 )  # fmt: skip
 METRICS = tuple(replace(metric, range=None) if not metric.key else metric for metric in METRICS)
 TOTALS = tuple(

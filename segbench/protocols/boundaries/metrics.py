@@ -45,7 +45,7 @@ METRICS = shares(
     Metric(key="", image_key="threshold", kind="threshold", spread="jumps"),
     Metric(
         key="mean_image_f", title="mean F", better="higher", compared=True, priority=4,
-        note="average of per-image best F",
+        mean_over_images=True, note="average of per-image best F",
     ),
     Metric(
         key="area_pr", title="AP", better="higher", range=_AREA, image_key="area_pr", compared=True,
@@ -60,7 +60,7 @@ METRICS = shares(
 
 CRISPNESS = Metric(
     key="crispness", title="crisp", better="higher", range=(0, 1), image_key="crispness", compared=True,
-    note="what of the map suppression leaves, mean over images",
+    mean_over_images=True, note="what of the map suppression leaves, mean over images",
 )  # fmt: skip
 
 _AREAS = ("area_pr", "area_pr_extended", "r50")

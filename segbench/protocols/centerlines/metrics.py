@@ -36,14 +36,15 @@ def _error(name: str, patches: str) -> Metric:
     note = "in patches of 64 x 64 pixels" if patches else "difference in components (β0), holes (β1) and β0 - β1 (χ)"
     return Metric(
         key=key, title=title, better="lower", range=_NO_END, image_key=key, image_title=f"{title} {patches}".strip(),
-        compared=True, adds_up=False, priority=2 if patches else 0, group="error in patches" if patches else "error",
+        compared=True, mean_over_images=True, adds_up=False, priority=2 if patches else 0,
+        group="error in patches" if patches else "error",
         note=note if name == "betti0" else "",
     )  # fmt: skip
 
 
 METRICS = shares(
     _share("", "pooled", "clDice", "of the pixels of all images together", headline=True, group="clDice"),
-    _share("_images", "mean", "", "over images, as papers report it", group="clDice"),
+    _share("_images", "mean", "", "over images, as papers report it", group="clDice", mean_over_images=True),
     _share("_precision", "P", "P", "share of the predicted skeleton inside the ground truth", priority=1),
     _share("_sensitivity", "R", "R", "share of the true skeleton inside the prediction", priority=1),
     *(_error(name, patches) for patches in ("", "patches") for name in ERRORS),
@@ -52,8 +53,10 @@ THRESHOLD = Metric(
     key="cldice_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="clDice",
     note="best pooled clDice with one threshold for all images",
 )  # fmt: skip
-AT_BEST = (METRICS[0], THRESHOLD, *(replace(each, spread="jumps") for each in METRICS[1:]))
-"""The metrics of soft maps over thresholds, at the best one."""
+AT_BEST = (
+    METRICS[0], THRESHOLD, *(replace(each, spread="jumps", mean_over_images=False) for each in METRICS[1:]),
+)  # fmt: skip
+"""The metrics of soft maps over thresholds, at the best one, which need not be that of an image by itself."""
 
 
 class CenterlineTable(CountsTable[CenterlineCounts]):

@@ -10,10 +10,10 @@ from typing import Self
 
 import numpy as np
 
-from segbench.core.arrays import BoolArray, FloatArray, mean_of_defined
+from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
-from segbench.core.metric import Metric, key_of_images, shares, zero_note
+from segbench.core.metric import PIXELS, Metric, key_of_images, shares, zero_note
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import of_all
 from segbench.core.table import CountsTable, Sums
@@ -52,22 +52,23 @@ _ADD_UP = ("dice", "boundary_iou")
 _OF_OBJECTS = ("j", "j_recall", "j_decay", "f_davis", "f_recall", "f_decay")
 SEQUENCES = shares(
     Metric(
-        key="j_and_f", title="J&F", better="higher", image_key="j_and_f", headline=True, compared=True, adds_up=False,
+        key="j_and_f", title="J&F", better="higher", image_key="j_and_f", headline=True, compared=True,
         note="mean of J and F",
     ),
     Metric(
-        key="j", title="mean", better="higher", image_key="j", image_title="J", compared=True, adds_up=False,
+        key="j", title="mean", better="higher", image_key="j", image_title="J", compared=True,
         group="J", note="IoU",
     ),
     Metric(key="j_recall", title="recall", better="higher", compared=True, group="J", note="share of frames above .5"),
     Metric(key="j_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="J"),
     Metric(
         key="f_davis", title="mean", better="higher", image_key="f_davis", image_title="F", compared=True,
-        adds_up=False, group="F", note="F of boundary pixels",
+        group="F", note="F of boundary pixels",
     ),
     Metric(key="f_recall", title="recall", better="higher", compared=True, group="F"),
     Metric(key="f_decay", title="decay", better="lower", range=(-1.0, 1.0), compared=True, group="F"),
 )  # fmt: skip
+SEQUENCES = tuple(replace(metric, mean_over_images=True) for metric in SEQUENCES)  # whose rows are objects
 
 
 def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]:
@@ -75,8 +76,13 @@ def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]
     metrics = (_metric(key, conventions) for key in keys_of(conventions, classes=classes))
     of_masks = shares(*(replace(metric, adds_up=metric.key in _ADD_UP) for metric in metrics))
     if not classes:
-        return of_masks
-    means = (replace(one, key=key_of_images(one.key), title="", image_key="", headline=False) for one in of_masks)
+        return tuple(replace(metric, mean_over_images=True) for metric in of_masks)
+    means = (
+        replace(
+            metric, key=key_of_images(metric.key), title="", image_key="", headline=False, mean_over_images=True
+        )
+        for metric in of_masks
+    )  # fmt: skip
     return (*of_masks, *means)
 
 
@@ -93,10 +99,9 @@ def _metric(key: str, conventions: Conventions) -> Metric:
         note = "share of the contours within this distance of each other"
         return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=note)
     if key in DISTANCES:
-        title += f" ({unit})" if unit else ""
         return Metric(
-            key=key, title=title, better="lower", range=_NO_END, image_key=key, headline=key == "hd95",
-            compared=True, priority={"hd": 1, "masd": 2}.get(key, 0), note=_NOTES.get(key, ""),
+            key=key, title=title, measured_in=unit or PIXELS, better="lower", range=_NO_END, image_key=key,
+            headline=key == "hd95", compared=True, priority={"hd": 1, "masd": 2}.get(key, 0), note=_NOTES.get(key, ""),
         )  # fmt: skip
     if key in DAVIS:  # which papers report of sequences
         return Metric(key=key, better="higher", image_key=key, image_title=title)
@@ -155,6 +160,22 @@ class ContourTable(CountsTable[ContourCounts]):
         """Whether an image is in a mean: it has a mask for which the metric is defined."""
         defined = dict(zip(self._keys, np.any(~np.isnan(self._values), axis=1).T, strict=True))
         return {**defined, **{key_of_images(key): held for key, held in defined.items()}}
+
+    @property
+    def values_in_means(self) -> Mapping[str, IntArray]:
+        """How many masks of each image have a value."""
+        numbers = dict(zip(self._keys, np.count_nonzero(~np.isnan(self._values), axis=1).T, strict=True))
+        return {**numbers, **{key_of_images(key): number for key, number in numbers.items()}}
+
+    @property
+    def value_noun(self) -> str:  # type: ignore[override]  # of classes, an image has several
+        """What has a value."""
+        return "mask" if self.class_names else self.noun
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a distance does: its mask is empty."""
+        del metric
+        return "finds nothing"
 
     @cached_property
     def columns(self) -> Mapping[str, FloatArray]:
@@ -238,6 +259,7 @@ class SequenceTable(CountsTable[ContourCounts]):
     """
 
     metrics = SEQUENCES
+    noun = "object"
     counts = ContourCounts
     means = ("j", "f")
 

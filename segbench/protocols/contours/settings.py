@@ -285,6 +285,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             return written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
         return _OBJECTS if self.sequences and self.positive is None else _MASKS
 
+    def measured_with(self, image: str) -> str:
+        """Name the sequence of a frame, as decay and the objects to find take all frames."""
+        return image.rpartition("/")[0] if self.sequences else image
+
     @property
     def distance_unit(self) -> str:
         return self.conventions.unit
@@ -296,6 +300,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
         nsd = cast("tuple[float, ...]", self.nsd)
         return Conventions(hd95=cast("Percentile", self.hd95), empty=self.empty, spacing=self.spacing, nsd=nsd)
+
+    @property
+    def usual_unit(self) -> str:
+        return "folder" if self.sequences else ""
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on, and the tool that has the same conventions."""

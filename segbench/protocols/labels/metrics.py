@@ -61,7 +61,7 @@ CLASSES = shares(
     ),
     Metric(
         key="miou_images", title="mIoU I", better="higher", image_key="miou_of_truth", image_title="mIoU of GT classes",
-        compared=True, adds_up=False, note="mean over images of the image's mean IoU",
+        compared=True, mean_over_images=True, note="mean over images of the image's mean IoU",
     ),
     Metric(
         key="miou_classes", title="mIoU C", better="higher", compared=True,
@@ -97,11 +97,11 @@ POSITIVE = shares(
     ),
     Metric(key="dice", title="Dice", better="higher", image_key="dice", compared=True),
     Metric(
-        key="iou_images", title="IoU", better="higher", compared=True, group="I",
+        key="iou_images", title="IoU", better="higher", compared=True, mean_over_images=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(
-        key="dice_images", title="Dice", better="higher", compared=True, group="I",
+        key="dice_images", title="Dice", better="higher", compared=True, mean_over_images=True, group="I",
         note="mean over the images that hold the class",
     ),
     Metric(key="precision", title="P", better="higher", image_key="precision", priority=7),

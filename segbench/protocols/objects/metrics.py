@@ -56,7 +56,7 @@ _COMPONENTS = (
     _score("component_siou", "sIoU", "mean over true components", compared=True),
     _score("component_ppv", "PPV", "mean over predicted components", compared=True),
     _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
-    Metric(key="lesion_f1_images", better="higher"),
+    Metric(key="lesion_f1_images", better="higher", mean_over_images=True),
 )
 
 
@@ -68,11 +68,11 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     untitled = [replace(one, title="", headline=False, note="") for one in pooled]
     if kind == PANOPTIC:
         return (*shares(*_PANOPTIC, *(replace(one, compared=False) for one in untitled)), *TOTALS)
-    means = [replace(one, key=key_of_images(one.key), image_key="") for one in untitled]
+    means = [replace(one, key=key_of_images(one.key), image_key="", mean_over_images=True) for one in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
-        _score("aji", "AJI", "mean over images", compared=True, adds_up=False),
-        _score("aji_plus", "AJI+", "mean over images", priority=3, adds_up=False),
+        _score("aji", "AJI", "mean over images", compared=True, mean_over_images=True),
+        _score("aji_plus", "AJI+", "mean over images", mean_over_images=True, priority=3),
     )
     return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 
@@ -233,6 +233,11 @@ class InstanceTable(ObjectTable):
     def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
         """Precision of images, where there are objects to find."""
         return {"precision": self.numbers[:, :1] > 0}
+
+    def lacks(self, metric: Metric) -> str:
+        """Say what a method without a precision does: it predicts no object."""
+        del metric
+        return "finds nothing"
 
     @property
     def notes(self) -> tuple[str, ...]:

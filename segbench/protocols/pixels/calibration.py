@@ -25,6 +25,7 @@ Nixon, Dusenberry, Zhang, Jerfel, Tran: Measuring Calibration in Deep Learning. 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -34,12 +35,14 @@ import numpy as np
 from segbench.core.arrays import FloatArray
 from segbench.core.levels import ROUNDING
 from segbench.core.metric import Metric, shares
-from segbench.core.scores import ScoreCounts
+from segbench.core.scores import ScoreCounts, range_of_scores
 from segbench.core.table import Sums
 from segbench.curves.masks import TWO_VALUED
 from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 
 BINS = 15
+KEPT = {"gaps": np.zeros(BINS), "pixels": np.zeros(BINS), "squares": np.zeros(1), "ace": np.zeros(1)}
+"""What results files keep of calibration, of no pixels: sums of the columns, and ACE."""
 
 METRICS = shares(
     Metric(
@@ -90,12 +93,16 @@ def reliability(counts: ScoreCounts) -> Reliability:
     )
 
 
-def why_uncalibrated(counts: ScoreCounts) -> str:
-    """Say why scores are not probabilities; empty where they may be, as where there are none."""
-    if not counts.scores_known or (counts.scores.size and np.isneginf(counts.scores[-1])):
+def why_uncalibrated(counts: ScoreCounts, ends: tuple[float, float] | None = None) -> str:
+    """Say why scores are not probabilities; empty where they may be, as where there are none.
+
+    `ends` are the lowest and the highest score where the counts are at a choice of the scores.
+    """
+    lowest, highest = ends or range_of_scores(counts)
+    if not counts.scores_known or lowest == -math.inf:
         return "scores are known at some thresholds only"
-    if counts.scores.size and not -ROUNDING <= counts.scores[-1] <= counts.scores[0] <= 1 + ROUNDING:
-        return f"scores from {counts.scores[-1]:.7g} to {counts.scores[0]:.7g}, expected probabilities from 0 to 1"
+    if counts.scores.size and not -ROUNDING <= lowest <= highest <= 1 + ROUNDING:
+        return f"scores from {lowest:.7g} to {highest:.7g}, expected probabilities from 0 to 1"
     return ""
 
 
@@ -147,20 +154,25 @@ class Calibration(Block):
         return self.laid_out(self._measured(Sums(self.columns, np.ones(self.images)), errors))
 
     @cached_property
-    def estimates(self) -> FloatArray:
-        """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
+    def of_all(self) -> Mapping[str, FloatArray]:
+        """What all metrics are computed from, of all images and of pixels without the name of one; see `KEPT`."""
         if self.image_set.kept is not None:
-            summary, _ = self.image_set.kept
-            return np.array([summary[metric.key] for metric in METRICS])
+            return {name: self.image_set.kept.numbers[name] for name in KEPT}
         pool, rest = self.image_set.pool, self.image_set.rest
         if pool.areas:  # the pool is a choice of very many scores
             unnamed = self.columns_of(() if rest is None else (rest,))
             parts = {name: np.concatenate([column, unnamed[name]]) for name, column in self.columns.items()}
         else:
             parts = dict(self.columns_of([pool.counts]))
-        ace = adaptive_error(*ByScore.of(pool.counts))[0]
-        sums = {name: part.sum(axis=0, keepdims=True) for name, part in parts.items()}
-        row: FloatArray = self.laid_out(self._measured(Sums(sums, np.ones(1)), np.array([ace])))[0]
+        sums = {name: np.atleast_1d(part.sum(axis=0)) for name, part in parts.items()}
+        return {**sums, "ace": adaptive_error(*ByScore.of(pool.counts))}
+
+    @cached_property
+    def estimates(self) -> FloatArray:
+        """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
+        gaps, pixels, squares, ace = (self.of_all[name] for name in KEPT)
+        sums = Sums({"gaps": gaps[np.newaxis], "pixels": pixels[np.newaxis], "squares": squares}, np.ones(1))
+        row: FloatArray = self.laid_out(self._measured(sums, ace))[0]
         return row
 
     @property
@@ -189,6 +201,6 @@ class Calibration(Block):
         return {key: np.where(undefined, np.nan, value) for key, value in values.items()}
 
     def why_undefined(self, metric: Metric) -> str:
-        if self.image_set.kept is not None:
-            return self.image_set.kept[0].undefined[metric.key]
-        return TWO_VALUED if self._hard else why_uncalibrated(self.image_set.pool.counts) or "no pixels"
+        del metric
+        pool = self.image_set.pool
+        return TWO_VALUED if self._hard else why_uncalibrated(pool.counts, pool.ends) or "no pixels"

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
@@ -167,6 +167,7 @@ def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, obje
         "group": prefix,
         "note": note,
         "headline": False,
+        "mean_over_images": metric.mean_over_images and prefix == "micro",
         "compared": asked or metric.key in ("ods_f", "auc_pr"),
         "image_title": image_title,
     }

@@ -47,7 +47,7 @@ def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
         found += [
             Metric(
                 key=f"mean_image_{one.key}", title=f"mean {one.title}" if key in _SHOWN else "", better="higher",
-                range=one.range, priority=2, note="average over images",
+                range=one.range, mean_over_images=True, priority=2, note="average over images",
             )
             for key, one in zip(_TITLES, found[-len(_TITLES) :], strict=True)
         ]  # fmt: skip
@@ -142,7 +142,7 @@ class FixedThresholds(Block):
     def _outside(self) -> Iterable[str]:
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.image_set.pool.counts.scores
-        lowest, highest = self.image_set.range_of_scores
+        lowest, highest = self.image_set.pool.ends
         for at in in_type_of(scores.dtype, self._at).tolist() if scores.size else ():
             if at > highest:
                 yield f"no score reaches {at:g}: the highest is {number(highest)}"

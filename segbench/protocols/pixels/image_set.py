@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,10 @@ from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
 from segbench.core.scores import ScoreCounts, Several
-from segbench.core.summary import Summary
-from segbench.core.table import Table
+from segbench.core.table import Kept, Table
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
 
-LOWEST, HIGHEST = "lowest score", "highest score"
-"""What results files keep beside the metrics of very many scores."""
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
 _CUTS, _CUTS_OF_FEW_IMAGES, _CUTS_OF_FEW_PIXELS = (2**9, 2**13), 2**17, 2**24
@@ -39,6 +35,19 @@ class AtOds(Confusion):
     areas: Mapping[str, FloatArray]
     fp_at_95: FloatArray  # false positives at a recall of 95 %
 
+    @property
+    def numbers(self) -> dict[str, FloatArray]:
+        """The only entry as plain numbers by name, for results files."""
+        point = self.tp, self.fp, self.positives, self.negatives, self.threshold, self.fp_at_95
+        return {"ods": np.concatenate(point), "areas": np.concatenate([self.areas[name] for name in AREAS])}
+
+    @classmethod
+    def from_numbers(cls, numbers: Mapping[str, FloatArray]) -> AtOds:
+        """Build what gave these `numbers`."""
+        tp, fp, positives, negatives, threshold, fp_at_95 = numbers["ods"][:, np.newaxis]
+        areas = dict(zip(AREAS, numbers["areas"][:, np.newaxis], strict=True))
+        return cls(tp, fp, positives, negatives, threshold, areas, fp_at_95)
+
 
 class ImageSet(Mapping[str, ScoreCounts]):
     """Counts by image name, with their pool and what resamples need of each image.
@@ -50,7 +59,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         self,
         counts: Mapping[str, ScoreCounts],
         rest: ScoreCounts | None = None,
-        kept: tuple[Summary, ScoreCounts] | None = None,
+        kept: Kept | None = None,
     ) -> None:
         self._counts, self.rest, self.kept = counts, rest, kept
 
@@ -81,17 +90,10 @@ class ImageSet(Mapping[str, ScoreCounts]):
         """The images pooled; where a results file keeps the pool, without the best F of each image."""
         if self.kept is None:
             return pool_pixels(self, () if self.rest is None else (self.rest,))
-        summary, counts = self.kept
-        areas = {key: summary[key] for key in AREAS if key in summary and key != "auc_pr_achievable"}
-        return PooledPixels(counts, counts.scores.size, areas, None, frozenset({summary.threshold_source}))
-
-    @property
-    def range_of_scores(self) -> tuple[float, float]:
-        """The lowest and the highest score; nan without any."""
-        if self.kept is not None:
-            return self.kept[0][LOWEST], self.kept[0][HIGHEST]
-        scores = self.pool.counts.scores
-        return (float(scores[-1]), float(scores[0])) if scores.size else (math.nan, math.nan)
+        counts, numbers = cast("ScoreCounts", self.kept.counts), self.kept.numbers
+        areas = dict(zip(AREAS, numbers["areas"].tolist(), strict=True))
+        lowest, highest = numbers["range of scores"].tolist()
+        return PooledPixels(counts, counts.scores.size, areas, (lowest, highest), None, frozenset())
 
     @cached_property
     def points(self) -> ScoreCounts:

@@ -33,16 +33,15 @@ from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
 from segbench.core.summary import Summary
-from segbench.core.table import ColumnLayout, CountsTable, Keeping, Sums, Table
+from segbench.core.table import ColumnLayout, CountsTable, Keeping, Kept, Sums, Table
 from segbench.curves.curve import Curve
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
+from segbench.protocols.pixels.calibration import KEPT as KEPT_OF_CALIBRATION
 from segbench.protocols.pixels.calibration import Calibration
 from segbench.protocols.pixels.image_set import (
     AREAS,
-    HIGHEST,
-    LOWEST,
     AtOds,
     Block,
     ByScore,
@@ -67,7 +66,7 @@ METRICS = shares(
     Metric(key="ois_recall"),
     Metric(
         key="mean_image_f", title="mean F", better="higher", compared=True, priority=3,
-        note="average of per-image best F",
+        mean_over_images=True, note="average of per-image best F",
     ),
     Metric(key="auc_pr", title="AUC-PR", better="higher", image_key="auc_pr", compared=True),
     Metric(
@@ -88,6 +87,17 @@ OVER_IMAGES = ("ois_", "mean_image_")
 """How the keys of metrics begin that are undefined where images are not distinguished."""
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _MANY_IMAGES = 2**12
+_KEPT_OF_IMAGES = {"ois": np.zeros(4), "f": np.zeros(1)}
+KEPT: Mapping[str, NDArray[Any]] = {
+    "ods": np.zeros(6),
+    "areas": np.zeros(len(AREAS)),
+    **_KEPT_OF_IMAGES,
+    "images with positives": np.zeros(1, np.int64),
+    "highest scores": np.zeros(2),
+    "range of scores": np.zeros(2),
+    **KEPT_OF_CALIBRATION,
+}
+"""What results files keep of very many scores or images beside reduced counts, of no pixels."""
 
 
 class PixelTable(CountsTable[ScoreCounts], Keeping):
@@ -144,12 +154,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, from the exact pool: at every score, however many."""
-        summary = {} if self.image_set.kept is None else self.image_set.kept[0]
-        if all(metric.key in summary for metric in self._own):
-            values = {metric.label: np.array([summary[metric.key]]) for metric in self._own}
-        else:  # nothing is kept, or it was kept before a metric was added
-            own = ColumnLayout(self._of_images, self.means)
-            values = self._own_values(self._best_of_all, own.named(own.total()[np.newaxis]))
+        values = self._own_values(self._best_of_all, self._of_all_images)
         for block in self.blocks.values():
             values |= block.by_label(block.estimates[np.newaxis])
         if self.image_set.rest is not None:
@@ -158,8 +163,23 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return row
 
     @cached_property
+    def _of_all_images(self) -> Sums:
+        """Sums and means over all images of what is known of each."""
+        if self.image_set.kept is not None:
+            numbers = self.image_set.kept.numbers
+            rows = {
+                name: numbers[name] if part.size == 1 else numbers[name][np.newaxis]
+                for name, part in _KEPT_OF_IMAGES.items()
+            }
+            return Sums(rows, np.array([float(self.images)]))
+        own = ColumnLayout(self._of_images, self.means)
+        return own.named(own.total()[np.newaxis])
+
+    @cached_property
     def _best_of_all(self) -> AtOds:
         """The point of ODS and the areas of the benchmark itself."""
+        if self.image_set.kept is not None:
+            return AtOds.from_numbers(self.image_set.kept.numbers)
         pool = self._pool
         counts = pool.counts
         if self._is_mask:
@@ -274,48 +294,54 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        own = self._own_notes if self.image_set.kept is None else self.image_set.kept[0].notes
-        return (*own, *self._left_out_by_blocks)
-
-    @property
-    def _own_notes(self) -> tuple[str, ...]:
         """Say that predictions are masks or of several scales, or that the best F is that of predicting everything."""
         if self._is_mask:
-            return (AT_THE_MASK, *self._left_out)
+            return (AT_THE_MASK, *self.left_out)
         best = self._best_of_all
         at_best, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
         everything = at_best == every and min(every) > 0
-        of_scales = note_on_scales(self._chosen.highest.tolist())
-        return (*of_scales, *([_ALL_PREDICTED] if everything else []), *self._left_out)
+        of_scales = note_on_scales(self._highest_scores.tolist())
+        return (*of_scales, *([_ALL_PREDICTED] if everything else []), *self.left_out)
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """How many images means over images leave out."""
-        return (*self._left_out, *self._left_out_by_blocks)
-
-    @property
-    def _left_out(self) -> tuple[str, ...]:
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
-        without = int(np.count_nonzero(~self.has_positives))
-        return left_out_note([mean], "without positive pixels", without, images)
+        own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+        return (*own, *(note for block in self.blocks.values() for note in block.left_out))
 
-    @property
-    def _left_out_by_blocks(self) -> tuple[str, ...]:
-        return tuple(note for block in self.blocks.values() for note in block.left_out)
-
-    def keepable(self) -> tuple[Summary, ScoreCounts]:
-        """Return what results files keep: metrics that depend on counts alone, of calibration, too, and `reduced`."""
-        calibration = Calibration(self.image_set, self._of_set)
-        whole = type(self)(self.image_set, self._of_set, [calibration]).summary()
-        lowest, highest = self.image_set.range_of_scores
-        metrics = {**whole.metrics, LOWEST: lowest, HIGHEST: highest}
-        return replace(whole, metrics=metrics, notes=self._own_notes), self.reduced
+    def keepable(self) -> Kept:
+        """Return what results files keep, see `KEPT`: what calibration needs, too, whether or not it is asked for."""
+        numbers = {
+            **self._best_of_all.numbers,
+            **{name: values.ravel() for name, values in self._of_all_images.values.items()},
+            "images with positives": np.array([self.images_with_positives]),
+            "highest scores": self._highest_scores,
+            "range of scores": np.array(self._pool.ends),
+            **Calibration(self.image_set, self._of_set).of_all,
+        }
+        return Kept(self.reduced, numbers)
 
     @property
     def has_positives(self) -> BoolArray:
         """Which images have positives, and so an F."""
         return self._chosen.positives > 0
+
+    @property
+    def images_with_positives(self) -> int:
+        """The number of images that have an F."""
+        if self.image_set.kept is not None:
+            return int(self.image_set.kept.numbers["images with positives"][0])
+        return int(np.count_nonzero(self.has_positives))
+
+    @property
+    def _highest_scores(self) -> FloatArray:
+        """Of the highest score of each image the smallest above 0 and the largest, which tell whether scales differ."""
+        if self.image_set.kept is not None:
+            return self.image_set.kept.numbers["highest scores"]
+        highest = self._chosen.highest
+        return np.array([highest[highest > 0].min(initial=np.inf), highest.max(initial=0)])
 
     @property
     def threshold_source(self) -> str:
@@ -409,6 +435,9 @@ class _Restricted(Table):
     def columns(self) -> Mapping[str, Table]:
         """The pixel table and the changed blocks."""
         return {"whole": self._whole, **self._changed}
+
+    def lacks(self, metric: Metric) -> str:
+        return self._whole.lacks(metric)
 
     def restricted_to_common(self, other: Table) -> Table:
         """Return itself, which has been restricted."""

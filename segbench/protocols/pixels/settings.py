@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
+    from segbench.core.table import Kept
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
@@ -199,7 +200,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: can.Kept | None = None,
+        kept: Kept | None = None,
     ) -> PixelTable:
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
@@ -210,6 +211,12 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             return PixelTable(images, deciding, self.blocks(images, deciding))
         cut = {name: self._cut(counts) for name, counts in per_image.items()}
         return PixelTable(ImageSet(cut, unnamed and self._cut(unnamed)), deciding, self.blocks(images, None))
+
+    @property
+    def kept_numbers(self) -> Mapping[str, NDArray[Any]]:
+        from segbench.protocols.pixels.metrics import KEPT
+
+        return KEPT
 
     def _cut(self, counts: ScoreCounts) -> ScoreCounts:
         """Return the counts at the thresholds of a tuning set, which are rounded as scores are."""

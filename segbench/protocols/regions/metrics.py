@@ -58,15 +58,21 @@ METRICS = shares(
         compared=True, priority=6, group="cover", note="each region at its own threshold",
     ),
     Metric(key="covering_of_prediction", image_key="covering_of_prediction", spread="erratic"),
-    Metric(key="pri_ods", title="ODS", better="higher", image_key="pri", adds_up=False, image_title="PRI", compared=True, group="PRI"),
-    Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
-    Metric(key="pri_ois", title="OIS", better="higher", priority=5, group="PRI"),
     Metric(
-        key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", adds_up=False, image_title="VOI", compared=True,
-        group="VOI", note=_VOI,
+        key="pri_ods", title="ODS", better="higher", image_key="pri", image_title="PRI", compared=True, adds_up=False,
+        group="PRI",
+    ),
+    Metric(key="pri_ods_threshold", kind="threshold", spread="erratic"),
+    Metric(key="pri_ois", title="OIS", better="higher", mean_over_images=True, priority=5, group="PRI"),
+    Metric(
+        key="voi_ods", title="ODS", better="lower", range=_BITS, image_key="voi", image_title="VOI", compared=True,
+        adds_up=False, group="VOI", note=_VOI,
     ),
     Metric(key="voi_ods_threshold", kind="threshold", spread="jumps"),
-    Metric(key="voi_ois", title="OIS", better="lower", range=_BITS, priority=4, group="VOI", note=_VOI),
+    Metric(
+        key="voi_ois", title="OIS", better="lower", range=_BITS, mean_over_images=True, priority=4, group="VOI",
+        note=_VOI,
+    ),
     Metric(
         key="voi_split", title="split", better="lower", range=_BITS, spread="jumps", priority=2, group="VOI",
         note="part at its ODS, too many regions",
@@ -76,11 +82,13 @@ METRICS = shares(
         note="part at its ODS, too few regions",
     ),
     Metric(
-        key="are_ods", title="ODS", better="lower", image_key="are", adds_up=False, image_title="ARE", compared=True, group="ARE",
-        note=_ARE,
+        key="are_ods", title="ODS", better="lower", image_key="are", image_title="ARE", compared=True, adds_up=False,
+        group="ARE", note=_ARE,
     ),
     Metric(key="are_ods_threshold", kind="threshold", spread="jumps"),
-    Metric(key="are_ois", title="OIS", better="lower", priority=3, group="ARE", note=_ARE),
+    Metric(
+        key="are_ois", title="OIS", better="lower", mean_over_images=True, priority=3, group="ARE", note=_ARE
+    ),
     Metric(key="are_precision", spread="jumps"),
     Metric(key="are_recall", spread="jumps"),
 )  # fmt: skip

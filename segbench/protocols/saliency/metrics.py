@@ -26,6 +26,8 @@ _E = (0.0, 2.0)  # N / (N - 1) of a perfect map of N pixels
 
 Values = TypeVar("Values", float, FloatArray)
 
+_OF_MEAN_CURVES = ("e_max", "f_max", "f_max_threshold", "f_max_of_mean_pr")
+
 METRICS = shares(
     Metric(
         key="s_measure", title="S", symbol=r"S_\alpha", better="higher", image_key="s_measure", headline=True,
@@ -67,7 +69,9 @@ METRICS = shares(
     Metric(key="mean_dice", better="higher", image_key="mean_dice", image_title="mean Dice"),
     Metric(key="ber", better="lower", image_key="ber", image_title="BER"),
 )  # fmt: skip
-METRICS = tuple(replace(metric, adds_up=False) for metric in METRICS)  # sums of values of images, none of pixels
+METRICS = tuple(
+    replace(metric, mean_over_images=metric.key not in _OF_MEAN_CURVES, adds_up=False) for metric in METRICS
+)
 
 
 class SaliencyTable(CountsTable[SaliencyCounts]):

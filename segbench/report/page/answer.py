@@ -15,14 +15,15 @@ from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.notes import notes_about
-from segbench.core.numbers import DIGITS, many, number
+from segbench.core.numbers import DIGITS, digits_within, number, signed
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import Scale, dot, drawing, line, rows
 from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, competing_sets, why_apart
-from segbench.statistics.answer import IN_MATRIX, Answer, Standing
+from segbench.statistics.answer import IN_MATRIX, Answer, Standing, interval_text, tally_text
 from segbench.statistics.comparison import Comparison, compared
 from segbench.statistics.intervals import FEW_IMAGES
+from segbench.statistics.pairs import Test
 
 _MOST_NAMED = 4
 _ROW = 40.0
@@ -49,16 +50,33 @@ class Said:
             return ()
         return () if self.answer.pairs.reason else self.answer.standings[:IN_MATRIX]
 
+    def compared(self, row: Standing, column: Standing) -> str:
+        """Say what is known of two methods, for the cell of the matrix."""
+        if self.answer is None:
+            return ""
+        side = self.answer.side(row.method, column.method)
+        if not side:
+            return f"{row.method} and {column.method}: no significant difference{self._ranks(row, column)}"
+        better = "better" if side > 0 else "worse"
+        return f"{row.method} is {better} than {column.method}{self._ranks(row, column)}"
+
+    def _ranks(self, row: Standing, column: Standing) -> str:
+        """Write estimate, wins, ties and losses of the signed-rank test; nothing of another."""
+        if self.answer is None or not self.answer.ranked:
+            return ""
+        lead = f"it leads by {signed(self.answer.ahead(row, column))} ({self.answer.pairs.differs_by})"
+        return f"; {lead}, {tally_text(self.answer.tally(row, column))}"
+
 
 def compared_results(
-    results: Sequence[Result], *, level: float, replicates: int, seed: int
+    results: Sequence[Result], *, level: float, replicates: int, seed: int, test: Test
 ) -> tuple[Comparison | None, str]:
     """Compare results of one protocol by the names that the page shows; None where that cannot be done, and why."""
     counted = _counted(names_of(results), results)
     if len(counted) < 2:
         return None, ""
     try:
-        return compare_results(counted, level=level, replicates=replicates, seed=seed), ""
+        return compare_results(counted, level=level, replicates=replicates, seed=seed, test=test), ""
     except SegbenchError as error:  # other settings, or other ground truth
         return None, str(error)
 
@@ -66,7 +84,7 @@ def compared_results(
 def said_first(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Said:
     """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
-    metric = headline(results[0].rules.metrics())
+    metric = headline(results[0].metrics)
     forest = _forest(methods, metric)
     first_set = competing_sets(results)[0]
     leading = [
@@ -92,7 +110,8 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         else:
             details.append(f"{answer.verdict}.")
         details += _certainty(comparison)
-        notes = [*comparison.disagreements(compared(comparison), titles=True), *comparison.notes]
+        notes = [*comparison.disagreements(compared(comparison), titles=True)]
+        notes += comparison.notes
         details += [sentence(note, methods) for note in notes]
     details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
@@ -111,7 +130,9 @@ def _value(method: Method, metric: Metric) -> float:
 
 
 def _written(method: Method, metric: Metric) -> str:
-    return number(_value(method, metric))
+    """Write the metric of a method with its unit, in the digits that its interval allows; all where none is known."""
+    digits = digits_within(*method.interval(metric.key))
+    return metric.with_unit(number(_value(method, metric), digits=digits))
 
 
 def _best(methods: Sequence[Method], metric: Metric) -> str:
@@ -123,7 +144,8 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
         return f"{methods[0].name}: {metric.name} {first}"
     if len(level) > 1:
         return f"{', '.join(level[:-1])} and {level[-1]} are tied: {metric.name} {first}"
-    ahead = number(abs(_value(methods[0], metric) - _value(methods[1], metric)))
+    difference = abs(_value(methods[0], metric) - _value(methods[1], metric))
+    ahead = metric.with_unit(number(difference, digits=digits_within(*methods[0].interval(metric.key))))
     return f"{methods[0].name} has the best {metric.name}, {first}, {ahead} ahead of {methods[1].name}, without a test"
 
 
@@ -154,14 +176,17 @@ def _of_one(method: Method, metric: Metric) -> list[str]:
     drawn = method.intervals
     if drawn is None or math.isnan(low):
         return []
-    images = many(drawn.images, "image")
-    return [f"{100 * drawn.level:g} % interval {number(low)} to {number(high)} over {images}."]
+    digits = digits_within(low, high)
+    ends = f"{number(low, digits=digits)} to {metric.with_unit(number(high, digits=digits))}"
+    return [f"{100 * drawn.level:g} % interval {ends} over {drawn.sample_size}."]
 
 
 def _certainty(comparison: Comparison) -> Iterator[str]:
     """Say what more images would take, how often the best method is first, and by which metrics others are better."""
     answer = comparison.answer()
     yield from (f"{said}." for said in answer.sentences()[1:])
+    if not answer.pairs.reason and len(answer.standings) < 3:  # of more the matrix says it
+        yield f"p is that of the {answer.pairs.test} over {comparison.sample_size}."
     first = answer.standings[0].method
     of_first = {name: ranks[0] for name, ranks in comparison.rank_shares[answer.metric.key].items()}
     # Resamples of few images are too much alike to say how sure a place is.
@@ -174,7 +199,7 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
 def sentence(text: str, methods: Sequence[Method]) -> str:
     """Write a text as a sentence; the name of a method or the key of a metric at its beginning stays as it is."""
     names = {method.name for method in methods} | {method.result.method for method in methods}
-    keys = {metric.key for method in methods for metric in method.result.rules.metrics() if metric.key}
+    keys = {metric.key for method in methods for metric in method.result.metrics if metric.key}
     written = text if text.startswith(tuple(names | keys)) else f"{text[0].upper()}{text[1:]}"
     return f"{written}."
 
@@ -187,8 +212,9 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
         return Markup("")
     said = {}
     for k, (low, high) in ends.items():
-        brackets = "" if math.isnan(low) else f" [{number(low)}, {number(high)}]"
-        said[k] = _written(methods[k], metric) + brackets
+        said[k] = _written(methods[k], metric) + (
+            "" if math.isnan(low) else f" {interval_text((low, high), digits_within(low, high))}"
+        )
 
     def draw(k: int, x: Scale, top: float) -> list[Markup]:
         middle = top + 28.0
@@ -198,6 +224,6 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
 
     values = [(_value(methods[k], metric), *pair) for k, pair in ends.items()]
     axis = fitted(values, metric.range)
-    parts, height = rows(methods, metric.name, axis, said, draw, high=_ROW)
+    parts, height = rows(methods, metric.quantity, axis, said, draw, high=_ROW)
     named = f"{metric.name} of each method with its interval; the values are in the table of methods"
     return drawing(parts, height, named)

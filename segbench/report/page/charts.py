@@ -19,9 +19,10 @@ from segbench.aggregator.result import parts_if_any
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import image_headline
 from segbench.core.names import shortened
-from segbench.core.numbers import number, point_first
+from segbench.core.numbers import number, number_within, point_first
 from segbench.core.series import RATES
 from segbench.core.summary import finite
+from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import fitted
 from segbench.drawing.charts import Area, Chart, Dot, Mark
 from segbench.report.plots.classes import confusion_shares
@@ -65,7 +66,7 @@ def figures(methods: Sequence[Method]) -> list[Figure]:
 def points(method: Method) -> dict[str, list[float | None]] | None:
     """Give measured points to be read off: columns of the curve, evenly along it if there are many."""
     curve = method.curve
-    if curve is None:
+    if curve is None or isinstance(curve, MeanCurve):  # which no threshold of a network belongs to
         return None
     names = [name for space in sorted(curve.spaces) for name in RATES[space]]
     known = {name: curve.columns[name] for name in names if name in curve.columns}
@@ -155,15 +156,18 @@ def rows(
 
 def _by_image(methods: Sequence[Method]) -> Figure | None:
     """Draw a dot for each image in a row for each method, at the same height in each row."""
-    metric = image_headline(methods[0].result.rules.metrics())
+    metric = image_headline(methods[0].result.metrics)
     values = {k: list(method.values.values()) for k, method in enumerate(methods) if method.values}
     if not values:
         return None
     crowded = [k for k, some in values.items() if len(some) > _MOST_DOTS]
     heights = spread(sorted({name for k in values if k not in crowded for name in methods[k].values}))
-    caption = f"{metric.name_for_images} of each image"
+    caption = f"{metric.quantity_of_images} of each image"
     ends = fitted(np.concatenate([*values.values()]), metric.range)
-    medians = {k: f"median {number(float(np.median(some)))}" for k, some in values.items()}
+    medians = {}
+    for k, of_images in values.items():
+        lower, median, upper = np.quantile(of_images, [0.25, 0.5, 0.75]).tolist()
+        medians[k] = f"median {number_within(median, lower, upper)}"
 
     def draw(k: int, x: Scale, top: float) -> list[Markup]:
         return _row_of_images(methods[k].values, x, top + 36.0, heights)

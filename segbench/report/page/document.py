@@ -14,29 +14,32 @@ from functools import cache
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
 from segbench._version import __version__
-from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
+from segbench.aggregator.joining import join_runs
+from segbench.aggregator.measuring import measured_with
+from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
-from segbench.core.arguments import as_path, as_whole
+from segbench.core.arguments import as_path, as_whole, check_choice
 from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import named, setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
+from segbench.loaders.belonging import By
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.panels import Panels, chosen_rows, gallery, panels
+from segbench.report.page.panels import Panels, chosen_rows, first_run, gallery, panels
 from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
@@ -54,6 +57,7 @@ from segbench.statistics.answer import p_number
 from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.measured import as_draws, as_level
+from segbench.statistics.pairs import Test
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -77,10 +81,11 @@ def export_report(
     path: str | PathLike[str],
     *,
     title: str | None = None,
-    group_by: str = "",
+    group_by: By = "",
     intervals: float | None = 0.95,
     replicates: int = 2000,
     seed: int = 0,
+    test: Test = "t-test",
     images: str | PathLike[str] | None = None,
     most_panels: int | None = None,
     paths: bool = False,
@@ -97,13 +102,15 @@ def export_report(
         The file to write, ending in .html or .htm.
     title : str, optional
         Heading of the page; by default it says how many methods and images there are.
-    group_by : str, optional
-        What puts images into groups, as in `Result.parts`, for a table of them; by default as each run named it, and
-        ``"none"`` for none. Where folders have scores of a model each, the page is that of the means over groups.
+    group_by : str or mapping of str to str, optional
+        What puts images into groups, see `Result.with_settings`, for a table of them; by default as each run named it,
+        and ``"none"`` for none. Where folders have scores of a model each, the page is that of the means over groups.
     intervals : float, optional
         Level of intervals over images, for instance 0.95; None for none, and for no comparison.
     replicates, seed : int
         Of the resamples; see `Result.intervals`.
+    test : {"t-test", "signed-rank"}
+        Which test decides the comparison; see `segbench.compare`.
     images : path, optional
         Folder or archive of the photographs, named as the images are, shown beside the pictures.
     most_panels : int, optional
@@ -153,6 +160,7 @@ def export_report(
         raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
     refuse_foreign({target: None}, _HINT)
     results = as_results(results)
+    results = join_runs(measured_with(results, {"group_by": group_by}) if group_by else results)
     if not results:
         raise ArgumentError("no results to report")
     if any(pooled_classes(result) is not None for result in results):
@@ -161,20 +169,21 @@ def export_report(
     if intervals is not None:
         intervals = as_level(intervals, "intervals")
     replicates, seed = as_draws(replicates, seed)
+    check_choice(test, named("test"), get_args(Test))
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))
     hide = str if paths else _hiding(results, None if images is None else os.fspath(images))
-    protocols = by_protocol(results).values()
+    protocols = by_protocol(results, by_group=True).values()
     sections, missing, reported = [], [], []
     for members in protocols:
         given = [results[place] for place in members]
         parts = []
-        if group_by != "none" and (group_by or any("group" in result.axes for result in given)):
-            of_groups = part_table(part_rows(given, "group", group_by), given, "group", keys=None, every=False)
+        if any("group" in result.axes for result in given):
+            of_groups = part_table(part_rows(given, "group"), given, "group", keys=None, every=False)
             parts.append(_laid_out(of_groups, 2, "Groups of images"))
-            given = [_pooled_or_mean(result, group_by) for result in given]
-        methods, comparison, why = _compared(given, intervals, replicates, seed)
+            given = [_pooled_or_mean(result) for result in given]
+        methods, comparison, why = _compared(given, intervals, replicates, seed, test)
         rows = chosen_rows(methods)
         pictures = panels(
             methods,
@@ -231,7 +240,7 @@ def _path_in_message(path: str, *, is_name: bool) -> str:
 
 
 def _compared(
-    given: Sequence[Result], level: float | None, replicates: int, seed: int
+    given: Sequence[Result], level: float | None, replicates: int, seed: int, test: Test
 ) -> tuple[list[Method], Comparison | None, str]:
     """Order and compare results of one protocol; without a comparison say why there is none."""
     # Human annotators do not compete: they come last, whatever their value.
@@ -242,7 +251,7 @@ def _compared(
     drawn: list[Intervals | None] = [None] * len(results)
     if level is not None:
         resampled: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
-        comparison, why = compared_results(results, **resampled)
+        comparison, why = compared_results(results, test=test, **resampled)
         known = comparison.intervals if comparison else {}
         drawn = [
             one.noted(known[name]) if name in known else one.intervals(**resampled)
@@ -255,11 +264,11 @@ def _compared(
     return methods, comparison, why
 
 
-def _pooled_or_mean(result: Result, group_by: str) -> Result:
+def _pooled_or_mean(result: Result) -> Result:
     """Return the result of all images, or the mean over groups that are not pooled."""
-    if not (group_by or "group" in result.axes):
+    if "group" not in result.axes:
         return result
-    groups = result.parts("group", group_by)
+    groups = result.parts("group")
     return groups.pooled or groups.mean or result
 
 
@@ -307,9 +316,10 @@ def _section(
     embedded, cuts = pictures.for_scripts()
     classes = list(parts_if_any(results[0], "class"))
     parts = []
-    if classes:
-        of_classes = part_table(part_rows(results, "class"), results, "class", keys=None, every=False)
-        parts.append(_laid_out(of_classes, 2, "Classes"))
+    for axis in ("class", "object"):
+        if any(axis in result.axes for result in results):
+            of_parts = part_table(part_rows(results, axis), results, axis, keys=None, every=False)
+            parts.append(_laid_out(of_parts, 2, AXES[axis].plural.capitalize()))
     return {
         "protocol": rules.name,
         "lead": rules.title,
@@ -372,7 +382,9 @@ def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
     curves = [method.curve for method in methods if method.curve is not None]
     if any(curve.columns["threshold"].size > 1 for curve in curves):
         said += "; pictures, and the metrics below them, are at the best threshold for all images"
-    return said
+    pictured = [(method.result, first_run(method.result)) for method in methods]
+    firsts = [run.label for result, run in pictured if run is not result]
+    return f"{said}; of methods with several runs they are those of {', '.join(firsts)}" if firsts else said
 
 
 def _facts(results: Sequence[Result]) -> str:

@@ -150,7 +150,7 @@ def _in_order(methods: Sequence[Method]) -> list[str]:
     Where these have a ranking of their own, such as by their strongest false alarm, they alternate with the others.
     """
     names, values = values_by_image(methods)
-    ranked = image_headline(methods[0].result.rules.metrics()).direction * values
+    ranked = image_headline(methods[0].result.metrics).direction * values
     worst = np.where(np.isnan(ranked), np.inf, ranked).min(axis=0)
     beside = _highest(methods)
     apart = set(beside)
@@ -166,10 +166,11 @@ def _highest(methods: Sequence[Method]) -> list[str]:
 
 
 def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
-    """Give, for a method, how each image is to be drawn."""
+    """Return, for a method, how each image is to be drawn; of trainings those of the first are shown."""
+    result = first_run(result)
     files: Mapping[str, SampleFiles] = {}
     reason = why_no_pictures(result)
-    problem = reason and f"{result.method}: {reason}"
+    problem = reason and f"{result.label}: {reason}"
     try:
         files = {} if reason else files_of(result)
     except SegbenchError as error:
@@ -190,6 +191,11 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
     return look
 
 
+def first_run(result: Result) -> Result:
+    """Return the first of the trainings that a result is the mean of; the result itself where it is no mean."""
+    return next(iter(result.runs.values())) if result.runs and not result.pools_folds else result
+
+
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     """Give thresholds to slide through, `matched` where matching takes time, and the place of the best for the pool."""
     if counts := result.scores:
@@ -203,7 +209,7 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
             even = np.searchsorted(scores, np.linspace(scores[0], scores[-1], MOST_CUTS - 1))
             scores = np.union1d(scores[even], best if np.isfinite(best) else scores[:1])
         return tuple(scores.tolist()), _nearest(scores, best)
-    threshold = best_threshold(result.rules.metrics())
+    threshold = best_threshold(result.metrics)
     best = math.nan if threshold is None else float(result.summary[threshold.key])
     if result.drawn is None:
         return (best,), 0
@@ -248,7 +254,7 @@ class Gallery:
 def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
     competing = [method for method in methods if competes(method.result.rules)] or list(methods)
-    metric, title = image_headline(methods[0].result.rules.metrics()), _ranking_title(methods[0])
+    metric, title = image_headline(methods[0].result.metrics), _ranking_title(methods[0])
     names, values = values_by_image(competing)
     known = np.flatnonzero(~np.isnan(values).all(axis=0))
     of_each = [[value for value in column if not math.isnan(value)] for column in values[:, known].T.tolist()]
@@ -278,7 +284,7 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
 
 def _ranking_title(method: Method) -> str:
     """Call the metric that images are ranked by."""
-    metrics = method.result.rules.metrics()
+    metrics = method.result.metrics
     name = image_headline(metrics).name_for_images
     return f"best {name}" if images_at_their_best(metrics) else name
 

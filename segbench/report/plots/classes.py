@@ -31,7 +31,7 @@ from segbench.drawing.legends import place_legend
 from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
-from segbench.report.tables import how_to_count_classes
+from segbench.report.tables import how_to_divide
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,10 +97,10 @@ def plot_classes(
         )
         choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
         if not any(classes):
-            choose = f"; {how_to_count_classes(results)}"
+            choose = f"; {how_to_divide(results, 'class')}"
         raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
     first = next(iter(classes[0].values()))
-    metrics = first.rules.metrics()
+    metrics = first.metrics
     metric = metric or headline(metrics).key
     known = [name for name, value in first.summary.items() if not isinstance(value, int)]
     if metric not in known:
@@ -131,7 +131,7 @@ def plot_classes(
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
     better = ", lower is better" if shown.better == "lower" else ""
-    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=f"{shown.name}{better}")
+    ax.set(ylim=(len(order) - 0.5, -0.5), xlabel=f"{shown.quantity}{better}")
     low, high = (end if math.isfinite(end) else None for end in shown.range or (-math.inf, math.inf))
     ax.set_xlim(0 if np.nanmin(values, initial=0) >= 0 else low, high)  # distances have no highest value
     ax.tick_params(axis="y", length=0)
@@ -216,5 +216,5 @@ def _of_results(results: Sequence[Result], *, ax: Axes) -> Axes:
     return plot_confusion(results[0], ax=ax)
 
 
-CLASSES = Kind(plot_classes, level="level")
+CLASSES = Kind(plot_classes, level="level", joins=True)
 CONFUSION = Kind(_of_results)

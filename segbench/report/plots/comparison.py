@@ -10,7 +10,6 @@ from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
 from segbench.core.metric import Metric
-from segbench.core.numbers import many
 from segbench.drawing.axes import (
     as_axes,
     as_text,
@@ -48,16 +47,16 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     comparison : Comparison
         From `compare` or `compare_results`.
     metric : str, optional
-        Key of the metric; by default the one that ranks methods.
+        Key of the metric; by default the one by which the comparison judges.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if left out, as high as its rows need.
 
     Returns
     -------
     matplotlib Axes
-        Dots are differences, bars their intervals over images. The p-values on the right are corrected by Holm for
-        all pairs that were compared; intervals are those of each pair by itself, not corrected. A pair
-        without a defined difference has an empty row.
+        Dots are differences, of the signed-rank test Hodges-Lehmann estimates, and bars their intervals over images.
+        The p-values on the right are corrected by Holm for all pairs that were compared; intervals are those of each
+        pair by itself, not corrected. A pair without a defined difference has an empty row.
 
     Raises
     ------
@@ -80,7 +79,8 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     best = [one.method for one in comparison.answer(chosen.key).standings]
     reference = best[0] if len(best) > _ALL_PAIRS_UP_TO else ""
     shown = best[:SHOWN]
-    rows = [row for row in comparison.rows(chosen.key) if row.a in shown and row.b in shown]
+    tested = (row.by(comparison.test) for row in comparison.rows(chosen.key))
+    rows = [row for row in tested if row.a in shown and row.b in shown]
     if reference:
         rows = [row.turned() if row.a == reference else row for row in rows if reference in (row.a, row.b)]
     else:
@@ -122,13 +122,14 @@ def _pair(a: str, b: str) -> str:
 
 
 def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequence[Difference]) -> str:
-    what = f"{metric.name} minus that of {reference}" if reference else f"Difference in {metric.name}"
+    what = f"{metric.quantity} minus that of {reference}" if reference else f"Difference in {metric.quantity}"
     better = ", lower is better" if metric.better == "lower" else ""
-    reason = comparison.pairs(metric.key).reason
+    reason, differs_by = comparison.pairs(metric.key).reason, comparison.pairs(metric.key).differs_by
+    what = f"{differs_by}: {what[0].lower()}{what[1:]}" if differs_by and not reference else what
     said = ""
     if not all(math.isnan(row.low) for row in rows):
         # So an interval may exclude 0 beside a corrected p-value above its level.
-        said = f"{100 * comparison.level:g} % intervals over {many(comparison.images, 'image')}"
+        said = f"{100 * comparison.level:g} % intervals over {comparison.sample_size}"
         if len(comparison.methods) > 2 and not reason:
             said += "; p-values are corrected for the number of pairs, intervals are not"
     methods = len(comparison.methods)
@@ -141,4 +142,4 @@ def _of_results(results: Sequence[Result], *, ax: Axes, level: float = 0.95) -> 
     return plot_comparison(compare_results(named_by_class(results), level=level), ax=ax)
 
 
-COMPARISON = Kind(_of_results, level="level", compares=True)
+COMPARISON = Kind(_of_results, level="level", compares=True, joins=True)

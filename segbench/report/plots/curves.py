@@ -6,7 +6,7 @@ Each describes what it shows as a `segbench.drawing.charts.Chart`, which Matplot
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from segbench.aggregator.result import Result
+from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
@@ -22,6 +23,7 @@ from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
 from segbench.curves.masks import TWO_VALUED
+from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import CURVE_LAYER
 from segbench.drawing.charts import (
     DIAGONAL,
@@ -155,9 +157,24 @@ def _plot_in_space(
     banded = [k for k, method in enumerate(methods) if level is not None and _has_band(method)]
     only = "" if len(banded) <= _MOST_BANDS else ", of the best method"
     areas = {k: _band(methods[k], space, level or 0, replicates, seed) for k in banded[: 1 if only else None]}
-    chart = _in_space(methods, space, areas)
-    chart = replace(chart, areas=f"{100 * level:g} % band{only}" if banded and level else "")
-    return draw_methods(ax, chart, methods)
+    legend = f"{100 * level:g} % band{only}" if banded and level else ""
+    if level is None:
+        areas, legend = _ranges([method.curve for method in methods], lambda curve: curve.ends(space))
+    return draw_methods(ax, replace(_in_space(methods, space, areas), areas=legend), methods)
+
+
+def _ranges(
+    curves: Sequence[Series | None], ends: Callable[[MeanCurve], tuple[FloatArray, FloatArray, FloatArray]]
+) -> tuple[dict[int, Area], str]:
+    """Return the range of the runs around the means of methods, and what the legend says of it.
+
+    Of more than `_MOST_BANDS`, which would hide each other, it is that of the best method.
+    """
+    means = {k: curve for k, curve in enumerate(curves) if isinstance(curve, MeanCurve)}
+    shown = list(means)[: None if len(means) <= _MOST_BANDS else 1]
+    areas = {k: Area(*ends(means[k])) for k in shown}
+    only = "" if len(shown) == len(means) else ", of the best method"
+    return areas, f"lowest to highest run{only}" if means else ""
 
 
 def _in_space(methods: Sequence[Method], space: Space, areas: Mapping[int, Area]) -> Chart:
@@ -194,8 +211,9 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
     if not any(method.curve is not None and space in method.curve.spaces for method in methods):
         return []
     areas, note = {}, ""
+    ranges = {k: method.curve for k, method in enumerate(methods) if isinstance(method.curve, MeanCurve)}
     for k, method in enumerate(methods):
-        if (drawn := method.intervals) is None or not _has_band(method):
+        if (drawn := method.intervals) is None or k in ranges or not _has_band(method):
             continue
         try:
             areas[k] = _band(method, space, drawn.level, drawn.replicates, drawn.seed)
@@ -203,6 +221,10 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
             continue
         band = f"pointwise {100 * drawn.level:g} % bootstrap band of the best method or those chosen"
         note = f"Shaded: {band}, {drawn.replicates} resamples of images"
+    areas |= {k: Area(*curve.ends(space)) for k, curve in ranges.items()}
+    if ranges:
+        of_runs = "of methods with runs from the lowest to the highest run at each place"
+        note = f"{note}, {of_runs}" if note else f"Shaded: {of_runs}"
     return [replace(_in_space(methods, space, areas), note=note)]
 
 
@@ -216,7 +238,7 @@ def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Ax
     known = next((curve for result in taken if (curve := result.drawn) is not None), None)
     if known is None or (measure and measure not in known.columns):
         raise no_plot(taken, measure.upper() or "curve")
-    metrics, drawn = taken[0].rules.metrics(), measure or known.measure
+    metrics, drawn = taken[0].metrics, measure or known.measure
     title, key = image_headline(metrics).name_for_images, headline(metrics).key
     if drawn in known.best:
         title, key = drawn.upper(), known.best[drawn]
@@ -231,7 +253,8 @@ def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Ax
             best[k] = at[values.argmax()], values.max()
         elif threshold is not None:
             best[k] = summary.get(threshold.key, math.nan), summary[key]
-    chart = chart_of_thresholds(curves, drawn, title, best=best)
+    areas, legend = _ranges(curves, lambda curve: curve.ends_at_thresholds(measure))
+    chart = replace(chart_of_thresholds(curves, drawn, title, best=best, areas=areas), areas=legend)
     return draw_methods(ax, chart, methods)
 
 
@@ -252,7 +275,7 @@ def _charts_of_thresholds(methods: Sequence[Method]) -> list[Chart]:
 
 def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw the share of positives in 15 bins of scores; the area of a dot is its share of the pixels."""
-    results = of_one_protocol(results)
+    results = of_one_protocol(results, join=False)
     named = zip(results, names_in_legend(results), styles_of(results), strict=True)
     found = []
     for result, name, style in named:
@@ -291,8 +314,8 @@ def _counts(result: Result) -> ScoreCounts:
     return counts
 
 
-PR = Kind(plot_pr, partial(_charts_in_space, "pr"), level="band")
-ROC = Kind(plot_roc, partial(_charts_in_space, "roc"), level="band")
-F = Kind(partial(_draw_thresholds, ""), _charts_of_thresholds)
-E = Kind(partial(_draw_thresholds, "e"))
+PR = Kind(plot_pr, partial(_charts_in_space, "pr"), level="band", joins=True)
+ROC = Kind(plot_roc, partial(_charts_in_space, "roc"), level="band", joins=True)
+F = Kind(partial(_draw_thresholds, ""), _charts_of_thresholds, joins=True)
+E = Kind(partial(_draw_thresholds, "e"), joins=True)
 RELIABILITY = Kind(_draw_reliability)

@@ -103,7 +103,7 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     return ax
 
 
-IMAGES = Kind(plot_images)
+IMAGES = Kind(plot_images, joins=True)
 
 
 def _rank(values: dict[str, float], direction: int) -> float:
@@ -150,8 +150,8 @@ def _named(name: str, has: str, values: dict[str, float]) -> str:
 
 
 def _title(metric: Metric, results: Sequence[Result]) -> str:
-    metrics, at = results[0].rules.metrics(), ""
+    metrics, at = results[0].metrics, ""
     if metric.image_key == image_headline(metrics).image_key and images_at_their_best(metrics):
         masks = all(AT_THE_MASK in result.summary.notes for result in results if result.counts)
         at = " at the mask" if masks else " at its best threshold"
-    return f"{metric.name_for_images} of each image{at}"
+    return f"{metric.quantity_of_images} of each image{at}"

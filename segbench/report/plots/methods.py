@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segbench.aggregator.comparing import choice_of
+from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
@@ -45,7 +46,7 @@ class Method:
     @cached_property
     def curve(self) -> Series | None:
         """Its curve, if it can be drawn: it has thresholds, and the metric that ranks methods is defined."""
-        curve, key = self.result.drawn, headline(self.result.rules.metrics()).key
+        curve, key = self.result.drawn, headline(self.result.metrics).key
         if curve is None or not curve.columns["threshold"].size or math.isnan(self.result.summary[key]):
             return None
         return curve
@@ -53,7 +54,7 @@ class Method:
     @cached_property
     def values(self) -> dict[str, float]:
         """What ranks images, of those where it is defined."""
-        return self._of_images(image_headline(self.result.rules.metrics()).image_key)
+        return self._of_images(image_headline(self.result.metrics).image_key)
 
     @cached_property
     def beside(self) -> dict[str, float]:
@@ -86,13 +87,14 @@ class Kind:
     """A kind of plot: `draw` draws a list of results on ``ax``, `charts` gives what the page shows of some methods.
 
     `level` is the keyword for a confidence level, if it has one. One that `compares` is given those methods alone that
-    can be compared image by image.
+    can be compared image by image. One that `joins` draws one mean of the runs of a method, others each run.
     """
 
     draw: Callable[..., Axes]
     charts: Callable[[Sequence[Method]], Sequence[Chart]] = lambda _: ()
     level: str = ""
     compares: bool = False
+    joins: bool = False
 
 
 def kind_of_curves(
@@ -106,8 +108,8 @@ def kind_of_curves(
     """
 
     def draw(results: Sequence[Result], *, ax: Axes) -> Axes:
-        taken = of_one_protocol(results)
-        metrics = taken[0].rules.metrics() if ranked_by else ()
+        taken = of_one_protocol(results, join=False)
+        metrics = taken[0].metrics if ranked_by else ()
         metric = next((one for one in metrics if one.key.startswith(ranked_by)), None)
         methods = methods_of(taken, key=metric.key, title=metric.name) if metric else methods_of(taken)
         found = charts(methods)
@@ -152,6 +154,8 @@ def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | 
     def label(place: int) -> str:
         masks = taken[place].summary.undefined.get(key) == TWO_VALUED
         value = number(taken[place].summary.get(key, math.nan), digits=3)
+        deviation = taken[place].sd.get(key, math.nan)
+        value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=3)}"
         return f"[{'mask' if masks else f'{title}={value}'}] {names[place]}"
 
     styles = styles_of(taken)
@@ -187,9 +191,9 @@ def styles_of(results: Sequence[Result]) -> list[LineStyle]:
     return [line_style(next(places) if competes(result.rules) else None) for result in results]
 
 
-def of_one_protocol(given: object) -> list[Result]:
-    """Take results to be drawn in one picture: several classes as all of them added up."""
-    results = as_results(given)
+def of_one_protocol(given: object, *, join: bool = True) -> list[Result]:
+    """Take results to be drawn in one picture: several classes as all of them added up, the runs of a method joined."""
+    results = join_runs(as_results(given)) if join else as_results(given)
     protocols = sorted(by_protocol(results))
     if not protocols:
         raise ArgumentError("no results to draw")

@@ -124,7 +124,7 @@ def _families(results: Sequence[Result], suffix: str, say: Callable[[str], None]
     if mpl.rcParams["text.usetex"]:
         return families
     names = [*names_of(results), *(name for result in results for name in parts_if_any(result, "class"))]
-    names += [metric.name for result in results for metric in result.rules.metrics()]
+    names += [metric.name for result in results for metric in result.metrics]
     as_file = "write an .svg, whose texts the viewer draws"
     if suffix != ".svg" and (shaped := needing_shaping(names)):
         raise ArgumentError(

@@ -531,7 +531,7 @@ def test_the_command_prints_metrics(tmp_path, segbench):
 
 
 def test_titles_name_millimetres():
-    titles = [metric.title for metric in Contours(spacing=0.7, nsd=(1,)).metrics()]
+    titles = [metric.heading for metric in Contours(spacing=0.7, nsd=(1,)).metrics()]
     assert "HD95 (mm)" in titles
     assert "NSD@1 mm" in titles
 

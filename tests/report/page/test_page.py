@@ -300,8 +300,8 @@ class TestAnswer:
         gt, one = write_methods(tmp_path, {"one": 1}, images=4)
         result = evaluate(gt, one)
         said = sentences(write_page(tmp_path, [result]).read_text())
-        low, high = map(number, result.intervals()["ods_f"])
-        assert said[0] == f"one: ODS F {number(result.summary['ods_f'])}."
+        low, high = (number(end, digits=2) for end in result.intervals()["ods_f"])  # .2 wide
+        assert said[0] == f"one: ODS F {number(result.summary['ods_f'], digits=2)}."
         assert said[1] == f"95 % interval {low} to {high} over 4 images."
         assert said[2] == "4 images: intervals over fewer than 10 are unreliable."
 

@@ -633,7 +633,7 @@ class TestBarsOfClasses:
         ax = segbench.plot_classes(evaluate([(truth, predicted)], protocol=segbench.Contours(classes="0-1")))
         assert max(bar.get_width() for bar in ax.patches) == 12
         assert ax.get_xlim()[1] > 12
-        assert ax.get_xlabel() == "HD95, lower is better"
+        assert ax.get_xlabel() == "HD95 (px), lower is better"
 
     def test_a_metric_below_zero_has_its_bar(self):
         truth = np.array([[0, 1, 0, 1]])

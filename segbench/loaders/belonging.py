@@ -1,0 +1,227 @@
+"""What images belong to, groups such as categories and units such as patients: settings of measuring of every run."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from segbench.core.errors import ArgumentError
+from segbench.core.interface import format_setting, named
+from segbench.core.names import first_names
+from segbench.core.numbers import many, of_all
+from segbench.loaders.file_list import read_column
+from segbench.loaders.pairing import natural
+
+UNIT = "unit"
+KINDS: Mapping[str, str] = {"group_by": "group", UNIT: UNIT}
+"""The settings that say what images belong to, with what that is called."""
+
+By = str | Mapping[str, str] | Callable[[str], str] | None
+"""A value of such a setting.
+
+``"folder"`` for the first folder in the names of images; ``"meta.csv:patient"`` for a column of a CSV file with the
+names of images in a column called name, image or file, or in its first; a pattern of whole names, with folders and
+without suffix, ``"#_slice*"``, in which ``#`` is the group or unit and takes as much as it can, ``*`` is anything, and
+``?`` one character;
+what each image belongs to by its name; or a function of the name.
+"""
+
+FOLDER = "folder"
+MAPPING = "a mapping"
+"""How a mapping or function of Python is called where other values are named as they were given."""
+
+ALL_IMAGES = "all images"
+_NONE = "none"
+_RESERVED = re.compile(rf"{ALL_IMAGES}|mean of \d+ groups?")  # names of the rows beside the groups
+_LISTED = 5
+_COLUMNS = {"group": "meta.csv:weather", UNIT: "meta.csv:patient"}
+_PARTS = {"#": "(.+)", "*": ".*", "?": "."}  # of patterns
+FEWEST_UNITS = 6
+"""Below this many units there are no tests over them."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What each image belongs to by its name, such as its group; others belong to nothing of this `kind`."""
+
+    kind: str
+    by: str  # the setting: "folder", a pattern, or a column with the path of its file; a mapping is not written out
+    of_images: Mapping[str, str]
+    notes: tuple[str, ...] = ()  # on what does not fit
+
+    @property
+    def names(self) -> list[str]:
+        """The groups, numbers in their names in order."""
+        return sorted(set(self.of_images.values()), key=natural)
+
+    @property
+    def noun(self) -> str:
+        """What one of them is called: the name of the column, without what marks it as a number, or the kind."""
+        column = "" if is_by_name(self.by) else self.by.rpartition(":")[2]
+        return re.sub(r"[ _-]?id$", "", column, flags=re.IGNORECASE) if self.by != MAPPING and column else self.kind
+
+    @property
+    def label(self) -> str:
+        """The setting as signatures have it: without the folder of a CSV file, which differs between machines."""
+        return self.by if is_by_name(self.by) else PurePath(self.by).name
+
+    @property
+    def described(self) -> str:
+        """How many there are, and an example: 12 units, such as case_01 with 14 images."""
+        images = Counter(self.of_images.values())
+        example, number = images.most_common(1)[0]
+        return f"{many(len(images), self.noun)}, such as {example} with {many(number, 'image')}"
+
+    def require(self, name: str) -> str:
+        """Insist that there is such a group."""
+        if name not in self.names:
+            known = first_names(self.names, 20)
+            what = f"{format_setting(self.kind, name)}: there is no such {self.kind}"
+            raise ArgumentError(f"{what}; the {self.kind}s are {known}")
+        return name
+
+    def refuse_divided(self, parts: Mapping[str, str], kind: str) -> None:
+        """Refuse units with images in several groups or folds, given the one of each image: these hold whole units."""
+        first: dict[str, str] = {}
+        for image, unit in self.of_images.items():
+            if first.setdefault(unit, parts.get(image, "")) != parts.get(image, ""):
+                several = " and ".join(part or "none" for part in (first[unit], parts.get(image, "")))
+                what = f"the {self.noun} {unit!r} has images in several {kind}s: {several}"
+                raise ArgumentError(
+                    f"{what}; let each {self.noun} lie in one {kind}, or leave out {kind}s or {self.noun}s"
+                )
+
+    def among(self, names: Iterable[str]) -> Assignment:
+        """Return what these images belong to by the same setting, with what is to be said of them alone."""
+        images = sorted(names)
+        if is_by_name(self.by):
+            of_images = by_name(self.kind, self.by, images)
+        else:
+            of_images = {name: self.of_images[name] for name in images if name in self.of_images}
+        return replace(self, of_images=of_images, notes=_without(self.kind, of_images, images))
+
+    def stored(self) -> dict[str, Any]:
+        """Return what a results file holds: the setting, and the images with their groups unless names say these."""
+        return {"by": self.by, "of_images": {} if is_by_name(self.by) else dict(self.of_images)}
+
+
+def assignments(settings: Mapping[str, By], names: Collection[str]) -> dict[str, Assignment]:
+    """Return by kind what images belong to, as settings say; an empty value, or none, says nothing."""
+    chosen = {name: by for name, by in settings.items() if by and by != _NONE}
+    return {KINDS[name]: assignment(name, by, names) for name, by in chosen.items()}
+
+
+def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str], names: Iterable[str]) -> Assignment:
+    """Say what images belong to, see `By`; every image is of some unit."""
+    images, kind = sorted(names), KINDS[setting]
+    label, what, strange = MAPPING, f"the mapping of {named(setting)}", list[str]()
+    if callable(by):
+        by = {name: by(name) for name in images}
+    if isinstance(by, Mapping):
+        of_images, strange = _fitted(kind, {str(name): str(group) for name, group in by.items()}, images)
+    elif is_by_name(by):
+        of_images, label, what = by_name(kind, by, images), by, by
+    else:
+        path, column = _path_and_column(setting, by)
+        of_images, strange = _fitted(kind, read_column(path, column), images)
+        label, what = f"{Path(path).absolute()}:{column}", by
+    without = [name for name in images if name not in of_images]
+    if not of_images or (without and kind == UNIT):
+        some = f" to {of_all(len(without), len(images), 'image')}, such as {without[0]}" if of_images else ""
+        what = what if label == MAPPING else format_setting(setting, what)
+        raise ArgumentError(f"{what} gives no {kind}{some}: {_hint(by, images)}")
+    for name, group in of_images.items():
+        if _RESERVED.fullmatch(group):
+            raise ArgumentError(f"{name} is in a {kind} called {group!r}, which names another row; rename this {kind}")
+    notes = _without(kind, of_images, images)
+    if strange:
+        notes += (f"{many(len(strange), 'row')} of {what} without an image: {first_names(strange, _LISTED)}",)
+    return Assignment(kind, label, of_images, notes)
+
+
+def usual_units(by: str, names: Collection[str]) -> tuple[dict[str, Assignment], tuple[str, ...]]:
+    """Return the units that a data set or benchmark is known for, where they are enough to test over; or a note."""
+    units = by_name(UNIT, by, names)
+    number = len(set(units.values()))
+    if len(units) < len(names) or number == len(names):
+        return {}, ()
+    if number >= FEWEST_UNITS:
+        return {UNIT: Assignment(UNIT, by, units)}, ()
+    known = "videos or patients, too few to test over: intervals and p-values are over images and hold for these alone"
+    return {}, (f"images come from {number} {known}",)
+
+
+def is_by_name(by: str) -> bool:
+    """Whether a setting reads what images belong to from their names alone."""
+    return by == FOLDER or "#" in by
+
+
+def by_name(kind: str, by: str, images: Iterable[str]) -> dict[str, str]:
+    """Return what images belong to by their first folder or a pattern; a million names share the texts."""
+    if by == FOLDER:
+        return {name: sys.intern(name.partition("/")[0]) for name in images if "/" in name}
+    if by.count("#") > 1:
+        raise ArgumentError(f"the pattern {by!r} has several #, expected one, which stands for the {kind}")
+    pattern = re.compile("".join(_PARTS.get(character, re.escape(character)) for character in by), re.DOTALL)
+    matches = ((name, pattern.fullmatch(name)) for name in images)
+    return {name: sys.intern(match[1]) for name, match in matches if match}
+
+
+def _hint(by: object, images: Sequence[str]) -> str:
+    """Say how to give what images belong to that a setting does not give."""
+    if by == FOLDER:
+        return "images lie in no sub-folder; give a column of a CSV file, 'meta.csv:patient', or a pattern, '#_*'"
+    called = f"images are called {first_names(images, 3)}"
+    if isinstance(by, str) and "#" in by:
+        return f"{called}; the pattern is of whole names, with folders and without suffix, where * is anything"
+    return f"{called}; name each of them"
+
+
+def together(parts: Sequence[Mapping[str, Assignment]]) -> dict[str, Assignment]:
+    """Put together what the images of parts of a set belong to, as the first part that says so does.
+
+    Paths of a CSV file may differ, as on machines that share no disk. Parts with another setting add nothing.
+    """
+    merged: dict[str, Assignment] = {}
+    for kind, part in ((kind, part) for assigned in parts for kind, part in assigned.items()):
+        first = merged.setdefault(kind, part)
+        if PurePath(first.by).name == PurePath(part.by).name:
+            merged[kind] = replace(first, of_images={**part.of_images, **first.of_images})
+    return merged
+
+
+def _without(kind: str, of_images: Mapping[str, str], images: Sequence[str]) -> tuple[str, ...]:
+    """Say which images belong to nothing; nothing where all do."""
+    without = [name for name in images if name not in of_images]
+    if not without:
+        return ()
+    return (f"{of_all(len(without), len(images), 'image')} in no {kind}: {first_names(without, _LISTED)}",)
+
+
+def _fitted(kind: str, groups: Mapping[str, str], images: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Give the groups by image, whose name may be written with the suffix of a file; and names without an image."""
+    known = set(images)
+    found: dict[str, str] = {}
+    strange = []
+    for name, group in groups.items():
+        image = next((each for each in (name, name.rpartition(".")[0]) if each in known), None)
+        if image is None:
+            strange.append(name)
+        elif group and found.setdefault(image, group) != group:
+            raise ArgumentError(f"{image!r} is in {found[image]!r} and, as {name!r}, in {group!r}; give it one {kind}")
+    return found, strange
+
+
+def _path_and_column(setting: str, by: str) -> tuple[str, str]:
+    """Take the name of a column apart from the path of its CSV file."""
+    path, colon, column = by.rpartition(":")
+    if not colon or not path:
+        column = _COLUMNS[KINDS[setting]]
+        expected = f"expected 'folder', a column of a CSV file, '{column}', or a pattern of names, '#_*'"
+        raise ArgumentError(f"{format_setting(setting, by)} is not understood, {expected}")
+    return path, column

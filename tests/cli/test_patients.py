@@ -1,0 +1,190 @@
+"""Units such as patients on the command line and in results files: what they change, keep, and refuse."""
+
+import json
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+from segbench import Contours, Labels, compare_results, evaluate, load_results, merge_results
+
+UNITS = "#_slice_*"
+
+
+@pytest.fixture(scope="module")
+def volumes():
+    """Slices of eight patients: ground truth and predictions by two methods."""
+    rng = np.random.default_rng(5)
+    slices = {}
+    for patient in range(8):
+        ease = rng.normal(0, 0.1)
+        for number in range(rng.integers(3, 6)):
+            truth = rng.random((12, 12)) < 0.4
+            wrong = [rng.random((12, 12)) < np.clip(0.12 + ease + gap, 0.02, 0.5) for gap in (0, 0.05)]
+            slices[f"case_{patient}_slice_{number}"] = truth, *(truth ^ errors for errors in wrong)
+    return slices
+
+
+@pytest.fixture(scope="module")
+def folders(volumes, tmp_path_factory):
+    root = tmp_path_factory.mktemp("patients")
+    for name, arrays in volumes.items():
+        for folder, mask in zip(("gt", "a", "b"), arrays, strict=True):
+            (root / folder).mkdir(exist_ok=True)
+            iio.imwrite(root / folder / f"{name}.png", mask.astype(np.uint8))
+    return root
+
+
+@pytest.fixture
+def counted(segbench, folders, tmp_path):
+    def run(*options):
+        places = folders / "gt", folders / "a", folders / "b"
+        answer = segbench("labels", *places, "--positive", 1, "-o", tmp_path / "r.segbench", *options)
+        assert answer.code == 0
+        return answer, tmp_path / "r.segbench"
+
+    return run
+
+
+def dice(truth, predicted):
+    return 2 * (truth & predicted).sum() / (truth.sum() + predicted.sum())
+
+
+def of_patients(volumes, method):
+    patients = {}
+    for name, arrays in volumes.items():
+        patients.setdefault(name.partition("_slice_")[0], []).append(arrays)
+    stacked = {name: [np.stack(masks) for masks in zip(*slices, strict=True)] for name, slices in patients.items()}
+    return {name: dice(masks[0], masks[method]) for name, masks in stacked.items()}
+
+
+def runs_of(answer):
+    return {run["method"]: run for run in json.loads(answer.out)["runs"]}
+
+
+def test_dice_of_patients_is_that_of_their_volumes(segbench, counted, volumes):
+    _, path = counted("--unit", UNITS)
+    shown = runs_of(segbench("show", path, "--format", "json"))
+    expected = np.mean(list(of_patients(volumes, 2).values()))
+    assert shown["b"]["summary"]["dice_units"] == pytest.approx(expected, abs=1e-15)
+
+
+def test_units_are_listed_one_by_one(segbench, counted, volumes):
+    _, path = counted()
+    shown = runs_of(segbench("show", path, "--unit", UNITS, "--per-unit", "--format", "json"))
+    found = {name: metrics["dice"] for name, metrics in shown["a"]["per_unit"].items()}
+    assert found == pytest.approx(of_patients(volumes, 1), abs=1e-15)
+
+
+def test_the_first_line_says_how_many_units_there_are(counted):
+    answer, _ = counted("--unit", UNITS)
+    assert answer.err.startswith("8 units, such as case_")
+
+
+def test_the_first_line_uses_the_name_of_the_column(segbench, counted, volumes, tmp_path):
+    table = tmp_path / "meta.csv"
+    rows = [f"{name},{name.partition('_slice_')[0]}" for name in volumes]
+    table.write_text("\n".join(["name,patient_id", *rows]))
+    _, path = counted()
+    answer = segbench("compare", path, "--unit", f"{table}:patient_id")
+    assert answer.err.startswith("8 patients, such as case_")
+    assert "8 patients: intervals over fewer than 10 are unreliable" in answer.out
+
+
+def test_a_stored_unit_decides_until_it_is_taken_away(segbench, counted):
+    _, path = counted("--unit", UNITS)
+    with_units, without = (
+        json.loads(segbench("compare", path, "--format", "json", *options).out) for options in ((), ("--unit", "none"))
+    )
+    assert (with_units["units"], without["units"]) == (8, None)
+    assert with_units["images"] == without["images"]
+
+
+def test_running_again_with_units_adds_no_run(counted):
+    counted()
+    _, path = counted("--unit", UNITS)
+    assert len(load_results(path)) == 2
+    assert load_results(path)[0].units.noun == "unit"
+
+
+def test_intervals_say_how_much_wider_they_are(segbench, counted):
+    _, path = counted("--unit", UNITS)
+    (by_unit, by_image) = (
+        runs_of(segbench("show", path, "--intervals", 95, "--format", "json", *options))["a"]
+        for options in ((), ("--unit", "none"))
+    )
+    wide, narrow = (np.diff(run["intervals"]["iou"])[0] for run in (by_unit, by_image))
+    assert by_unit["sampling"]["wider_than_images"]["iou"] == pytest.approx(wide / narrow)
+
+
+def test_halves_of_a_patient_are_put_together(segbench, folders, volumes, tmp_path):
+    names = sorted(volumes)
+    for part, some in enumerate((names[::2], names[1::2])):
+        places = folders / "gt", folders / "a"
+        options = "--positive", 1, "--unit", UNITS, "--images", ",".join(some), "-o", tmp_path / f"{part}.segbench"
+        assert segbench("labels", *places, *options).code == 0
+    (merged,) = merge_results([tmp_path / "0.segbench", tmp_path / "1.segbench"], tmp_path / "both.segbench")
+    assert merged.summary["dice_units"] == pytest.approx(np.mean(list(of_patients(volumes, 1).values())), abs=1e-15)
+
+
+def test_parts_are_the_patients(volumes):
+    pairs = {name: (truth.astype(int), a.astype(int)) for name, (truth, a, _) in volumes.items()}
+    parts = evaluate(pairs, protocol=Labels(classes=2), unit=UNITS).parts("unit")
+    expected = of_patients(volumes, 1)
+    assert {name: part.summary["dice"] for name, part in parts.items()} == pytest.approx(expected, abs=1e-15)
+    assert parts.mean is None
+    assert "dice_units" in parts.undefined["mean"]
+
+
+def test_a_patient_in_two_groups_is_refused(segbench, counted):
+    _, path = counted("--unit", UNITS)
+    answer = segbench("compare", path, "--group-by", "case_*_slice_#")
+    assert answer.code == 2
+    assert "the unit 'case_0' has images in several groups" in answer.err
+
+
+def test_groups_of_patients_are_strata_of_units(volumes):
+    pairs = {name: (truth.astype(int), a.astype(int)) for name, (truth, a, _) in volumes.items()}
+    result = evaluate(pairs, protocol=Labels(classes=2), unit=UNITS, group_by=lambda name: f"g{int(name[5]) % 2}")
+    mean, groups = result.parts("group").mean, result.parts("group")
+    errors = [part.intervals().standard_errors["iou"] for part in groups.values()]
+    assert mean.intervals().standard_errors["iou"] == pytest.approx(np.hypot(*errors) / 2)
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"),
+    [
+        ("#_part*", "--unit '#_part*' gives no unit: images are called case_0_slice_0"),
+        ("folder", "--unit folder gives no unit: images lie in no sub-folder"),
+        ("patients", "--unit patients is not understood, expected 'folder', a column of a CSV file"),
+        ("case_0#", "gives no unit to"),
+        ("meta.csv:nothing", "has no column 'nothing'"),
+    ],
+)
+def test_units_that_cannot_be_are_refused(segbench, counted, tmp_path, unit, said, monkeypatch):
+    _, path = counted()
+    (tmp_path / "meta.csv").write_text("name,patient\ncase_0_slice_0,x\n")
+    monkeypatch.chdir(tmp_path)
+    answer = segbench("show", path, "--unit", unit)
+    assert answer.code == (1 if "column" in said and "CSV" not in said else 2)
+    assert said in answer.err
+
+
+def test_units_that_differ_between_methods_are_refused(counted):
+    _, path = counted("--unit", UNITS)
+    ours, theirs = load_results(path)
+    with pytest.raises(Exception, match="unit"):
+        compare_results([ours, theirs.with_settings(unit="none")])
+
+
+def test_objects_of_sequences_are_drawn_by_sequence():
+    rng = np.random.default_rng(1)
+    pairs = {}
+    for sequence in range(7):
+        for frame in range(4):
+            truth = np.zeros((12, 12), int)
+            truth[2:6, 2:6], truth[7:11, 7:11] = 1, 2
+            predicted = np.where(rng.random(truth.shape) < 0.1, 0, truth)
+            pairs[f"video{sequence}/{frame:02d}"] = truth, predicted
+    result = evaluate(pairs, protocol=Contours(sequences=True), unit="folder")
+    assert result.intervals().sample_size == "7 units, 14 objects"
