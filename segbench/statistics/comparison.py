@@ -52,8 +52,8 @@ class Difference:
     estimate_a, estimate_b, difference : float
         Of what both methods have, see docs/comparing.md; nan where a metric is undefined.
     low, high : float
-        Interval of the difference over images or units, with runs also over trainings or folds; not corrected for the number of pairs: it excludes 0 exactly where
-        `p_value` is below 1 - level. nan where there is none.
+        Interval of the difference over images or units, with runs also over trainings or folds; not corrected for the
+        number of pairs: it excludes 0 exactly where `p_value` is below 1 - level. nan where there is none.
     p_value, p_holm : float
         Two-sided, of Student's t; and corrected by Holm for the number of pairs. nan where there is none.
     standard_error, freedom : float
@@ -69,8 +69,8 @@ class Difference:
         Whether one of the two lacks more: exact and two-sided, of McNemar; over units, of the sign test. 1 where
         neither does.
     hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high : float
-        Hodges-Lehmann estimate of the differences of images or units, with its interval, not corrected for the number of pairs;
-        nan for metrics that are no means over images, and where images are too few.
+        Hodges-Lehmann estimate of the differences of images or units, with its interval, not corrected for the number
+        of pairs; nan for metrics that are no means over images, and where images are too few.
     signed_rank_p, signed_rank_p_holm : float
         Two-sided, of the signed-rank test; and corrected by Holm for the number of pairs. nan where there is none.
     """

@@ -172,8 +172,8 @@ def intervals(
     level : float
         Between 0 and 1.
     replicates : int
-        From 1 to 10 million: resamples of the images, or of units, for metrics that jump between thresholds: their intervals are
-        quantiles.
+        From 1 to 10 million: resamples of the images, or of units, for metrics that jump between thresholds: their
+        intervals are quantiles.
     seed : int
         0 or more, of the resamples. The jackknife is not random.
 
