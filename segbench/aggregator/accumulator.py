@@ -83,7 +83,8 @@ class Accumulator:
     method : str
         Name of the method in tables and plots.
     run : str
-        Which training of the method, or which fold of a cross-validation, this is; empty where it has only one.
+        Which training of the method, or which fold of a cross-validation, this is; empty where it has only one. Which
+        images belong together, `Result.with_settings` of what `compute` returns says: ``unit="folder"``.
     repeated : {"refuse", "add", "once"}
         What a name means that was given before: an error, as when an epoch is counted twice; another part of the same
         image (tiles), so that counts of pixels, classes or labels are added; or the same image again, which counts
