@@ -219,6 +219,11 @@ class Result:
         return bool(self.runs) and not isinstance(self.rules, MeanOverRuns)
 
     @property
+    def averages_runs(self) -> bool:
+        """Whether its runs are trainings on the same images, of which every metric is the mean."""
+        return bool(self.runs) and not self.pools_folds
+
+    @property
     def sd(self) -> Mapping[str, float]:
         """The standard deviation of each metric over the runs that it is the mean of; empty for other results."""
         return self.rules.deviations if isinstance(self.rules, MeanOverRuns) else {}

@@ -354,7 +354,7 @@ def method_table(
             label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
             rows.append(Row((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
     shown = _method_columns(results, keys, every=every)
-    found = remarks(results, intervals, keys=keys, names=names)
+    found = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
     competing = [[row_of[k] for k in members if results[k].competes] for members in sets]

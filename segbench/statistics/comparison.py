@@ -387,7 +387,7 @@ class Comparison:
         return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
 
     def on_single_runs(self, keys: Sequence[str]) -> list[str]:
-        """Give one line where methods of one run differ significantly, which says nothing of other trainings."""
+        """Return one line where methods of one run differ significantly, which says nothing of other trainings."""
         for comparison, key in itertools.product((self, *self.beside), keys):
             pairs = comparison.pairs(key)
             (one, other), single = pairs.pairs, pairs.has_one_run

@@ -74,15 +74,6 @@ class RunMeans(PartMeans):
         """Count the values of each image that every run has in a mean over images."""
         return np.min([run.values_in(metric) for run in self.run_tables], axis=0)
 
-    @property
-    def value_noun(self) -> str:  # type: ignore[override]  # of the runs
-        """What has a value, where that is not what a row is called."""
-        return self.run_tables[0].value_noun
-
-    def lacks(self, metric: Metric) -> str:
-        """Say what a method without a value does."""
-        return self.run_tables[0].lacks(metric)
-
     def restricted_to_common(self, other: Table) -> Table:  # type: ignore[override]  # of any number of runs
         """Return the means over runs of what all runs of both methods have."""
         return on_common(self, other)

@@ -366,6 +366,22 @@ def test_groups_are_joined(segbench):
     assert parts.pooled.summary["iou"] == 0.75
 
 
+@pytest.mark.usefixtures("gt")
+def test_plots_and_the_report_take_runs(segbench, tmp_path):
+    for run, images in RUNS.items():
+        write(tmp_path / "net" / run, images)
+    segbench("labels", "gt", "net@=net/*", "--classes", "0-1", "-o", "r.segbench")
+    for kind in ("images", "classes"):
+        assert segbench("plot", "r.segbench", "--kind", kind, "-o", f"{kind}.svg").code == 0
+    one = segbench("plot", "r.segbench", "--kind", "confusion", "--only", "net@64", "-o", "confusion.svg")
+    assert one.code == 0, one.err
+    answer = segbench("report", "r.segbench", "-o", "r.html")
+    assert answer.code == 0, answer.err
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "mean ± SD over 3 runs" in page
+    assert "of methods with several runs they are those of net@7" in page
+
+
 def test_units_of_runs(segbench, kept):
     table = segbench("show", kept, "--runs", "--metrics", "iou,dice_units", "--unit", "*#").out
     assert "standard error, units" in table

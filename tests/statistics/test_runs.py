@@ -436,7 +436,7 @@ class TestWhatIsSaid:
         (sentence,) = comparison.answer().sentences()[1:]
         of_images, of_trainings = (f"{math.sqrt(v):.4f}".removeprefix("0") for v in (v_i, v_r))
         assert sentence == (
-            f"More images alone would not make a difference of .0495 significant: trainings vary it by {of_trainings}, "
+            f"More images alone would not make a difference of .049 significant: trainings vary it by {of_trainings}, "
             f"images by {of_images}"
         )
 
@@ -461,7 +461,10 @@ def test_all_runs_of_a_pair_are_measured_on_the_images_that_all_have():
     def on_kept(images):
         return {name: counts for name, counts in images.items() if name in kept}
 
-    row = row_of(segbench.compare({"ours": ours, "theirs": theirs}), "hd95")
+    comparison = segbench.compare({"ours": ours, "theirs": theirs})
+    row = row_of(comparison, "hd95")
+    assert (row.both, row.lacking_a, row.lacking_b) == (5, 2, 1)
+    assert comparison.answer("hd95").verdict.endswith("; ours finds nothing in 2, theirs in 1")
     expected = row_of(segbench.compare({"ours": [*map(on_kept, ours)], "theirs": on_kept(theirs)}), "hd95")
     assert (row.estimate_a, row.estimate_b) == (expected.estimate_a, expected.estimate_b)
     assert row.difference == pytest.approx(row.estimate_a - row.estimate_b)
