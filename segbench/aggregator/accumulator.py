@@ -17,12 +17,12 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from segbench.aggregator.assembling import finish
 from segbench.aggregator.batches import BATCH_HINT, Batch, CountOn, Name, as_batch, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.contents import BITS, content_of
-from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, as_run, signature
+from segbench.aggregator.records import UNNAMED, DataDigest, Digests, Outcome, Run, as_run, signature
 from segbench.aggregator.result import Result
+from segbench.aggregator.saving import finish
 from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
@@ -35,6 +35,7 @@ from segbench.core.sample import Sample, without_detail
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.decoded import shown
+from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -125,6 +126,7 @@ class Accumulator:
     (1.0, 0.4, ['a', 'b', 'c'])
     """
 
+    @answering
     def __init__(
         self,
         protocol: Protocol | str = Pixels(),
@@ -298,7 +300,7 @@ class Accumulator:
         results : path, optional
             Results file to save it in, beside other methods; of one name and the same settings the last one stays. A
             `ReplacedRun` warning says if it lacks images of the one before or has another ground truth, and, without a
-            `method`, if another accumulator saved that. Images need names. The file works with `load_results` and the
+            `method`, if another accumulator saved that. Pixels without names stay without. The file works with `load_results` and the
             commands that read results files; pictures of the images cannot be drawn from it.
 
         Returns
@@ -313,9 +315,6 @@ class Accumulator:
         ------
         DataError
             If nothing was added, or the labels found leave open which are positive; if the file cannot be written.
-        ArgumentError
-            For `results` where pixels came without names of images.
-
         Warns
         -----
         UserWarning
@@ -331,7 +330,7 @@ class Accumulator:
         results = self.results if results is None else Path(as_path(results, "results"))
         counts = EncodedCounts(packed, self.protocol.counts)
         if unnamed is not None:
-            truths[""] = unnamed.ground_truth
+            truths[UNNAMED] = unnamed.ground_truth
         settings = self._run().fields
         images = len(packed) if unnamed is None else "unnamed"
         signed = signature(self.protocol.name, settings, DataDigest(sorted(truths.items())), images=images)
@@ -349,9 +348,8 @@ class Accumulator:
         warn_of(notes, stacklevel=2)
         if results is None:
             return result
-        if unnamed is not None:
-            raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
         kept = packed.held if isinstance(packed, PackedCounts) and results == self.results else packed
+        kept = kept if unnamed is None else {**kept, UNNAMED: encode(unnamed)}
         outcomes = [_outcome(name, data, truths[name]) for name, data in kept.items()]
         digests = self._digests | {one.name: one.digest for one in outcomes}
         result = replace(result, digests=Digests(sorted(digests.items())))

@@ -518,13 +518,6 @@ class TestResultsFiles:
         assert list(found) == ["a", "b"]
         same(found["a"], saved)
 
-    def test_pixels_without_names_are_refused_and_leave_no_file(self, tmp_path):
-        accumulator = Accumulator()
-        accumulator.update([0, 1], [0.2, 0.3])
-        with pytest.raises(ArgumentError, match=r"results: some pixels .* give names to Accumulator\.update"):
-            accumulator.compute(results=tmp_path / "r.segbench")
-        assert not (tmp_path / "r.segbench").exists()
-
 
 class TestDLPack:
     def test_whatever_speaks_dlpack_is_read(self):
