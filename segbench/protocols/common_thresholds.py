@@ -12,7 +12,7 @@ import numpy as np
 
 from segbench.core.arguments import as_whole, set_fields
 from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 
 _LARGEST = 2**63 - 1
@@ -50,6 +50,7 @@ class AddedByField(Counts):
         return tuple(np.asarray(getattr(self, name)).tolist() for name in self.same)
 
     @classmethod
+    @noting_origin
     def sum(cls, counts: Iterable[Self]) -> Self:
         """Pool any number of counts, at least one."""
         total: Self | None = None
