@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import threading
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -299,8 +300,8 @@ class Accumulator:
         results : path, optional
             Results file to save it in, beside other methods; of one name and the same settings the last one stays. A
             `ReplacedRun` warning says if it lacks images of the one before or has another ground truth, and, without a
-            `method`, if another accumulator saved that. Pixels without names stay without. The file works with `load_results` and the
-            commands that read results files; pictures of the images cannot be drawn from it.
+            `method`, if another accumulator saved that. Pixels without names stay without. The file works with
+            `load_results` and the commands that read results files; pictures of the images cannot be drawn from it.
 
         Returns
         -------
@@ -314,6 +315,7 @@ class Accumulator:
         ------
         DataError
             If nothing was added, or the labels found leave open which are positive; if the file cannot be written.
+
         Warns
         -----
         UserWarning
@@ -522,6 +524,22 @@ def _agreed(part: Counted, decided: Settled) -> Any:  # noqa: ANN401  of its typ
     return decided[part.facts](part.counts) if part.facts in decided else part.counts
 
 
+def _unbatched(loader: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Return the images of the batches that a PyTorch ``DataLoader`` gives, one after another."""
+    for batch in loader:
+        if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
+            raise ArgumentError(f"the loader gives batches as {type(batch).__name__}, {_EXPECTED}")
+        yield from zip(*batch, strict=True)
+
+
+def _number_of(images: Any) -> int:  # noqa: ANN401  as above
+    """Return how many images there are, of a loader those that it samples; 0 where that is not known."""
+    sized = getattr(images, "sampler", images)
+    with suppress(TypeError):  # of a stream, also where its type has a length
+        return len(sized)
+    return 0
+
+
 def evaluate_arrays(
     images: Arrays,
     protocol: Protocol,
@@ -536,6 +554,8 @@ def evaluate_arrays(
         if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
             raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
         images = map(images.__getitem__, range(len(images)))
+    elif getattr(images, "batch_sampler", None) is not None:
+        images = _unbatched(images)
     accumulator = Accumulator(protocol, method="arrays" if method is None else method, run=run)
     done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
@@ -551,7 +571,7 @@ def evaluate_arrays(
             raise ArgumentError(f"{what}; {BATCH_HINT}; give volumes by their names, {{name: (labels, scores)}}")
         done += 1
         if progress:
-            progress(done, len(given) if isinstance(given, Sized) else done)
+            progress(done, _number_of(given) or done)
     if not done:
         raise ArgumentError(f"ground_truth holds no images, {_EXPECTED}")
     return accumulator.compute()
