@@ -322,13 +322,17 @@ class Accumulator:
             Once, if scores or labels are probably not what was meant, such as logits beside ``at=(0.5,)``; `notes` of
             the result say the same.
         """
+        return self._computed(None if results is None else Path(as_path(results, "results")), stacklevel=3)
+
+    def _computed(self, results: Path | None, *, stacklevel: int) -> Result:
+        """Compute the result, and save it where a file is named; warnings are those of the caller so many calls up."""
         with self._lock:
             packed, unnamed = self._settled()
             notes = tuple(sorted(self._notes))
             truths = {name: _digest(held.content) for name, held in self._images.items()}
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
-        results = self.results if results is None else Path(as_path(results, "results"))
+        results = results or self.results
         counts = EncodedCounts(packed, self.protocol.counts)
         if unnamed is not None:
             truths[UNNAMED] = unnamed.ground_truth
@@ -346,7 +350,7 @@ class Accumulator:
             unnamed=unnamed,
             run=self.run,
         )
-        warn_of(notes, stacklevel=2)
+        warn_of(notes, stacklevel=stacklevel)
         if results is None:
             return result
         kept = packed.held if isinstance(packed, PackedCounts) and results == self.results else packed
@@ -359,7 +363,7 @@ class Accumulator:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
             ours = self.method != _NO_NAME or results in self._saved
-            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=3)
+            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=stacklevel + 1)
         self._saved.add(results)
         if results == self.results:  # which holds what the set decided
             with self._lock:
@@ -574,4 +578,4 @@ def evaluate_arrays(
             progress(done, _number_of(given) or done)
     if not done:
         raise ArgumentError(f"ground_truth holds no images, {_EXPECTED}")
-    return accumulator.compute()
+    return accumulator._computed(None, stacklevel=5)  # noqa: SLF001  its own: the caller of evaluate
