@@ -7,7 +7,7 @@ Everything public is a name of this module and is loaded when first used. Begin 
   ``Anomalies``: the protocols, with their settings.
 - ``Accumulator(protocol)``: the same batch by batch, in a training loop.
 - ``compare_results([ours, theirs])``: which is better, and how sure that is.
-- ``count_pixels(labels, scores)`` and its like: counts of arrays, for curves and metrics such as ``auc_pr``.
+- ``count(ground_truth, prediction, protocol)``: the counts of one image, for metrics and curves such as ``auc_pr``.
 - ``load_results(file)``: what a run saved; ``export_report(results, file)``: the page.
 """
 

@@ -16,11 +16,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
-
-from segbench.aggregator.batches import BATCH_HINT, Batch, CountOn, Name, as_batch, as_name, as_planes
+from segbench.aggregator.batches import BATCH_HINT, Batch, Called, CountOn, Name, as_batch, as_image, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.contents import BITS, content_of
+from segbench.aggregator.one_image import count_batch
 from segbench.aggregator.records import UNNAMED, DataDigest, Digests, Outcome, Run, as_run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
@@ -32,7 +31,7 @@ from segbench.core.names import MethodRun
 from segbench.core.notes import warn_of
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Sample, without_detail
+from segbench.core.sample import without_detail
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.decoded import shown
@@ -85,7 +84,8 @@ class Accumulator:
     method : str
         Name of the method in tables and plots.
     run : str
-        Which training of the method, or which fold of a cross-validation, this is; empty where it has only one.
+        Which training of the method, or which fold of a cross-validation, this is; empty where it has only one. Which
+        images belong together, `Result.with_settings` of what `compute` returns says: ``unit="folder"``.
     repeated : {"refuse", "add", "once"}
         What a name means that was given before: an error, as when an epoch is counted twice; another part of the same
         image (tiles), so that counts of pixels, classes or labels are added; or the same image again, which counts
@@ -223,17 +223,8 @@ class Accumulator:
         if isinstance(names, (str, bytes)):
             raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
         listed = None if names is None else list(names)
-        count_on = self.count_on if self.protocol.capability(OnDevice) else "host"
         reads = self.protocol.reads
-        if reads.pixelwise:
-            batch = as_batch(labels, scores, valid, count_on, images=1 if listed is None else len(listed))
-        elif name is None and listed is None:
-            raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
-        else:
-            annotators, one_image = reads.annotators, listed is None
-            batch = as_planes(labels, scores, valid, count_on, one_image=one_image, annotators=annotators)
-            if batch.valid is not None and reads.without_field:
-                raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
+        batch = self._batch((labels, scores, valid), named=name is not None, names=listed)
         notes = dict.fromkeys(batch.notes if reads.levels else ())
         named: list[tuple[str, _Image]] = []
         unnamed: list[Counted] = []
@@ -393,17 +384,25 @@ class Accumulator:
         self._pool(self._unpacked(unnamed))
         self._notes = set(state.get("notes", ()))
 
+    def _batch(self, arrays: tuple[Any, Any, Any], *, named: bool, names: list[Name] | None) -> Batch:
+        """Take the arrays of a single image, which is named, of several, or of pixels without names."""
+        reads, count_on = self.protocol.reads, self.count_on if self.protocol.capability(OnDevice) else "host"
+        if named:
+            batch = as_image(*arrays, count_on=count_on, reads=reads)
+        elif reads.pixelwise:
+            if reads.annotators:
+                raise ArgumentError("several annotators of pixels are given image by image, as a list: give name=")
+            batch = as_batch(*arrays, count_on, images=1 if names is None else len(names))
+        elif names is None:
+            raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
+        else:
+            batch = as_planes(*arrays, count_on, one_image=False, annotators=reads.annotators)
+        if batch.valid is not None and reads.without_field:
+            raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
+        return batch
+
     def _count(self, batch: Batch, of: str = "") -> Counted:
-        on_device = self.protocol.capability(OnDevice) if batch.tensors else None
-        counted = on_device and on_device.count_tensors(batch.labels, batch.scores, batch.valid, of=of)
-        if counted:
-            return counted
-        labels = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
-        files = (f"labels{of}",) * len(labels)
-        scores = f"scores{of}"
-        sample = Sample("batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=scores)
-        with np.errstate(invalid="ignore"):  # as where files are counted
-            return self.protocol.count(sample)
+        return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"))
 
     def _add(self, images: Iterable[tuple[str, _Image]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
         """Add all of it, or nothing where something is refused."""

@@ -692,7 +692,7 @@ class Result:
             called name, image or file, or in its first; ``"#_*"`` for a pattern of names in which ``#`` is the group;
             or the group of each image by its name, or a function of the name; ``"none"`` for none. ``unit`` likewise
             says which images are not independent, such as those of a patient: intervals and tests are then over units,
-            and metrics of units are added.
+            and metrics of units are added. Where runs were joined, each run is measured with these.
 
         Returns
         -------

@@ -564,6 +564,16 @@ def settled_positive(
     raise DataError("ground truth", what, hint)
 
 
+def positive_alone(values: Facts, file: str) -> Facts:
+    """Give the positive value of an image that belongs to no set: the larger one beside 0; none where 0 is alone."""
+    if not values or values == (0.0,):
+        return ()
+    if len(values) == 2 and values[0] == 0:
+        return values[1:]
+    what = f"holds {many(len(values), 'distinct value')} ({listed(values)}), expected 0 and one larger value"
+    raise DataError(file, what, f"say which value is positive: {format_setting('positive', values[-1])}")
+
+
 def require_two_classes(
     facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str, count: Callable[[int, int], str]
 ) -> None:
