@@ -134,10 +134,10 @@ def evaluate(
         Several predictions are several methods: a mapping of name to path, ``{"ours": "pred", "theirs": "pred2"}``,
         where ``"ours@1"`` and ``"ours@2"`` are runs of one method; or a list of paths, named after their folders.
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
-        pairs, or a data set with ``len()`` and an index, which get the names ``"0"``, ``"1"``, and so on;
-        ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by `Accumulator.update`, but without names
-        none may be a batch or a volume. Of the other arguments only `protocol`, `group_by`, `unit`, `method`, `run`,
-        `results` and `progress` go with arrays.
+        pairs, or a data set with ``len()`` and an index, or a PyTorch ``DataLoader`` of one, which get the names
+        ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by
+        `Accumulator.update`, but without names none may be a batch or a volume. Of the other arguments only `protocol`,
+        `group_by`, `unit`, `method`, `run`, `results` and `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.

@@ -157,7 +157,8 @@ WITH_AN_OPTION = {"nsd": "contours", "lesion_f1": "objects", "crispness": "bound
 
 def options_meant(typed: str) -> Iterator[tuple[str, str]]:
     """Return what may be meant by a word for an option: the name of each and its value, of a sentence nothing else."""
-    word = f"--{typed.lower().replace('_', '-').lstrip('-')}"
+    word = typed.lower().replace("_", "-")
+    word = word if word.startswith("-") else f"--{word}"
     for meant, words in OPTIONS.items():
         if word in words.split():
             flag, _, value = meant.partition(" ")
