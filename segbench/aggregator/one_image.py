@@ -125,9 +125,10 @@ def count(
     """
     protocol = as_protocol(protocol)
     from_files = protocol.capability(FromFiles)
-    if from_files and from_files.why_not_arrays:
-        raise ArgumentError(from_files.why_not_arrays)
-    counted = count_batch(protocol, _as_batch(protocol, ground_truth, prediction, valid), _CALLED)
+    if from_files and from_files.why_not_alone:
+        raise ArgumentError(from_files.why_not_alone)
+    batch = _as_batch(protocol, ground_truth, prediction, valid)
+    counted = count_batch(protocol, batch, _CALLED)
     by_set = protocol.capability(SettledBySet)
     positives = by_set.settle_alone(counted.facts, _CALLED.labels) if by_set else ()
     warn_of(map(without_detail, counted.notes), stacklevel=2)
