@@ -105,8 +105,8 @@ def count(
 
     >>> truth, predicted = np.zeros((2, 8, 9), bool)
     >>> truth[2:6, 2:6] = predicted[2:6, 2:7] = True
-    >>> segbench.count(truth, predicted, "saliency").metrics()["mae"].hex() == (1 / 18).hex()
-    True
+    >>> round(segbench.count(truth, predicted, "saliency").metrics()["mae"], 4)  # 4 of 72 pixels
+    0.0556
     >>> metrics = segbench.count(truth, predicted, "contours").metrics()
     >>> metrics["hd"], metrics["nsd@2"], round(metrics["dice"], 4)
     (1.0, 1.0, 0.8889)
