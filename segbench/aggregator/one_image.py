@@ -105,8 +105,8 @@ def count(
 
     >>> truth, predicted = np.zeros((2, 8, 9), bool)
     >>> truth[2:6, 2:6] = predicted[2:6, 2:7] = True
-    >>> segbench.count(truth, predicted, "saliency").metrics()["mae"].hex() == (1 / 18).hex()
-    True
+    >>> round(segbench.count(truth, predicted, "saliency").metrics()["mae"], 4)  # 4 of 72 pixels
+    0.0556
     >>> metrics = segbench.count(truth, predicted, "contours").metrics()
     >>> metrics["hd"], metrics["nsd@2"], round(metrics["dice"], 4)
     (1.0, 1.0, 0.8889)
@@ -125,9 +125,10 @@ def count(
     """
     protocol = as_protocol(protocol)
     from_files = protocol.capability(FromFiles)
-    if from_files and from_files.why_not_arrays:
-        raise ArgumentError(from_files.why_not_arrays)
-    counted = count_batch(protocol, _as_batch(protocol, ground_truth, prediction, valid), _CALLED)
+    if from_files and from_files.why_not_alone:
+        raise ArgumentError(from_files.why_not_alone)
+    batch = _as_batch(protocol, ground_truth, prediction, valid)
+    counted = count_batch(protocol, batch, _CALLED)
     by_set = protocol.capability(SettledBySet)
     positives = by_set.settle_alone(counted.facts, _CALLED.labels) if by_set else ()
     warn_of(map(without_detail, counted.notes), stacklevel=2)

@@ -201,6 +201,11 @@ class FromFiles(ABC):
     def why_not_arrays(self) -> str:
         """Why images cannot come as arrays; empty if they can."""
 
+    @property
+    def why_not_alone(self) -> str:
+        """Why `segbench.count` cannot count an image by itself; empty if it can."""
+        return self.why_not_arrays
+
 
 class OnDevice:
     """Takes tensors on a device, and copies no more of them than it needs."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, fields
 from functools import wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from segbench.core.errors import ArgumentError
-from segbench.core.numbers import Brief, number
+from segbench.core.numbers import Brief, written
 
 if TYPE_CHECKING:
     from segbench.core.summary import Summary
@@ -33,9 +32,9 @@ class Origin:
             return Origin(self.images + other.images, self.protocols, self.positives)
         positives = (*self.positives, *(value for value in other.positives if value not in self.positives))
         if len(positives) > 1:
-            values = " and ".join(map(number, sorted(positives)))
+            values = " and ".join(map(written, sorted(positives)))
             what = f"counts add up if one value is positive, and here {values} were"
-            raise ArgumentError(f"{what}; count each image with its own, for instance positive={number(positives[0])}")
+            raise ArgumentError(f"{what}; count each image with its own, for instance positive={written(positives[0])}")
         protocols = (*self.protocols, *(protocol for protocol in other.protocols if protocol not in self.protocols))
         return Origin(self.images + other.images, protocols, positives)
 
@@ -75,22 +74,18 @@ class Counts(Brief, ABC):
         """Return the counts with a known origin."""
         if origin == self.origin:
             return self
-        counts = copy(self)  # as a sum of one may be this one
-        object.__setattr__(counts, "origin", origin)
+        counts = object.__new__(type(self))  # as a sum of one may be this one
+        vars(counts).update(vars(self), origin=origin)
         return counts
 
     @classmethod
     def unchecked(cls, **values: Any) -> Self:  # noqa: ANN401  of several types
         """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
-        import numpy as np
-
         from segbench.core.arrays import frozen
 
-        kept: Any = cls
         counts = object.__new__(cls)
-        for field in fields(kept):
-            value = values.get(field.name, field.default)
-            object.__setattr__(counts, field.name, frozen(value) if isinstance(value, np.ndarray) else value)
+        held = {name: frozen(value) if hasattr(value, "flags") else value for name, value in values.items()}
+        vars(counts).update(held)  # others have their defaults, as attributes of the class
         return counts
 
     @classmethod

@@ -283,8 +283,8 @@ class Table(ABC):
         """Return the estimates under these keys, one for each metric, empty for those that are left out."""
         lacking = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
         estimates = np.where(lacking, np.nan, self.estimates).tolist()
-        refuse_outside(self.metrics, estimates)
         named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
+        refuse_outside([metric for _, metric, _ in named], [value for _, _, value in named])
         return Summary(
             {**{key: value for key, _, value in named}, **totals},
             {

@@ -86,7 +86,9 @@ class TestContours:
             )
         by_image = {
             name: [
-                library.count(*pair, library.Contours(classes=CLASSES)).metrics(str(k), empty=empty)["dice"]
+                library.count(*pair, library.Contours(classes=CLASSES))
+                .one(k)
+                .metrics(library.Contours(empty=empty))["dice"]
                 for k in ORGANS
             ]
             for name, pair in PAIRS.items()

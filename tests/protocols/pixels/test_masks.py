@@ -107,7 +107,7 @@ def test_the_set_decides_and_not_the_image():
     of_set = ScoreCounts.sum(soft.values())
     assert "auc_pr" not in pixel_summary(soft).undefined
     assert pixel_image_summary(soft["b"], of_set)["f"] == pytest.approx(4 / 5)
-    masks = {"a": count([0, 1, 1], [0, 1, 1]), "b": count([0, 1, 1], [0, 0, 0])}
+    masks = {"a": count([0, 1, 1], np.array([0, 1, 1], bool)), "b": count([0, 1, 1], np.zeros(3, bool))}
     row = pixel_image_summary(masks["b"], ScoreCounts.sum(masks.values()))
     assert (row["f"], row["recall"], row["iou"], row["threshold"]) == (0, 0, 0, 1)
     assert row.undefined == {

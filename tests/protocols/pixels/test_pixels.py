@@ -44,6 +44,8 @@ def assert_counted_like_unique(labels, scores, valid):
     """Compare counts with NumPy's distinct values of each class, bit by bit."""
     counts = count(labels, scores, valid=valid)
     kept = scores.astype(np.float32 if scores.dtype in (np.float16, np.float32) else np.float64)[valid] + 0.0
+    if scores.dtype.kind in "iu":  # levels, as in files
+        kept /= np.iinfo(scores.dtype).max
     distinct = np.unique(kept)[::-1]
     assert counts.scores.dtype == distinct.dtype
     assert counts.scores.tobytes() == distinct.tobytes()
@@ -107,7 +109,7 @@ class TestCountPixels:
     def test_levels_are_counted_like_unique_in_images_of_any_size(self, dtype, size):
         rng = np.random.default_rng(size)
         levels = rng.integers(0, 65536, size).astype(dtype)
-        labels, valid = rng.integers(0, 2, size, np.uint8), rng.random(size) < 0.9
+        labels, valid = np.arange(size, dtype=np.uint8) % 2, rng.random(size) < 0.9  # the first of them is 0
         top = 1 if dtype is bool else np.iinfo(dtype).max
         expected = count(labels, levels / top, valid=valid)
         assert count(labels, levels, valid=valid) == count(labels.astype(bool), levels, valid=valid) == expected
@@ -138,7 +140,7 @@ class TestCountPixels:
         scores = np.array([large, large - 1 if large > 0 else large + 1, 0])
         with pytest.raises(DataError, match=r"integer scores from .* float64 does not hold"):
             count([1, 0, 1], scores)
-        assert count([1, 0, 1], scores, valid=np.array([False, False, True])).scores.tolist() == [0.0]
+        assert count(np.array([1, 0, 1], bool), scores, valid=np.array([False, False, True])).scores.tolist() == [0.0]
 
     @pytest.mark.parametrize("protocol", ["pixels", "boundaries", "saliency", "anomalies"])
     def test_integers_that_floats_cannot_tell_apart_are_refused_by_every_protocol(self, protocol):
@@ -194,13 +196,13 @@ class TestCountPixels:
     @pytest.mark.parametrize(
         ("labels", "scores", "error", "message"),
         [
-            ([0, 1], [0.5], ArgumentError, r"\(2,\), scores \(1,\)"),
-            ([0, 2], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
-            ([0, np.nan], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
-            (["a", "b"], [0.5, 0.5], ArgumentError, "labels is list of <U1, expected an array"),
+            ([0, 1], [0.5], ArgumentError, r"\(2,\), prediction \(1,\)"),
+            ([1, 2], [0.5, 0.5], DataError, "expected 0 and one larger value"),
+            ([0, np.nan], [0.5, 0.5], DataError, "holds 1 NaN"),
+            (["a", "b"], [0.5, 0.5], ArgumentError, "ground_truth is list of <U1, expected an array"),
             ([0, 1], [0.5, np.nan], DataError, "1 NaN and 0 infinite"),
             ([0, 1], [np.inf, -np.inf], DataError, "0 NaN and 2 infinite"),
-            ([0, 1], ["a", "b"], ArgumentError, "scores is list of <U1, expected an array"),
+            ([0, 1], ["a", "b"], ArgumentError, "prediction is list of <U1, expected an array"),
         ],
     )
     def test_what_cannot_be_counted_is_refused(self, labels, scores, error, message):
@@ -210,15 +212,33 @@ class TestCountPixels:
     @pytest.mark.parametrize(
         ("labels", "found", "example"),
         [
-            ([0, 255], r"2 distinct values \(0, 255\)", "positive=255,"),
-            ([255, 255], r"1 distinct values \(255\)", "positive=255,"),
-            ([-1, 1], r"2 distinct values \(-1, 1\)", "positive=1,"),
-            ([0, 128, 255], r"3 distinct values \(0, 128, 255\)", "positive='>=128',"),
+            ([255, 255], r"1 distinct value \(255\)", "positive=255"),
+            ([1, 255], r"2 distinct values \(1, 255\)", "positive=255"),
+            ([-1, 1], r"2 distinct values \(-1, 1\)", "positive=1"),
+            ([-1, 0], r"2 distinct values \(-1, 0\)", "positive=0"),
+            ([0, 128, 255], r"3 distinct values \(0, 128, 255\)", "for instance positive='>=128'"),
         ],
     )
-    def test_labels_that_are_no_0_and_1_are_refused_with_the_argument_that_reads_them(self, labels, found, example):
-        with pytest.raises(ArgumentError, match=f"{found}; say which are positive, for instance {example}"):
+    def test_labels_other_than_0_and_a_larger_one_are_refused_with_the_argument_that_reads_them(
+        self, labels, found, example
+    ):
+        with pytest.raises(DataError, match=rf"{found}.*{example}$"):
             count(labels, [0.5] * len(labels))
+
+    def test_counts_add_up_if_the_same_value_was_positive(self):
+        zero, one, full = ([0, 0], [0, 1], [0, 255])
+        of_one, of_full = (count(labels, [0.2, 0.9]) for labels in (one, full))
+        assert of_one == of_full, "what was positive is no part of the counts"
+        assert (count(zero, [0.2, 0.9]) + of_full + count(full, [0.2, 0.9])).total_positives == 2
+        for add_up in (
+            lambda: of_one + of_full,
+            lambda: sum([of_one, of_full]),
+            lambda: ScoreCounts.sum([of_one, of_full]),
+        ):
+            with pytest.raises(ArgumentError, match=r"one value is positive, and here 1 and 255 were; .*positive=1"):
+                add_up()
+        by_rule = [count(labels, [0.2, 0.9], Pixels(positive=labels[1])) for labels in (one, full)]
+        assert sum(by_rule).total_positives == 2
 
     @pytest.mark.parametrize("positive", [255, 255.0, "255", ">=128", [255], np.uint8(255), np.array([200, 255])])
     def test_positive_says_which_labels_are(self, positive):
@@ -226,19 +246,19 @@ class TestCountPixels:
         assert counts == count([0, 1, 0], [0.2, 0.9, 0.2])
 
     def test_positive_goes_with_annotators_and_masks(self):
-        labels = np.ma.masked_equal([[0, 255, 9], [255, 255, 0]], 9)
-        counts = count(labels, [0.2, 0.9, 0.4], Pixels(positive=255, annotators="any"))
+        labels = [np.array([0, 255, 9]), np.array([255, 255, 0])]
+        counts = count(labels, [0.2, 0.9, 0.4], Pixels(positive=255, void=9, annotators="any"))
         assert (counts.total_positives, counts.total_negatives, counts.ignored) == (2, 1, 0)
 
     def test_positive_refuses_nan(self):
-        with pytest.raises(DataError, match="labels: holds 1 NaN"):
+        with pytest.raises(DataError, match="ground_truth: holds 1 NaN"):
             count([0, np.nan], [0.5, 0.5], Pixels(positive=1))
 
     def test_labels_outside_valid_may_hold_anything(self):
         labels = np.array([0, 1, 255])
         counts = count(labels, [0.2, 0.9, 0.5], valid=labels != 255)
         assert (counts.total_positives, counts.total_negatives, counts.ignored) == (1, 1, 1)
-        with pytest.raises(ArgumentError, match="other than 0 and 1"):
+        with pytest.raises(DataError, match="expected 0 and one larger value"):
             count(labels, [0.2, 0.9, 0.5], valid=labels != 0)
 
 
