@@ -63,7 +63,7 @@ from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.run_means import are_folds
+from segbench.statistics.run_means import RunMeans, are_folds
 from segbench.statistics.spread import Spread, spreads_of
 from segbench.statistics.units import by_unit, summed_counts
 
@@ -1305,12 +1305,15 @@ class UnitSummaries(ByName[Summary]):
 
     def __init__(self, result: Result) -> None:
         self._result = result
-        self._names = result.measured.names if isinstance(result.measured, UnitTable) else ()
+        rows = result.measured
+        self._names = rows.names if all(isinstance(run, UnitTable) for run in rows.run_tables) else ()
 
     @cached_property
-    def _sums(self) -> Mapping[str, Counts]:
-        """The counts of each unit added up."""
-        return summed_counts(self._result.counts, cast("Assignment", self._result.units))
+    def _sums(self) -> Mapping[str, Mapping[str, Counts]]:
+        """The counts of each unit added up, by the training, of which there may be one alone."""
+        trainings = self._result.runs if isinstance(self._result.rules, MeanOverRuns) else {"": self._result}
+        units = cast("Assignment", self._result.units)
+        return {name: summed_counts(training.counts, units) for name, training in trainings.items()}
 
     @cached_property
     def _values(self) -> Mapping[str, dict[str, float]]:
@@ -1324,12 +1327,19 @@ class UnitSummaries(ByName[Summary]):
 
     def __getitem__(self, unit: str) -> Summary:
         """Measure the unit of that name."""
-        alone = self._result.table_of({unit: self._sums[unit]}).image_summary()
+        alone = self._table_of(unit).image_summary()
         metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
         reasons = {
             key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])
         }
         return replace(alone, metrics=metrics, undefined=reasons)
+
+    def _table_of(self, unit: str) -> Table:
+        """Lay out the counts of a unit: of several trainings, of which values are means."""
+        if not isinstance(self._result.rules, MeanOverRuns):
+            return self._result.table_of({unit: self._sums[""][unit]})
+        runs = self._result.runs.items()
+        return RunMeans({name: run.table_of({unit: self._sums[name][unit]}) for name, run in runs})
 
     def column(self, key: str) -> FloatArray:
         """Return one metric of every unit, in the order of the names; nan where it is undefined."""
