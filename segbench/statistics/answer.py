@@ -160,9 +160,13 @@ class Answer:
         images = self.compared_on(rivals[0])
         if len(rivals) > 1 and any(map(self.is_restricted, rivals)):
             images = f"the {self._value_noun}s that each two have"
-        return (
-            f"{self.begin('No')} clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
-        )
+        alike = [standing for standing in self._defined[1:] if standing.method in self.not_worse]
+        letters = {standing.letter for standing in alike}
+        if any(letters.intersection(standing.better_than) for standing in alike):  # each from the best one only
+            who = f"{_listed([standing.method for standing in alike])} cannot be told apart from {first.method}"
+        else:
+            who = f"{_listed(self.not_worse)} cannot be told apart"
+        return f"{self.begin('No')} clear winner by {title}: {who} on {images}{p}"
 
     @property
     def _table(self) -> Table:

@@ -76,6 +76,30 @@ def test_units_are_listed_one_by_one(segbench, counted, volumes):
     assert found == pytest.approx(of_patients(volumes, 1), abs=1e-15)
 
 
+def test_mean_and_standard_deviation_are_over_patients(segbench, counted, folders, tmp_path):
+    path = tmp_path / "contours.segbench"
+    assert segbench("contours", folders / "gt", folders / "a", "--unit", UNITS, "-o", path).code == 0
+    of_units = runs_of(segbench("show", path, "--per-unit", "--format", "json"))["a"]["per_unit"].values()
+    values = [metrics["hd95"] for metrics in of_units]
+    expected = f"{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}".replace("0.", ".")
+    shown = segbench("show", path, "--spread", "sd", "--metrics", "hd95").out
+    assert shown.splitlines()[1].removeprefix("a").strip() == expected
+    assert "(HD95: each unit counts once here, elsewhere each image does)" in shown
+    _, labels = counted("--unit", UNITS)
+    assert "each unit counts once" not in segbench("show", labels, "--spread", "sd", "--metrics", "dice_units").out
+
+
+def test_pages_say_that_intervals_are_over_patients(segbench, counted, volumes, tmp_path):
+    table, page = tmp_path / "meta.csv", tmp_path / "page.html"
+    rows = [f"{name},{name.partition('_slice_')[0]}" for name in volumes]
+    table.write_text("\n".join(["name,patient", *rows]))
+    _, path = counted("--unit", f"{table}:patient")
+    assert segbench("report", path, "-o", page).code == 0
+    text = page.read_text()
+    assert "95 % intervals over patients" in text
+    assert "intervals over images" not in text
+
+
 def test_the_first_line_says_how_many_units_there_are(counted):
     answer, _ = counted("--unit", UNITS)
     assert answer.err.startswith("8 units, such as case_")
