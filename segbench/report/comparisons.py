@@ -343,7 +343,8 @@ def _pairs_table(
             least = number(1 - comparison.level, digits=2)
             notes[1] += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
     else:
-        notes = [f"a - b: with its {level} interval{wins}", f"p: two-sided, of Student's t over {comparison.over(f'{noun}s')}"]
+        over = comparison.over(f"{noun}s")
+        notes = [f"a - b: with its {level} interval{wins}", f"p: two-sided, of Student's t over {over}"]
     notes[1] += "" if one_pair else f"; Holm: corrected for all pairs{of_all}"
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
     return TextTable.of(cells, names=3, notes=notes)

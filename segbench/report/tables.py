@@ -110,7 +110,7 @@ class Table:
         """Say what stands beside metrics, and which metrics have none."""
         if not self.spread:
             return ()
-        printed = {"sd": "mean ± standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
+        printed = "mean ± standard deviation" if self.spread == "sd" else "median [lower quartile, upper quartile]"
         scores = [metric for metric in self.columns if metric.kind == "score"]
         others = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
         note = f"{printed} over {self.noun}s, of metrics that are means over {self.noun}s{self._on_other_means}"

@@ -193,7 +193,8 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
     if comparison.images >= FEW_IMAGES and not math.isnan(of_first[first]):
         percent = f"{100 * of_first[first]:.1f}".removesuffix(".0")
         with_others = ", alone or with others," if round(sum(of_first.values()), 9) > 1 else ""
-        yield f"{first} is first{with_others} in {percent} % of {comparison.replicates} resamples of the {comparison.noun}s."
+        resamples = f"{comparison.replicates} resamples of the {comparison.noun}s"
+        yield f"{first} is first{with_others} in {percent} % of {resamples}."
 
 
 def sentence(text: str, methods: Sequence[Method]) -> str:
