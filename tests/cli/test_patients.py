@@ -178,8 +178,8 @@ def test_groups_of_patients_are_strata_of_units(volumes):
 @pytest.mark.parametrize(
     ("unit", "said"),
     [
-        ("#_part*", "--unit '#_part*' gives no unit: images are called case_0_slice_0"),
-        ("folder", "--unit folder gives no unit: images lie in no sub-folder"),
+        ("#_part*", "--unit '#_part*' gives no unit: images are case_0_slice_0"),
+        ("folder", "--unit folder gives no unit: images are case_0_slice_0, case_0_slice_1"),
         ("patients", "--unit patients is not understood, expected 'folder', a column of a CSV file"),
         ("case_0#", "gives no unit to"),
         ("meta.csv:nothing", "has no column 'nothing'"),
@@ -192,6 +192,27 @@ def test_units_that_cannot_be_are_refused(segbench, counted, tmp_path, unit, sai
     answer = segbench("show", path, "--unit", unit)
     assert answer.code == (1 if "column" in said and "CSV" not in said else 2)
     assert said in answer.err
+
+
+def test_a_table_of_other_names_and_one_that_lacks_a_patient(segbench, counted, volumes, tmp_path):
+    _, path = counted()
+    table = tmp_path / "meta.csv"
+    table.write_text("\n".join(["name,patient", *(f"{name.replace('_slice', '/slice')},x" for name in volumes)]))
+    answer = segbench("compare", path, "--unit", f"{table}:patient")
+    assert answer.code == 2
+    assert "; it names case_0/slice_0, case_0/slice_1, " in answer.err
+    known = [name for name in volumes if not name.startswith("case_3")]
+    table.write_text("\n".join(["name,patient", *(f"{name},{name[:6]}" for name in known)]))
+    answer = segbench("compare", path, "--unit", f"{table}:patient")
+    lacking = len(volumes) - len(known)
+    assert f"gives no unit to {lacking} of {len(volumes)} images: case_3_slice_0, case_3_slice_1" in answer.err
+    table.write_text("\n".join(["name,patient", *(f"{name},{name[:6]}" for name in volumes)]))
+    assert segbench("compare", path, "--unit", f"{table}:patient").err.startswith("8 patients, such as case_")
+
+
+def test_the_first_line_says_that_a_pattern_joins_nothing(counted, volumes):
+    answer, _ = counted("--unit", "case_#")
+    assert answer.err.startswith(f"{len(volumes)} units of one image each, such as 0_slice_0: nothing belongs together")
 
 
 def test_units_that_differ_between_methods_are_refused(counted):
