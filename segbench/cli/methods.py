@@ -40,6 +40,9 @@ def method_places(arguments: Sequence[str]) -> dict[MethodRun, str]:
     named: dict[MethodRun, str] = {}
     for text in arguments:
         name, path = _name_and_place(text)
+        if _is_named(text) and "@" not in name and len(glob(path)) > 1:  # noqa: PTH207  a path from the root, too
+            runs = quote(f"{name}@={path}")
+            raise ArgumentError(f"{text!r} is no folder, it matches several; to count each as a run, write {runs}")
         method, at, run = name.rpartition("@")
         if not at or not _is_named(text):
             of_text = {MethodRun(name): path}
@@ -83,7 +86,8 @@ def _matching(text: str, method: str, pattern: str) -> dict[MethodRun, str]:
     from segbench.loaders.source import is_archive, method_name
 
     if pattern.count("*") != 1:
-        example = quote(f"{method}@=PRED/seed*")
+        has_folders = "*" not in pattern and any(path.is_dir() for path in Path(pattern).glob("*"))
+        example = quote(f"{method}@={pattern.rstrip('/')}/*" if has_folders else f"{method}@=PRED/seed*")
         problem = f"{text!r} has {pattern.count('*')} *, expected one, in place of the name of the run"
         raise ArgumentError(f"{problem}; write {example}, or name each run: {method}@1=FOLDER1 {method}@2=FOLDER2")
     before, after = pattern.rstrip("/").split("*")

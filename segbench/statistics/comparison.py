@@ -30,7 +30,7 @@ from segbench.statistics.failures import on_differences, on_distances
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on, unknown_units
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import Pairs, SignedRankTests, Test, TTests
-from segbench.statistics.run_means import told_of_runs
+from segbench.statistics.run_means import told_of_runs, with_trainings
 from segbench.statistics.signed_rank import TIED
 
 if TYPE_CHECKING:
@@ -198,6 +198,10 @@ class Comparison:
     def sample_size(self) -> str:
         """How many images there are, or units of images, in words."""
         return self._first.table.sample_size
+
+    def over(self, rows: str) -> str:
+        """Say over what intervals and p-values are, given the images or units in words: ``60 images and trainings``."""
+        return with_trainings(rows, (one.table for one in self.measured.values()))
 
     @property
     def level(self) -> float:

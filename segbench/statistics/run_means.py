@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from shlex import quote
 from typing import Any
@@ -135,6 +135,14 @@ def told_of_runs(tables: Mapping[str, Table]) -> str:
         last = noun
     varies = any(table.runs > 1 for table in tables.values())
     return ", ".join([*told, *(["taken to vary alike"] if varies and _SINGLE in by_number else [])])
+
+
+def with_trainings(rows: str, tables: Iterable[Table]) -> str:
+    """Say what is drawn at random, given the images or units in words: ``60 images and trainings``."""
+    tables = [*tables]
+    if any(table.folds for table in tables):
+        return f"{rows} or folds"
+    return f"{rows} and trainings" if any(table.runs > 1 for table in tables) else rows
 
 
 def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:

@@ -114,6 +114,17 @@ def test_a_folder_and_an_archive_of_one_run(segbench, net):
     assert segbench("labels", "gt", "net@=net/seed*").err.splitlines()[0] == "3 runs of net: 7, 64, 512"
 
 
+@pytest.mark.usefixtures("net")
+def test_a_folder_of_runs_and_a_glob_without_an_at_sign(segbench):
+    folder = segbench("labels", "gt", "net@=net")
+    assert folder.code == 2
+    assert "write 'net@=net/*', or name each run" in folder.err
+    assert segbench("labels", "gt", "net@=net/*").err.startswith("3 runs of net: seed7, seed64, seed512")
+    several = segbench("labels", "gt", "net=net/seed*")
+    assert several.code == 2
+    assert "is no folder, it matches several; to count each as a run, write 'net@=net/seed*'" in several.err
+
+
 def test_copies_are_no_trainings(segbench, net):
     shutil.copytree(net / "seed7", net / "seed8")
     answer = segbench("labels", "gt", "net@=net/seed*")

@@ -427,6 +427,25 @@ class TestWhatIsSaid:
         assert "one run of each method" not in str(segbench.compare({"a": better, "b": [worse, worse]}))
         assert "one run of each method" not in str(segbench.compare({"a": better, "b": dict(better)}))
 
+    def test_methods_that_cannot_be_told_apart_from_the_best_may_differ_from_each_other(self):
+        varied = [accuracies(*[right, right, right - 1] * 4) for right in (10, 8, 6)]
+        steady = [accuracies(*[7, 7, 6] * 4)] * 3
+        worse = accuracies(*[5, 6, 5] * 4)
+        answer = segbench.compare({"varied": varied, "steady": steady, "worse": worse}).answer("pixel_accuracy")
+        assert answer.verdict == (
+            "No clear winner by acc: steady and worse cannot be told apart from varied on 12 images"
+        )
+        assert answer.side("steady", "worse") == 1
+
+    def test_what_p_values_are_over(self):
+        ours, theirs = two_methods()
+        runs = segbench.compare({"ours": as_runs(ours), "theirs": as_counts(theirs[0])})
+        assert runs.over("12 images") == "12 images and trainings"
+        folds = segbench.compare({name: in_folds(run, 4) for name, run in (("ours", ours[0]), ("theirs", theirs[0]))})
+        assert folds.over("images") == "images or folds"
+        single = segbench.compare({"ours": as_counts(ours[0]), "theirs": as_counts(theirs[0])})
+        assert single.over("images") == "images"
+
     def test_when_more_runs_help_more_than_images(self):
         ours, theirs = two_methods(images=30, runs=3, tau=0.3, seed=4)
         comparison = segbench.compare({"ours": as_runs(ours), "theirs": as_runs(theirs)})
