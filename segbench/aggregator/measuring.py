@@ -117,8 +117,12 @@ def measured_apart(results: Sequence[HasSettings]) -> dict[str, list[str]]:
 
 
 def _assigned_by(results: Sequence[HasSettings], kind: str) -> list[str]:
-    """Return by what setting the images of each result belong to something; published ones are as the others."""
-    named = [result.assigned[kind].by if kind in result.assigned else "none" for result in results]
+    """Return by what setting the images of each result belong to something; published ones are as the others.
+
+    The folder of a CSV file tells nothing apart: it may be another on another machine.
+    """
+    first = {result.assigned[kind].label: result.assigned[kind].by for result in results[::-1] if kind in result.assigned}
+    named = [first[result.assigned[kind].label] if kind in result.assigned else "none" for result in results]
     usual = next((by for by, result in zip(named, results, strict=True) if not result.published), "none")
     return [usual if result.published else by for by, result in zip(named, results, strict=True)]
 

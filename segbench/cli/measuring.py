@@ -16,13 +16,13 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.numbers import written
 from segbench.core.options import flag_of, option, options_of, value_of
-from segbench.loaders.belonging import UNIT, Assignment
 from segbench.protocols.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
+    from segbench.loaders.belonging import Assignment
 
 _NONE = "none"
 _TUNING = "tuning_results"
@@ -113,7 +113,7 @@ def measured_as_typed(results: Sequence[Result], typed: Mapping[str, Any], path:
                 of_result.update(value)
     pairs = zip(results, values, strict=True)
     measured = [result.with_settings(**of_result) if of_result else result for result, of_result in pairs]
-    if UNIT in typed:
+    if "unit" in typed:
         say_units(result.units for result in measured)
     return _tuned(measured, typed[_TUNING], path) if _TUNING in typed else measured
 

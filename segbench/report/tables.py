@@ -527,7 +527,7 @@ def how_to_divide(results: Sequence[Result], axis: str) -> str:
     """Say how results come to have classes, objects or groups, if their protocols can."""
     if axis != "class":
         option = AXES[axis].option(itertools.chain.from_iterable(result.counts for result in results))
-        return f"name them: {option}" if AXES[axis].is_in_one else f"count again with {option}"
+        return f"name them: {option}" if AXES[axis].is_in_one else f"count again: {option}"
     verbs = dict.fromkeys(verb_of(result.kind) for result in results)
     able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
     commands = " or ".join(f"segbench {verb} GT PRED {format_setting('classes', '0-18')}" for verb in able)

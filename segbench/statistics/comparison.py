@@ -324,11 +324,11 @@ class Comparison:
     def notes(self) -> tuple[str, ...]:
         """What to say beside the tables of the metrics that these show."""
         keys = compared(self)
-        return *self.on_single_runs(keys[:1]), *self.general_notes, *self._on_few_images(keys)
+        return *self.general_notes, *self._on_few_images(keys), *self.on_single_runs(keys[:1])
 
     def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
         """Say what must be known beside the metrics of some keys."""
-        return *self.on_single_runs(keys), *notes_about(self.general_notes, keys), *self._on_few_images(keys)
+        return *notes_about(self.general_notes, keys), *self._on_few_images(keys), *self.on_single_runs(keys)
 
     def _on_few_images(self, keys: Sequence[str]) -> tuple[str, ...]:
         """Say which images decide differences, and of which means the images may not show the failures."""

@@ -275,13 +275,13 @@ class TestColumns:
         assert groups[name].signature.isprintable()
 
     def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
-        with pytest.raises(ArgumentError, match="images are called city/0"):
+        with pytest.raises(ArgumentError, match="images are city/0"):
             result.parts("group", f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
 
 
 @pytest.mark.parametrize(
     ("by", "message"),
-    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "images lie in no sub-folder")],
+    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "they lie in no sub-folder")],
 )
 def test_groupings_that_make_no_sense_are_refused(by, message):
     flat = {name.replace("/", "-"): pair for name, pair in pairs().items()}

@@ -314,7 +314,8 @@ def test_a_results_file_and_its_merged_halves_have_the_same_parts(tmp_path):
     for (half, images), background in zip(halves.items(), ((), 0), strict=True):
         measured = Labels(classes=3, names=NAMES, background=background)
         evaluate(*folders, measured, images=images, results=tmp_path / f"{half}.segbench")
-    segbench.merge_results([tmp_path / f"{half}.segbench" for half in halves], tmp_path / "merged.segbench")
+    with pytest.warns(UserWarning, match="their run takes background:none"):
+        segbench.merge_results([tmp_path / f"{half}.segbench" for half in halves], tmp_path / "merged.segbench")
     (loaded,) = segbench.load_results(tmp_path / "whole.segbench")
     (merged,) = segbench.load_results(tmp_path / "merged.segbench")
     merged = merged.with_settings(background=())
@@ -333,7 +334,7 @@ def test_a_results_file_and_its_merged_halves_have_the_same_parts(tmp_path):
         (lambda result: result.parts("classes"), "axis is 'classes', expected one of 'class', 'object', 'group'"),
         (lambda result: result.parts("object"), "has no objects: it is a result of the labels protocol; it has parts"),
         (lambda result: result.parts("class", "folder"), "by is for groups of images, and the axis is 'class'"),
-        (lambda result: result.parts("group"), r"was counted without groups; name them: parts\('group', by='folder'\)"),
+        (lambda result: result.parts("group"), r"was counted without groups; name them: with_settings\(group_by='folder'\)"),
         (lambda result: result.parts("class")["sea"], "class='sea': there is no such class; the classes are sky, road"),
         (lambda result: result.parts("class").mean.parts("group", "folder"), "is a mean over classes; take the parts"),
     ],

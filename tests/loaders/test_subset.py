@@ -164,7 +164,7 @@ class TestMissing:
         pairing = pair(Inputs(**places, allow_missing=True))
         assert len(pairing.files) == 7
         assert pairing.signature_fields() == {"missing": "2 of 9"}
-        assert pairing.notes == ("2 of 9 images have no prediction and are left out: im7, im8",)
+        assert pairing.notes_on_left_out == ("2 of 9 images have no prediction and are left out: im7, im8",)
         assert list(found.pair(Inputs(**places, allow_missing=True)).files) == list(pairing.files)
 
     def test_only_those_of_the_subset_count(self, places):

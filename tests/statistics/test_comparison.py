@@ -301,7 +301,7 @@ def test_a_mask_beside_a_soft_map_is_noted():
         labels = rng.random(400) < 0.3
         scores = labels * 0.4 + rng.random(400) * 0.6
         soft[str(k)], mask[str(k)] = (count(labels, found) for found in (scores, scores > 0.5))
-    (note,) = compare({"soft": soft, "mask": mask}).notes
+    note, *_ = compare({"soft": soft, "mask": mask}).notes
     assert note.startswith("mask: two-valued predictions: ODS, P, R, IoU and mean are those at the mask")
     assert compare({"mask": mask, "other": mask}).notes == ()
 

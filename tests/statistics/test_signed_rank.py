@@ -271,6 +271,7 @@ KINDS = (
 )  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:int64 values are levels")  # as masks may be
 @pytest.mark.parametrize("kind", KINDS)
 def test_metrics_that_are_means_over_images_say_so(kind):
     table = measured_on(*sets_of_protocols()[kind])
