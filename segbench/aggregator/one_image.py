@@ -14,11 +14,13 @@ from segbench.core.notes import warn_of
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample, without_detail
 from segbench.loaders.arrays import squeezed
+from segbench.protocols.guesses import answering
 from segbench.protocols.registry import as_protocol
 
 _CALLED = Called("ground_truth", "prediction")
 
 
+@answering
 def count(
     ground_truth: Any,  # noqa: ANN401  whatever holds numbers
     prediction: Any,  # noqa: ANN401
@@ -131,7 +133,7 @@ def count(
     counted = count_batch(protocol, batch, _CALLED)
     by_set = protocol.capability(SettledBySet)
     positives = by_set.settle_alone(counted.facts, _CALLED.labels) if by_set else ()
-    warn_of(map(without_detail, counted.notes), stacklevel=2)
+    warn_of(map(without_detail, counted.notes), stacklevel=3)
     counts: Counts = counted.counts
     return counts.of_origin(Origin(1, (protocol,), positives))
 

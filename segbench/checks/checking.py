@@ -74,6 +74,7 @@ from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
+from segbench.protocols.guesses import answering
 from segbench.protocols.label_rules import LabelRule, leaving_out
 from segbench.protocols.mask_pairs import LossyNumbersError
 from segbench.protocols.nodata import decode_for
@@ -87,6 +88,7 @@ QUICK_SAMPLE = 3
 """Images decoded before a run; where none of them can be counted, `SAMPLE`."""
 
 
+@answering
 def check(
     ground_truth: str | PathLike[str] | None = None,
     prediction: str | PathLike[str] | None = None,

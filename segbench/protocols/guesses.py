@@ -62,10 +62,12 @@ _ARGUMENTS = {
 
 def answering(function: Callable[_P, _R]) -> Callable[_P, _R]:
     """Let a function answer arguments that it does not have with what to write."""
+    known = inspect.signature(function).parameters.keys()
 
     @wraps(function)
     def answered(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        refuse_unknown_arguments(function, args, kwargs)
+        if not kwargs.keys() <= known:
+            refuse_unknown_arguments(function, args, kwargs)
         return function(*args, **kwargs)
 
     return answered

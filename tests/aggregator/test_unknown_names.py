@@ -100,7 +100,16 @@ def test_names_that_mean_nothing_are_only_refused():
         ({"ignore_index": 9, "protocol": Labels(classes=3)}, "pixel_accuracy", 13 / 15),
     ],
 )
-@pytest.mark.parametrize("called", [evaluate, lambda _pairs, **arguments: Accumulator(**arguments)])
+@pytest.mark.parametrize(
+    "called",
+    [
+        evaluate,
+        lambda _, **arguments: Accumulator(**arguments),
+        lambda pairs, **arguments: segbench.count(*pairs[0], **arguments),
+        lambda _, **arguments: segbench.check("gt", "pred", **arguments),
+    ],
+    ids=["evaluate", "Accumulator", "count", "check"],
+)
 def test_settings_of_protocols_are_written_with_the_protocol(called, arguments, key, right):
     truth = GROUND_TRUTH.copy()
     truth[3, 3] = arguments.get("ignore_index", 0)
