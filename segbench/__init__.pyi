@@ -1,5 +1,4 @@
 from .aggregator.accumulator import Accumulator as Accumulator
-from .aggregator.assembling import ReplacedRun as ReplacedRun
 from .aggregator.assembling import load_results as load_results
 from .aggregator.benchmark import FailedImages as FailedImages
 from .aggregator.benchmark import evaluate as evaluate
@@ -13,6 +12,7 @@ from .aggregator.one_image import count as count
 from .aggregator.pools import process_pool as process_pool
 from .aggregator.result import Parts as Parts
 from .aggregator.result import Result as Result
+from .aggregator.saving import ReplacedRun as ReplacedRun
 from .aggregator.tuning import tuned_thresholds as tuned_thresholds
 from .checks.checking import check as check
 from .checks.findings import Finding as Finding

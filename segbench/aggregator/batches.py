@@ -255,6 +255,8 @@ def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever th
 def as_name(name: Name) -> str:
     """Read the name of an image: a string, or a whole number such as its place in the data set."""
     if isinstance(name, str):
+        if not name:
+            raise ArgumentError("the name of an image is empty; give a text or a whole number")
         return name
     try:
         return str(operator.index(name))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from segbench.aggregator.batches import Batch, Called, are_arrays, as_image, as_planes, on_host
+from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, as_image, as_planes, on_host
 from segbench.core.capabilities import ByClass, FromFiles, OnDevice, SettledBySet
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
@@ -139,7 +139,8 @@ def count(
 
 def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any) -> Batch:  # noqa: ANN401  as above
     """Take the arrays of an image: all that there is where no pixel depends on others, else one of two dimensions."""
-    reads, count_on = protocol.reads, "auto" if protocol.capability(OnDevice) else "host"
+    reads = protocol.reads
+    count_on: CountOn = "auto" if protocol.capability(OnDevice) else "host"
     if not reads.pixelwise and not are_arrays(ground_truth):
         truth = ground_truth if hasattr(ground_truth, "shape") else on_host(ground_truth, _CALLED.labels)
         axes = len(squeezed(tuple(truth.shape)))

@@ -28,8 +28,8 @@ class PartMeans(Table):
         self.metrics = tuple(metrics)
         self.places = np.array(places, np.intp)
         self.parts = parts
-        itself = f"one {singular(parts)} can be compared by itself"
-        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}; {itself}"
+        itself = "" if parts == "runs" else f"; one {singular(parts)} can be compared by itself"
+        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}{itself}"
 
     @property
     def noun(self) -> str:  # type: ignore[override]  # that of the tables
@@ -55,6 +55,11 @@ class PartMeans(Table):
     def names(self) -> Sequence[str]:
         """The images, which are those of every part."""
         return next(iter(self.tables.values())).names
+
+    @property
+    def image_of_rows(self) -> Sequence[str]:
+        """The image of each row, or one of its images."""
+        return next(iter(self.tables.values())).image_of_rows
 
     @cached_property
     def of_parts(self) -> FloatArray:

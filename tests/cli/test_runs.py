@@ -114,6 +114,17 @@ def test_a_folder_and_an_archive_of_one_run(segbench, net):
     assert segbench("labels", "gt", "net@=net/seed*").err.splitlines()[0] == "3 runs of net: 7, 64, 512"
 
 
+@pytest.mark.usefixtures("net")
+def test_a_folder_of_runs_and_a_glob_without_an_at_sign(segbench):
+    folder = segbench("labels", "gt", "net@=net")
+    assert folder.code == 2
+    assert "write 'net@=net/*', or name each run" in folder.err
+    assert segbench("labels", "gt", "net@=net/*").err.startswith("3 runs of net: seed7, seed64, seed512")
+    several = segbench("labels", "gt", "net=net/seed*")
+    assert several.code == 2
+    assert "is no folder, it matches several; to count each as a run, write 'net@=net/seed*'" in several.err
+
+
 def test_copies_are_no_trainings(segbench, net):
     shutil.copytree(net / "seed7", net / "seed8")
     answer = segbench("labels", "gt", "net@=net/seed*")
@@ -262,6 +273,7 @@ def test_a_folder_where_nothing_stands_for_the_star(segbench, net):
     assert runs_of(named)[-1]["summary"]["iou"] == 0.625
 
 
+@pytest.mark.usefixtures("net")
 def test_a_results_file_holds_a_method_with_runs_or_without(segbench):
     assert segbench("labels", "gt", "net=net/seed7", "-o", "r.segbench").code == 0
     answer = segbench("labels", "gt", "net@2=net/seed64", "-o", "r.segbench")
@@ -366,6 +378,22 @@ def test_groups_are_joined(segbench):
     assert parts.pooled.summary["iou"] == 0.75
 
 
+@pytest.mark.usefixtures("gt")
+def test_plots_and_the_report_take_runs(segbench, tmp_path):
+    for run, images in RUNS.items():
+        write(tmp_path / "net" / run, images)
+    segbench("labels", "gt", "net@=net/*", "--classes", "0-1", "-o", "r.segbench")
+    for kind in ("images", "classes"):
+        assert segbench("plot", "r.segbench", "--kind", kind, "-o", f"{kind}.svg").code == 0
+    one = segbench("plot", "r.segbench", "--kind", "confusion", "--only", "net@64", "-o", "confusion.svg")
+    assert one.code == 0, one.err
+    answer = segbench("report", "r.segbench", "-o", "r.html")
+    assert answer.code == 0, answer.err
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "mean ± SD over 3 runs" in page
+    assert "of methods with several runs they are those of net@7" in page
+
+
 def test_units_of_runs(segbench, kept):
     table = segbench("show", kept, "--runs", "--metrics", "iou,dice_units", "--unit", "*#").out
     assert "standard error, units" in table
@@ -386,3 +414,31 @@ def test_a_comparison_joins_runs(segbench, kept):
     assert by_list.rows("iou")[0].p_value == pytest.approx(row.p_value, nan_ok=True)
     table = segbench("compare", kept, "--format", "latex", "--metrics", "iou").out
     assert r".7500 $\pm$ .2500" in table
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_row_of_a_unit_is_the_mean_over_trainings(segbench):
+    rows = rows_of(segbench("show", "r.segbench", "--unit", "#", "--per-unit", "--metrics", "iou", "--format", "csv"))
+    found = {(row["method"], row["unit"]): float(row["iou"]) for row in rows}
+    of_net = {("net", "a"): (1 + 0.5 + 1) / 3, ("net", "b"): (0.5 + 0.5 + 1) / 3}
+    assert found == pytest.approx({**of_net, ("plain", "a"): 1, ("plain", "b"): 0.5})
+
+
+def test_one_image_decides_a_mean_over_groups_of_runs(segbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth = np.zeros((1, 100), bool)
+    truth[0, 0] = True  # one pixel, so that distances are shifts
+    for image in range(16):
+        near = 1 + image % 3
+        for folder, shift in (("gt", 0), ("net1", near if image else 80), ("net2", near if image else 70)):
+            place = tmp_path / folder / "ab"[image % 2]
+            place.mkdir(parents=True, exist_ok=True)
+            np.save(place / f"{image:02}.npy", np.roll(truth, shift, axis=1))
+    counted = segbench("contours", "gt", "net@1=net1", "net@2=net2", "--group-by", "folder", "-o", "r.segbench")
+    assert counted.code == 0, counted.err
+    *_, mean, _ = runs_of(segbench("show", "r.segbench", "--intervals", 95, "--metrics", "hd95", "--format", "json"))
+    # Group a has shifts by 80 (or 70), 3, 2, 1, 3, 2, 1 and 3, with a mean of 90/8 or, without the first, 15/7; b 15/8.
+    assert mean["summary"]["hd95"] == 6.5625
+    assert any(
+        "without a/00" in note and "hd95 is 2.0089 instead of 6.5625" in note for note in mean["sampling"]["notes"]
+    )

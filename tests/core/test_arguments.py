@@ -244,7 +244,7 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]), "prediction is .* one path"),
+        (lambda: segbench.evaluate([TRUTHS], f"{DEMO}/predictions/soft_otsu"), "prediction: for files only"),
         (lambda: segbench.load_results(["a.segbench", "b.segbench"]), "path is .* one path"),
         (lambda: segbench.evaluate(TRUTHS, f"{DEMO}/predictions/soft_otsu", results=True), "results is True, .* path$"),
         (lambda: segbench.export_report([RESULT], ["page.html"]), "path is .* one path"),
