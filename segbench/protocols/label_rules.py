@@ -577,7 +577,7 @@ def settled_positive(
 
 
 def positive_alone(values: Facts, file: str) -> Facts:
-    """Give the positive value of an image that belongs to no set: the larger one beside 0; none where 0 is alone."""
+    """Return the positive value of an image that belongs to no set: the larger one beside 0; none where 0 is alone."""
     if not values or values == (0.0,):
         return ()
     if len(values) == 2 and values[0] == 0:
