@@ -104,7 +104,7 @@ class Accumulator:
     Raises
     ------
     ArgumentError
-        For an unknown protocol or option, and for ``Pixels(annotators=...)``; for `results` with names that repeat.
+        For an unknown protocol or option; for settings that need files; for `results` with names that repeat.
 
     Notes
     -----

@@ -112,10 +112,11 @@ def count(
     >>> metrics = segbench.count(truth, predicted, "contours").metrics()
     >>> metrics["hd"], metrics["nsd@2"], round(metrics["dice"], 4)
     (1.0, 1.0, 0.8889)
-    >>> round(segbench.count(truth, predicted, "centerlines").metrics()["cldice"], 4)
-    0.8571
-    >>> segbench.count(truth, predicted, "anomalies").metrics()["auc_roc"]
-    0.9642857142857143
+    >>> segbench.count(truth, predicted, "centerlines").metrics()["cldice"]
+    1.0
+    >>> anomalies = segbench.count(truth, predicted * 0.9, "anomalies")
+    >>> anomalies.components, anomalies.total_normal, anomalies.metrics()["image_score"]
+    (1, 56, 0.9)
 
     Numbered objects:
 

@@ -345,9 +345,8 @@ def two_values(
     """Label an image without a rule: the larger of the two values that its annotators hold together is positive."""
     import numpy as np
 
-    drawn = list(zip(names, ground_truths, valids, strict=True))
-    found: set[float] = set().union(*(_one_or_two_values(*one) for one in drawn))
-    values = tuple(sorted(found))
+    of_each = [_one_or_two_values(*drawn) for drawn in zip(names, ground_truths, valids, strict=True)]
+    values = of_each[0] if len(of_each) == 1 else tuple(sorted(set().union(*of_each)))
     if len(values) > 2:
         what = f"{len(names)} annotators hold {describe(np.array(values))}, expected two"
         raise DataError(names[0], what, _name_positive(f">={values[1]:g}"))
@@ -380,7 +379,7 @@ def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) 
     if not neighbours and not np.all((among == lowest) | (among == highest)):
         found = np.unique(among)
         raise ManyValuesError(name, f"{describe(found)}, expected two", found.tolist(), suggested_beside)
-    return float(lowest), float(highest)
+    return tuple(dict.fromkeys((float(lowest), float(highest))))
 
 
 def are_grey_levels(values: Sequence[float]) -> bool:
@@ -577,7 +576,7 @@ def settled_positive(
 
 
 def positive_alone(values: Facts, file: str) -> Facts:
-    """Give the positive value of an image that belongs to no set: the larger one beside 0; none where 0 is alone."""
+    """Return the positive value of an image that belongs to no set: the larger one beside 0; none where 0 is alone."""
     if not values or values == (0.0,):
         return ()
     if len(values) == 2 and values[0] == 0:

@@ -123,7 +123,7 @@ def measuring(counts: Counts) -> Protocol:
 
 
 def measuring_with(counts: Counts, protocol: object) -> Protocol:
-    """Give the protocol that measures counts: the one given, that of their origin, or else the one with defaults."""
+    """Return the protocol that measures counts: the one given, that of their origin, or else the one with defaults."""
     if protocol is not None:
         given = as_protocol(protocol)
         if not isinstance(counts, given.counts):
@@ -138,7 +138,7 @@ def measuring_with(counts: Counts, protocol: object) -> Protocol:
 
 
 def _protocol_of(counts: Counts) -> Protocol | None:
-    """Give the protocol that counted, or what the counts themselves tell of it; None if that is nothing."""
+    """Return the protocol that counted, or what the counts themselves tell of it; None if that is nothing."""
     from segbench.core.capabilities import FromCounts
 
     known = counts.origin.protocols
@@ -149,14 +149,14 @@ def _protocol_of(counts: Counts) -> Protocol | None:
 
 
 def _measured_as(counted: Protocol | None, measured: Protocol) -> Protocol:
-    """Give the protocol that counted, with the settings of measuring of another."""
+    """Return the protocol that counted, with the settings of measuring of another."""
     if counted is None or counted == measured:
         return measured
     return counted.with_settings(**_measuring_settings(measured))
 
 
 def _measuring_settings(protocol: Protocol) -> dict[str, object]:
-    """Give the settings of measuring by name."""
+    """Return the settings of measuring by name."""
     return {name: getattr(protocol, name) for name in sorted(protocol.measuring_settings())}
 
 
@@ -180,7 +180,7 @@ def as_protocol(protocol: object) -> Protocol:
 
 @cache
 def _with_defaults(name: str) -> Protocol:
-    """Give the protocol of a name with its defaults."""
+    """Return the protocol of a name with its defaults."""
     kind = protocols()[name]
     try:
         return kind()

@@ -69,7 +69,7 @@ def test_arrays_of_anything_but_numbers(protocol, given):
             Accumulator(protocol).update(*arrays, name="a")
     with pytest.raises(ArgumentError, match="ground_truth is ndarray of"):
         segbench.count(array, [[0, 1]], "contours")
-    with pytest.raises(ArgumentError, match="ground truth of annotator 0 is ndarray of"):
+    with pytest.raises(ArgumentError, match="ground_truth is ndarray of"):
         segbench.count(array, [[0.0, 1.0]], "boundaries")
 
 

@@ -254,9 +254,12 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
         (lambda: segbench.compare_results(RESULT), "at least two methods"),
         (lambda: segbench.compare_results({"ours": RESULT}), r"give list\(results.values\(\)\)"),
         (lambda: RESULT.parts("class")["car"], "ours has no classes: it is a result of the pixels"),
-        (lambda: segbench.count(SOFT, TRUTH), "labels come first, then scores"),
+        (lambda: segbench.count(SOFT, TRUTH), "mind the order: ground truth comes first"),
         (lambda: segbench.count(TRUTH, 100 * SOFT, "boundaries"), "for files use repairs="),
-        (lambda: segbench.count(SOFT, TRUTH, "boundaries"), "15 values besides 0, .* scores come before ground truths"),
+        (
+            lambda: segbench.count(SOFT, TRUTH, "boundaries"),
+            "16 distinct values .* mind the order: ground truth comes first",
+        ),
     ],
 )
 def test_mistakes_of_other_kinds_are_named(call, words):

@@ -54,7 +54,7 @@ def test_labels_may_be_whole_floats(protocol):
         lambda *arrays: segbench.count(*arrays, segbench.Saliency(positive=1)),
         lambda *arrays: segbench.count(*arrays, segbench.Labels(positive=1, predicted_positive=">=0.5")),
         lambda *arrays: segbench.count(*arrays, segbench.Contours(positive=1, at=0.5)),
-        lambda *arrays: segbench.count(*arrays, "anomalies"),
+        lambda *arrays: segbench.count(*arrays, segbench.Anomalies(positive=1)),
     ],
 )
 def test_functions_of_one_image(count):

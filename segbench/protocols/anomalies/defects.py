@@ -44,7 +44,7 @@ class DefectRule(LabelRule):
 def anomalous_pixels(file: str, ground_truth: Array, valid: BoolArray | None, positive: Positive | None) -> BoolArray:
     """Mark which pixels are anomalous: by a rule, or all above 0 unless these may be grey levels or void."""
     anomalous = DefectRule.parse(NONZERO if positive is None else positive).labels(file, ground_truth, valid)
-    if positive is None:
+    if positive is None and ground_truth.dtype.kind != "b":
         refuse_grey_and_void(file, ground_truth, valid)
     return anomalous
 

@@ -115,6 +115,8 @@ def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[Boo
 def _as_drawn(mask: ArrayLike, name: str) -> BoolArray:
     """Read a mask that holds 0 and one other value, so that scores are not taken for one."""
     drawn = as_mask(mask, name)
+    if np.asarray(mask).dtype == np.bool_:
+        return drawn
     values = np.asarray(mask)[drawn]
     if values.size and (values != values[0]).any():
         what = f"{np.unique(values).size} values besides 0, expected at most one"

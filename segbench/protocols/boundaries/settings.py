@@ -379,7 +379,7 @@ class Boundaries(
         if self.positive is not None:
             return RuleWithoutVoid.parse(self.positive).labels(name, ground_truth)
         boundary: BoolArray = ground_truth != 0
-        if not np.all(ground_truth[boundary] == ground_truth.max()):
+        if ground_truth.dtype != np.bool_ and not np.all(ground_truth[boundary] == ground_truth.max()):
             values = np.unique(ground_truth)
             what = f"{describe(values)}, expected 0 and at most one other in a boundary map"
             hint = perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=False)

@@ -250,7 +250,7 @@ class TestEdges:
             count([[label, 0], [0, 0]], scores, "anomalies")
 
     def test_maps_of_another_size_are_refused(self):
-        with pytest.raises(ArgumentError, match=r"labels have shape \(2, 2\), scores \(2, 3\)"):
+        with pytest.raises(DataError, match=r"prediction: 2 x 3 .height x width., expected 2 x 2"):
             count(np.eye(2), np.ones((2, 3)), "anomalies")
 
     def test_small_integers_of_masks_are_anomalous(self):

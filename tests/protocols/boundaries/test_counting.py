@@ -80,7 +80,7 @@ def test_every_threshold_equal_to_scipy_alone(data):
     counts = sb.count(
         truths,
         scores.astype(float),
-        sb.Boundaries(thresholds=[1, 2, 3, 4, 5], max_dist=max_dist_px / np.hypot(*shape), thin=thin),
+        sb.Boundaries(thresholds=[1, 2, 3, 4, 5], max_dist=f"{max_dist_px}px", thin=thin),
     )
     maps = [skimage_thin(scores >= k) if thin else scores >= k for k in range(1, 6)]
     assert as_lists(counts) == counted_alone(maps, truths, max_dist_px)

@@ -307,7 +307,7 @@ def test_settings_that_make_no_sense_are_refused(wrong, message):
     ("truth", "predicted", "settings_", "message"),
     [
         (np.zeros((3, 3)), np.zeros((3, 4)), {}, "expected the same"),
-        (np.zeros((3, 3, 3)), np.zeros((3, 3, 3)), {}, "one image per slice"),
+        (np.zeros((3, 3, 3)), np.zeros((3, 3, 3)), {}, "docs/limits.md for volumes"),
         (np.zeros((0, 3)), np.zeros((0, 3)), {}, "expected"),
     ],
 )

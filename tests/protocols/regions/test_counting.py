@@ -89,7 +89,7 @@ class TestByHand:
     def test_each_region_at_its_own_threshold(self):
         fine, coarse = np.array([[1, 1, 2, 3]] * 2), np.array([[1, 1, 1, 1]] * 2)
         truth = [np.array([[1, 1, 2, 3]] * 2), coarse]
-        counts = count_regions([truth], [fine, coarse])
+        counts = count_regions(truth, [fine, coarse])
         assert counts.thresholds.tolist() == [1, 2]
         assert counts.covered_best == 16 * 2**20
         assert counts.covered.max() < counts.covered_best
@@ -221,7 +221,7 @@ class TestSizes:
         truth = np.arange(65536).reshape(256, 256)
         counts = count(truth, ucm2, Regions(thresholds=9))
         segmentations = at_each_threshold(ucm2, counts.thresholds)
-        assert same_sums(counts, count_regions([truth], segmentations))
+        assert same_sums(counts, count_regions(truth, segmentations))
 
     def test_one_pixel(self):
         counts = count(np.array([[1]]), np.array([[3]]), "regions")
@@ -252,7 +252,7 @@ class TestRefusals:
         with pytest.raises(ArgumentError, match="thresholds is 0"):
             count(TRUTH, np.zeros((5, 9)), Regions(thresholds=0))
         with pytest.raises(ArgumentError, match="cannot be added"):
-            count(TRUTH, PREDICTION, "regions") + count_regions([TRUTH], [TRUTH, TRUTH])
+            count(TRUTH, PREDICTION, "regions") + count_regions(TRUTH, [TRUTH, TRUTH])
         with pytest.raises(ArgumentError, match="more area covered"):
             RegionCounts([1], 1, 4, 4, 2**23, [0], [0], *([[0]] * 6))
         with pytest.raises(ArgumentError, match=r"void is 0\.5"):
