@@ -40,7 +40,7 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     >>> tuned_thresholds(tuning).values
     array([0.9, 0.1])
     """
-    if tuning.runs and not tuning.pools_folds:
+    if tuning.averages_runs:
         hint = f"take those of one: result.parts('run')[{next(iter(tuning.runs))!r}]"
         raise ArgumentError(f"{tuning.method} is a mean over runs, each of which has thresholds of its own; {hint}")
     counts = tuning.scores

@@ -76,7 +76,8 @@ def command_for(name: str, *, checks: bool) -> Command:
     if checks:
         about = f"predictions for {preset.title}" if preset else f"files for segbench {verb}"
         text = f"Check {about}.\n\nThe exit code is 1 if there are images that could not be counted."
-        examples = [f"segbench check {name} {lines[0]}{more}" for more in ("", " --all --format json")]
+        checked = lines[0].partition(" -o ")[0]  # counts nothing
+        examples = [f"segbench check {name} {checked}{more}" for more in ("", " --all --format json")]
         examples = [f"segbench check {name} ROOT PRED"] if preset else examples
     elif preset:
         text = "\n\n".join(filter(None, (f"Run segbench {verb} on {preset.title}.", preset.note)))

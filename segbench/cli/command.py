@@ -10,12 +10,14 @@ import click
 from click.shell_completion import CompletionItem
 
 from segbench.cli.options import Argument, Option
+from segbench.core.names import first_names
 
 _ONE_FILE = (
     "give one results file. segbench merge A.segbench B.segbench -o both.segbench puts methods of several files into "
     "one, and segbench show takes several files, one for each data set"
 )
 _EVERYTHING = "segbench.help_all"
+_NAMED = 3
 
 _Rows = dict[str, list[tuple[str, str]]]
 """What is typed and what it means, of each panel."""
@@ -87,7 +89,7 @@ class Command(click.Command):
         own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
-        others = ", ".join(f"segbench {verb}" for verb in has)
+        others = first_names([f"segbench {verb}" for verb in has], _NAMED)
         meant = option_meant(name, own) or (f"it is an option of {others}" if others else "")
         return f"No such option: {name}; {meant}" if meant else text
 

@@ -28,8 +28,8 @@ class PartMeans(Table):
         self.metrics = tuple(metrics)
         self.places = np.array(places, np.intp)
         self.parts = parts
-        itself = f"one {singular(parts)} can be compared by itself"
-        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}; {itself}"
+        itself = "" if parts == "runs" else f"; one {singular(parts)} can be compared by itself"
+        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}{itself}"
 
     @property
     def noun(self) -> str:  # type: ignore[override]  # that of the tables

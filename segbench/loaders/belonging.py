@@ -75,6 +75,8 @@ class Assignment:
         """How many there are, and an example: 12 units, such as case_01 with 14 images."""
         images = Counter(self.of_images.values())
         example, number = images.most_common(1)[0]
+        if len(images) > 1 and number == 1:
+            return f"{many(len(images), self.noun)} of one image each, such as {example}: nothing belongs together"
         return f"{many(len(images), self.noun)}, such as {example} with {many(number, 'image')}"
 
     def require(self, name: str) -> str:
@@ -132,9 +134,10 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
         label, what = f"{Path(path).absolute()}:{column}", by
     without = [name for name in images if name not in of_images]
     if not of_images or (without and kind == UNIT):
-        some = f" to {of_all(len(without), len(images), 'image')}, such as {without[0]}" if of_images else ""
+        lacking = first_names(without, 3)
+        some = f" to {of_all(len(without), len(images), 'image')}: " if of_images else ": images are "
         what = what if label == MAPPING else format_setting(setting, what)
-        raise ArgumentError(f"{what} gives no {kind}{some}: {_hint(by, images)}")
+        raise ArgumentError(f"{what} gives no {kind}{some}{lacking}; {_hint(by, strange)}")
     for name, group in of_images.items():
         if _RESERVED.fullmatch(group):
             raise ArgumentError(f"{name} is in a {kind} called {group!r}, which names another row; rename this {kind}")
@@ -172,14 +175,14 @@ def by_name(kind: str, by: str, images: Iterable[str]) -> dict[str, str]:
     return {name: sys.intern(match[1]) for name, match in matches if match}
 
 
-def _hint(by: object, images: Sequence[str]) -> str:
-    """Say how to give what images belong to that a setting does not give."""
+def _hint(by: object, strange: Sequence[str]) -> str:
+    """Say how to give what images belong to that a setting does not give, which may name `strange` images instead."""
     if by == FOLDER:
-        return "images lie in no sub-folder; give a column of a CSV file, 'meta.csv:patient', or a pattern, '#_*'"
-    called = f"images are called {first_names(images, 3)}"
+        return "they lie in no sub-folder: give a column of a CSV file, 'meta.csv:patient', or a pattern, '#_*'"
     if isinstance(by, str) and "#" in by:
-        return f"{called}; the pattern is of whole names, with folders and without suffix, where * is anything"
-    return f"{called}; name each of them"
+        return "the pattern is of whole names, with folders and without suffix, where * is anything"
+    listed = f"it names {first_names(strange, 3)} instead: " if strange else ""
+    return f"{listed}name all images as they are called here"
 
 
 def together(parts: Sequence[Mapping[str, Assignment]]) -> dict[str, Assignment]:

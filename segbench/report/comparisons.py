@@ -343,7 +343,8 @@ def _pairs_table(
             least = number(1 - comparison.level, digits=2)
             notes[1] += f", which cannot be {least} or less with fewer than {fewest} wins and losses"
     else:
-        notes = [f"a - b: with its {level} interval{wins}", f"p: two-sided, of Student's t over {noun}s"]
+        over = comparison.over(f"{noun}s")
+        notes = [f"a - b: with its {level} interval{wins}", f"p: two-sided, of Student's t over {over}"]
     notes[1] += "" if one_pair else f"; Holm: corrected for all pairs{of_all}"
     notes += [f"lower is better: {', '.join(lower)}"] if lower else []
     return TextTable.of(cells, names=3, notes=notes)
@@ -418,7 +419,7 @@ def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool)
         better = "superscript: significantly better than the methods of these letters"
         what = better if of.against is None else f"star: significantly different from {of.against}"
         correction = of.first.answer().correction
-        how = f"{of.first.answer().pairs.test} over {of.sample_size}"
+        how = f"{of.first.answer().pairs.test} over {of.first.over(of.sample_size)}"
         how += f", {correction} by each metric" if correction else ""
         said.append(f"{what} (p at most {number(1 - of.first.level, digits=2)}, {how})")
     never = grouped((of.first.answer(key).never, of.first.metric(key).name) for key in keys)

@@ -38,12 +38,16 @@ def remarks(
     *,
     keys: Sequence[str] | None = None,
     names: Sequence[str] = (),
+    deviations: bool = True,
 ) -> list[Remark]:
-    """Give the remarks on results of one protocol and on the intervals of each; `keys` are the metrics shown."""
+    """Return the remarks on results of one protocol and on the intervals of each; `keys` are the metrics shown.
+
+    Of means over runs the table shows standard `deviations`, or not.
+    """
     names = names or names_of(results)
     of_each = []
     for name, result in zip(names, results, strict=True):
-        of_each += [(remark, name) for remark in _remarks_on(result, keys)]
+        of_each += [(remark, name) for remark in _remarks_on(result, keys, deviations=deviations)]
     apart = not_ranked_together(results, names)
     found = [Remark(apart, "undefined")] if apart else []
     found += [
@@ -86,14 +90,16 @@ def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str]
     return [f"no interval ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
 
 
-def _remarks_on(result: Result, keys: Sequence[str] | None) -> Iterable[Remark]:
+def _remarks_on(result: Result, keys: Sequence[str] | None, *, deviations: bool) -> Iterable[Remark]:
     """Give the remarks on one result."""
     if result.pools_folds:
         folds = many(len(result.runs), "fold")
         yield Remark(f"all images of {folds} pooled, each counted in its fold alone", "table")
-        yield Remark(f"mean of {folds}: mean ± SD over folds, each measured by itself", "table")
+        if deviations:
+            yield Remark(f"mean of {folds}: mean ± SD over folds, each measured by itself", "table")
     elif result.sd:
-        yield Remark(f"mean ± SD over {many(len(result.runs), 'run')}", "table")
+        mean = "mean ± SD" if deviations else "mean"
+        yield Remark(f"{mean} over {many(len(result.runs), 'run')}", "table")
     yield from (Remark(note, "run") for note in result.notes)
     yield from (Remark(text, "undefined") for text in (lacking(result), result.outdated) if text)
     yield from (Remark(note) for note in notes_about(result.summary.notes, keys))

@@ -48,7 +48,7 @@ _LISTED = 4
 _UNKNOWN = (math.nan, math.nan)
 _IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
     "": (),
-    "sd": ("images", "sd"),
+    "sd": ("images", "mean", "sd"),
     "quartiles": ("images", "median", "lower", "upper"),
 }
 """Fields of `Spread` that have a column."""
@@ -90,10 +90,11 @@ class Table:
     noun: str = "image"
 
     def _value(self, row: Row, metric: Metric) -> float:
-        """Return what is printed of a metric: its value, or the median of the images."""
-        if self.spread != "quartiles" or metric.kind != "score":
-            return row.summary.get(metric.key, math.nan)
-        return row.spread[metric.key].median if metric.key in row.spread else math.nan
+        """Return what is printed of a metric: its value, or the mean or median that its spread is about."""
+        if metric.key in row.spread:
+            return row.spread[metric.key].median if self.spread == "quartiles" else row.spread[metric.key].mean
+        no_median = self.spread == "quartiles" and metric.kind == "score"
+        return math.nan if no_median else row.summary.get(metric.key, math.nan)
 
     def _beside(self, row: Row, metric: Metric) -> tuple[float, ...]:
         """Return what is printed beside it: ends of its interval, the standard deviation or the quartiles."""
@@ -109,10 +110,10 @@ class Table:
         """Say what stands beside metrics, and which metrics have none."""
         if not self.spread:
             return ()
-        printed = {"sd": "±: standard deviation", "quartiles": "median [lower quartile, upper quartile]"}[self.spread]
+        printed = "mean ± standard deviation" if self.spread == "sd" else "median [lower quartile, upper quartile]"
         scores = [metric for metric in self.columns if metric.kind == "score"]
         others = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
-        note = f"{printed} over {self.noun}s, of metrics that are means over {self.noun}s"
+        note = f"{printed} over {self.noun}s, of metrics that are means over {self.noun}s{self._on_other_means}"
         if not others:
             return (note,)
         names = ", ".join(metric.name for metric in others)
@@ -121,6 +122,23 @@ class Table:
         keys = ",".join([*means][:_LISTED])
         choose = f"; further means: {setting(f'--metrics {keys}', keys)}" if keys else ""
         return (f"{note}; the others have none: {names}{choose}",)
+
+    @property
+    def _on_other_means(self) -> str:
+        """Say which means over units are not those over images, which stand in other tables; empty for none."""
+        if self.spread != "sd":
+            return ""
+        others = [
+            metric.name
+            for metric in self.columns
+            if any(
+                metric.key in row.spread and not math.isclose(row.spread[metric.key].mean, row.summary[metric.key])
+                for row in self.rows
+            )
+        ]
+        if not others:
+            return ""
+        return f" ({', '.join(others)}: each {self.noun} counts once here, elsewhere each image does)"
 
     def marks(self, key: str, *, digits: int = DIGITS) -> dict[int, Mark]:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
@@ -356,7 +374,7 @@ def method_table(
             label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
             rows.append(Row((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
     shown = _method_columns(results, keys, every=every)
-    found = remarks(results, intervals, keys=keys, names=names)
+    found = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
     notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
     competing = [[row_of[k] for k in members if results[k].competes] for members in sets]

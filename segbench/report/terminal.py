@@ -50,7 +50,11 @@ def _show_methods(parts: Mapping[str, Part], console: Console, how: Listing) -> 
     """Print the table of methods, remarks and signatures; nothing where it has no columns."""
     if not any(part.table.columns for part in parts.values()):
         return
-    found = {name: remarks(of.results, of.intervals, keys=how.keys, names=of.names) for name, of in parts.items()}
+    deviations = not how.spread
+    found = {
+        name: remarks(of.results, of.intervals, keys=how.keys, names=of.names, deviations=deviations)
+        for name, of in parts.items()
+    }
     tables = {
         name: replace(of.table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
         for name, of in parts.items()

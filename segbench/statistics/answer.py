@@ -142,8 +142,6 @@ class Answer:
             on = f" on {self.compared_on(pair)}" if self.is_restricted(pair) else ""
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             evidence = self.evidence(first, second, leads=True)
-            if self.ranked and self.metric.direction * (first.estimate - second.estimate) < 0:
-                others += f"; the mean of {second.method} is better"
             return f"{first.method} leads {second.method} by {ahead}{on} ({evidence}){others}"
         if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
             by = f"by the {self.pairs.test}" if self.ranked else "on what both have"
@@ -160,9 +158,16 @@ class Answer:
         images = self.compared_on(rivals[0])
         if len(rivals) > 1 and any(map(self.is_restricted, rivals)):
             images = f"the {self._value_noun}s that each two have"
-        return (
-            f"{self.begin('No')} clear winner by {title}: {_listed(self.not_worse)} cannot be told apart on {images}{p}"
-        )
+        return f"{self.begin('No')} clear winner by {title}: {self._alike} on {images}{p}"
+
+    @property
+    def _alike(self) -> str:
+        """Say which methods cannot be told apart, or only not from the best one."""
+        first, *others = (standing for standing in self._defined if standing.method in self.not_worse)
+        letters = {standing.letter for standing in others}
+        if any(letters.intersection(standing.better_than) for standing in others):
+            return f"{_listed([standing.method for standing in others])} cannot be told apart from {first.method}"
+        return f"{_listed(self.not_worse)} cannot be told apart"
 
     @property
     def _table(self) -> Table:

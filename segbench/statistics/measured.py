@@ -131,11 +131,13 @@ class Measured:
         return self.table.measure_images()
 
     def without_folds(self, folds: Sequence[str]) -> FloatArray:
-        """Give the pseudo-values of each fold, of this method or of another, shape (folds, metrics)."""
+        """Return the pseudo-values of each fold, of this method or of another, shape (folds, metrics)."""
         folds = tuple(folds)
+        number = len(set(folds))
+        if number < FEWEST_FOLDS:
+            return np.full((number, len(self.table.metrics)), np.nan)
         if folds not in self._of_folds:
-            few = len(set(folds)) < FEWEST_FOLDS
-            self._of_folds[folds] = pseudo_values_of_folds(self.table, folds) * (math.nan if few else 1)
+            self._of_folds[folds] = pseudo_values_of_folds(self.table, folds)
         return self._of_folds[folds]
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from shlex import quote
 from typing import Any
@@ -78,15 +78,6 @@ class RunMeans(PartMeans):
         """Count the values of each image that every run has in a mean over images."""
         return np.min([run.values_in(metric) for run in self.run_tables], axis=0)
 
-    @property
-    def value_noun(self) -> str:  # type: ignore[override]  # of the runs
-        """What has a value, where that is not what a row is called."""
-        return self.run_tables[0].value_noun
-
-    def lacks(self, metric: Metric) -> str:
-        """Say what a method without a value does."""
-        return self.run_tables[0].lacks(metric)
-
     def restricted_to_common(self, other: Table) -> Table:  # type: ignore[override]  # of any number of runs
         """Return the means over runs of what all runs of both methods have."""
         return on_common(self, other)
@@ -144,6 +135,14 @@ def told_of_runs(tables: Mapping[str, Table]) -> str:
         last = noun
     varies = any(table.runs > 1 for table in tables.values())
     return ", ".join([*told, *(["taken to vary alike"] if varies and _SINGLE in by_number else [])])
+
+
+def with_trainings(rows: str, tables: Iterable[Table]) -> str:
+    """Say what is drawn at random, given the images or units in words: ``60 images and trainings``."""
+    tables = [*tables]
+    if any(table.folds for table in tables):
+        return f"{rows} or folds"
+    return f"{rows} and trainings" if any(table.runs > 1 for table in tables) else rows
 
 
 def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:

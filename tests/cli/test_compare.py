@@ -566,7 +566,7 @@ class TestSignedRank:
     def test_answers_by_the_headline_that_is_a_mean(self, segbench, contours):
         lines = segbench("compare", contours, "--test", "signed-rank", "--methods", "a,b").out.splitlines()
         assert lines[0].startswith("a leads b by 4.5")
-        assert lines[0].endswith("(Hodges-Lehmann estimate; signed-rank test, p = .0078; 8 wins, 0 ties, 0 losses)")
+        assert lines[0].endswith("(Hodges-Lehmann estimate; signed-rank test, p = .008; 8 wins, 0 ties, 0 losses)")
         assert "p of the signed-rank test at most .05" in lines[5]
         assert "|differences:signed-rank-95|" in lines[-1]
 
@@ -648,9 +648,9 @@ class TestSignedRank:
     @pytest.mark.parametrize(
         ("against", "margin", "code", "said"),
         [
-            ("a", "1", 3, "worse: b is worse than a by more than 1 HD95 (Hodges-Lehmann estimate +4.5"),
-            ("a", "3", 4, "undecided: it is open whether b is worse than a by more than 3 HD95"),
-            ("b", "1", 0, "not worse: a is not worse than b by more than 1 HD95"),
+            ("a", "1", 3, "worse: b is worse than a by more than 1 px HD95 (Hodges-Lehmann estimate +4.5"),
+            ("a", "3", 4, "undecided: it is open whether b is worse than a by more than 3 px HD95"),
+            ("b", "1", 0, "not worse: a is not worse than b by more than 1 px HD95"),
         ],
     )
     def test_fails_by_the_interval_of_the_estimate(self, segbench, contours, against, margin, code, said):

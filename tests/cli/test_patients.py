@@ -76,6 +76,30 @@ def test_units_are_listed_one_by_one(segbench, counted, volumes):
     assert found == pytest.approx(of_patients(volumes, 1), abs=1e-15)
 
 
+def test_mean_and_standard_deviation_are_over_patients(segbench, counted, folders, tmp_path):
+    path = tmp_path / "contours.segbench"
+    assert segbench("contours", folders / "gt", folders / "a", "--unit", UNITS, "-o", path).code == 0
+    of_units = runs_of(segbench("show", path, "--per-unit", "--format", "json"))["a"]["per_unit"].values()
+    values = [metrics["hd95"] for metrics in of_units]
+    expected = f"{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}".replace("0.", ".")
+    shown = segbench("show", path, "--spread", "sd", "--metrics", "hd95").out
+    assert shown.splitlines()[1].removeprefix("a").strip() == expected
+    assert "(HD95: each unit counts once here, elsewhere each image does)" in shown
+    _, labels = counted("--unit", UNITS)
+    assert "each unit counts once" not in segbench("show", labels, "--spread", "sd", "--metrics", "dice_units").out
+
+
+def test_pages_say_that_intervals_are_over_patients(segbench, counted, volumes, tmp_path):
+    table, page = tmp_path / "meta.csv", tmp_path / "page.html"
+    rows = [f"{name},{name.partition('_slice_')[0]}" for name in volumes]
+    table.write_text("\n".join(["name,patient", *rows]))
+    _, path = counted("--unit", f"{table}:patient")
+    assert segbench("report", path, "-o", page).code == 0
+    text = page.read_text()
+    assert "95 % intervals over patients" in text
+    assert "intervals over images" not in text
+
+
 def test_the_first_line_says_how_many_units_there_are(counted):
     answer, _ = counted("--unit", UNITS)
     assert answer.err.startswith("8 units, such as case_")
@@ -154,8 +178,8 @@ def test_groups_of_patients_are_strata_of_units(volumes):
 @pytest.mark.parametrize(
     ("unit", "said"),
     [
-        ("#_part*", "--unit '#_part*' gives no unit: images are called case_0_slice_0"),
-        ("folder", "--unit folder gives no unit: images lie in no sub-folder"),
+        ("#_part*", "--unit '#_part*' gives no unit: images are case_0_slice_0"),
+        ("folder", "--unit folder gives no unit: images are case_0_slice_0, case_0_slice_1"),
         ("patients", "--unit patients is not understood, expected 'folder', a column of a CSV file"),
         ("case_0#", "gives no unit to"),
         ("meta.csv:nothing", "has no column 'nothing'"),
@@ -168,6 +192,27 @@ def test_units_that_cannot_be_are_refused(segbench, counted, tmp_path, unit, sai
     answer = segbench("show", path, "--unit", unit)
     assert answer.code == (1 if "column" in said and "CSV" not in said else 2)
     assert said in answer.err
+
+
+def test_a_table_of_other_names_and_one_that_lacks_a_patient(segbench, counted, volumes, tmp_path):
+    _, path = counted()
+    table = tmp_path / "meta.csv"
+    table.write_text("\n".join(["name,patient", *(f"{name.replace('_slice', '/slice')},x" for name in volumes)]))
+    answer = segbench("compare", path, "--unit", f"{table}:patient")
+    assert answer.code == 2
+    assert "; it names case_0/slice_0, case_0/slice_1, " in answer.err
+    known = [name for name in volumes if not name.startswith("case_3")]
+    table.write_text("\n".join(["name,patient", *(f"{name},{name[:6]}" for name in known)]))
+    answer = segbench("compare", path, "--unit", f"{table}:patient")
+    lacking = len(volumes) - len(known)
+    assert f"gives no unit to {lacking} of {len(volumes)} images: case_3_slice_0, case_3_slice_1" in answer.err
+    table.write_text("\n".join(["name,patient", *(f"{name},{name[:6]}" for name in volumes)]))
+    assert segbench("compare", path, "--unit", f"{table}:patient").err.startswith("8 patients, such as case_")
+
+
+def test_the_first_line_says_that_a_pattern_joins_nothing(counted, volumes):
+    answer, _ = counted("--unit", "case_#")
+    assert answer.err.startswith(f"{len(volumes)} units of one image each, such as 0_slice_0: nothing belongs together")
 
 
 def test_units_that_differ_between_methods_are_refused(counted):

@@ -114,6 +114,17 @@ def test_a_folder_and_an_archive_of_one_run(segbench, net):
     assert segbench("labels", "gt", "net@=net/seed*").err.splitlines()[0] == "3 runs of net: 7, 64, 512"
 
 
+@pytest.mark.usefixtures("net")
+def test_a_folder_of_runs_and_a_glob_without_an_at_sign(segbench):
+    folder = segbench("labels", "gt", "net@=net")
+    assert folder.code == 2
+    assert "write 'net@=net/*', or name each run" in folder.err
+    assert segbench("labels", "gt", "net@=net/*").err.startswith("3 runs of net: seed7, seed64, seed512")
+    several = segbench("labels", "gt", "net=net/seed*")
+    assert several.code == 2
+    assert "is no folder, it matches several; to count each as a run, write 'net@=net/seed*'" in several.err
+
+
 def test_copies_are_no_trainings(segbench, net):
     shutil.copytree(net / "seed7", net / "seed8")
     answer = segbench("labels", "gt", "net@=net/seed*")
@@ -365,6 +376,22 @@ def test_groups_are_joined(segbench):
     assert parts["x"].summary["iou"] == pytest.approx((1 + 0.5 + 1) / 3)
     assert parts.mean.summary["iou"] == pytest.approx(((1 + 0.5 + 1) / 3 + (0.5 + 0.5 + 1) / 3) / 2)
     assert parts.pooled.summary["iou"] == 0.75
+
+
+@pytest.mark.usefixtures("gt")
+def test_plots_and_the_report_take_runs(segbench, tmp_path):
+    for run, images in RUNS.items():
+        write(tmp_path / "net" / run, images)
+    segbench("labels", "gt", "net@=net/*", "--classes", "0-1", "-o", "r.segbench")
+    for kind in ("images", "classes"):
+        assert segbench("plot", "r.segbench", "--kind", kind, "-o", f"{kind}.svg").code == 0
+    one = segbench("plot", "r.segbench", "--kind", "confusion", "--only", "net@64", "-o", "confusion.svg")
+    assert one.code == 0, one.err
+    answer = segbench("report", "r.segbench", "-o", "r.html")
+    assert answer.code == 0, answer.err
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert "mean ± SD over 3 runs" in page
+    assert "of methods with several runs they are those of net@7" in page
 
 
 def test_units_of_runs(segbench, kept):

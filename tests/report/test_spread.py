@@ -146,7 +146,7 @@ def test_mean_and_standard_deviation_in_every_format(segbench, kept):
     table = shown(segbench, kept, "--spread", "sd").out
     assert written in table
     note = (
-        "±: standard deviation over images, of metrics that are means over images; the others have none: IoU, Dice, P,"
+        "mean ± standard deviation over images, of metrics that are means over images; the others have none: IoU, Dice,"
     )
     assert note in table
     markdown = shown(segbench, kept, "--spread", "sd", "--metrics", "iou_images", "--format", "markdown").out

@@ -134,9 +134,9 @@ def test_metrics_of_units_are_means_over_patients():
     ("unit", "said"),
     [
         ("folders", "unit='folders' is not understood, expected 'folder', a column of a CSV file"),
-        ("#_*", "unit='#_*' gives no unit: images are called a/1, a/2; the pattern is of whole names"),
+        ("#_*", "unit='#_*' gives no unit: images are a/1, a/2; the pattern is of whole names"),
         ("#/#", "has several #, expected one"),
-        ({"a/1": "a"}, "gives no unit to 1 of 2 images, such as a/2: images are called a/1, a/2; name each of them"),
+        ({"a/1": "a"}, "gives no unit to 1 of 2 images: a/2; name all images as they are called here"),
     ],
 )
 def test_wrong_units_are_refused(unit, said):

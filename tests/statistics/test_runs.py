@@ -427,6 +427,25 @@ class TestWhatIsSaid:
         assert "one run of each method" not in str(segbench.compare({"a": better, "b": [worse, worse]}))
         assert "one run of each method" not in str(segbench.compare({"a": better, "b": dict(better)}))
 
+    def test_methods_that_cannot_be_told_apart_from_the_best_may_differ_from_each_other(self):
+        varied = [accuracies(*[right, right, right - 1] * 4) for right in (10, 8, 6)]
+        steady = [accuracies(*[7, 7, 6] * 4)] * 3
+        worse = accuracies(*[5, 6, 5] * 4)
+        answer = segbench.compare({"varied": varied, "steady": steady, "worse": worse}).answer("pixel_accuracy")
+        assert answer.verdict == (
+            "No clear winner by acc: steady and worse cannot be told apart from varied on 12 images"
+        )
+        assert answer.side("steady", "worse") == 1
+
+    def test_what_p_values_are_over(self):
+        ours, theirs = two_methods()
+        runs = segbench.compare({"ours": as_runs(ours), "theirs": as_counts(theirs[0])})
+        assert runs.over("12 images") == "12 images and trainings"
+        folds = segbench.compare({name: in_folds(run, 4) for name, run in (("ours", ours[0]), ("theirs", theirs[0]))})
+        assert folds.over("images") == "images or folds"
+        single = segbench.compare({"ours": as_counts(ours[0]), "theirs": as_counts(theirs[0])})
+        assert single.over("images") == "images"
+
     def test_when_more_runs_help_more_than_images(self):
         ours, theirs = two_methods(images=30, runs=3, tau=0.3, seed=4)
         comparison = segbench.compare({"ours": as_runs(ours), "theirs": as_runs(theirs)})
@@ -436,7 +455,7 @@ class TestWhatIsSaid:
         (sentence,) = comparison.answer().sentences()[1:]
         of_images, of_trainings = (f"{math.sqrt(v):.4f}".removeprefix("0") for v in (v_i, v_r))
         assert sentence == (
-            f"More images alone would not make a difference of .0495 significant: trainings vary it by {of_trainings}, "
+            f"More images alone would not make a difference of .049 significant: trainings vary it by {of_trainings}, "
             f"images by {of_images}"
         )
 
@@ -449,7 +468,7 @@ def distances(*found):
     for k, size in enumerate(found):
         prediction = np.zeros((20, 20), bool)
         prediction[5 : 5 + size, 5 : 5 + size] = True
-        images[str(k)] = segbench.count_contours(truth, prediction)
+        images[str(k)] = segbench.count(truth, prediction, "contours")
     return images
 
 
@@ -461,7 +480,10 @@ def test_all_runs_of_a_pair_are_measured_on_the_images_that_all_have():
     def on_kept(images):
         return {name: counts for name, counts in images.items() if name in kept}
 
-    row = row_of(segbench.compare({"ours": ours, "theirs": theirs}), "hd95")
+    comparison = segbench.compare({"ours": ours, "theirs": theirs})
+    row = row_of(comparison, "hd95")
+    assert (row.both, row.lacking_a, row.lacking_b) == (5, 2, 1)
+    assert comparison.answer("hd95").verdict.endswith("; ours finds nothing in 2, theirs in 1")
     expected = row_of(segbench.compare({"ours": [*map(on_kept, ours)], "theirs": on_kept(theirs)}), "hd95")
     assert (row.estimate_a, row.estimate_b) == (expected.estimate_a, expected.estimate_b)
     assert row.difference == pytest.approx(row.estimate_a - row.estimate_b)

@@ -186,14 +186,15 @@ def _certainty(comparison: Comparison) -> Iterator[str]:
     answer = comparison.answer()
     yield from (f"{said}." for said in answer.sentences()[1:])
     if not answer.pairs.reason and len(answer.standings) < 3:  # of more the matrix says it
-        yield f"p is that of the {answer.pairs.test} over {comparison.sample_size}."
+        yield f"p is that of the {answer.pairs.test} over {comparison.over(comparison.sample_size)}."
     first = answer.standings[0].method
     of_first = {name: ranks[0] for name, ranks in comparison.rank_shares[answer.metric.key].items()}
     # Resamples of few images are too much alike to say how sure a place is.
     if comparison.images >= FEW_IMAGES and not math.isnan(of_first[first]):
         percent = f"{100 * of_first[first]:.1f}".removesuffix(".0")
         with_others = ", alone or with others," if round(sum(of_first.values()), 9) > 1 else ""
-        yield f"{first} is first{with_others} in {percent} % of {comparison.replicates} resamples of the images."
+        resamples = f"{comparison.replicates} resamples of the {comparison.noun}s"
+        yield f"{first} is first{with_others} in {percent} % of {resamples}."
 
 
 def sentence(text: str, methods: Sequence[Method]) -> str:

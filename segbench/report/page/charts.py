@@ -201,7 +201,8 @@ def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights
 def _confusion(method: Method) -> Figure | None:
     """Draw a confusion matrix, as shares of the pixels of the true class."""
     names = list(parts_if_any(method.result, "class"))
-    matrix = getattr(method.result.pooled, "matrix", None) if names else None
+    adds_up = names and not method.result.averages_runs
+    matrix = getattr(method.result.pooled, "matrix", None) if adds_up else None
     if matrix is None:
         return None
     shares, columns = confusion_shares(matrix, names)

@@ -58,6 +58,7 @@ from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.measured import as_draws, as_level
 from segbench.statistics.pairs import Test
+from segbench.statistics.run_means import with_trainings
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -320,6 +321,7 @@ def _section(
         if any(axis in result.axes for result in results):
             of_parts = part_table(part_rows(results, axis), results, axis, keys=None, every=False)
             parts.append(_laid_out(of_parts, 2, AXES[axis].plural.capitalize()))
+    over = with_trainings(f"{results[0].measured.noun}s", (result.measured for result in results))
     return {
         "protocol": rules.name,
         "lead": rules.title,
@@ -334,7 +336,7 @@ def _section(
         "images_sorted_by": image_key,
         "left_out": sum(len(result.counts) for result in results) - len(images.rows),
         "footnotes": footnotes(metrics),
-        "level": f"{100 * defined[0].level:g} % intervals over images" if defined else "",
+        "level": f"{100 * defined[0].level:g} % intervals over {over}" if defined else "",
         "remarks": [
             # Only what reading files said names paths.
             replace(remark, text=hide(remark.text), details=tuple(map(hide, remark.details)))

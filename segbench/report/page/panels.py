@@ -193,7 +193,7 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
 
 def first_run(result: Result) -> Result:
     """Return the first of the trainings that a result is the mean of; the result itself where it is no mean."""
-    return next(iter(result.runs.values())) if result.runs and not result.pools_folds else result
+    return next(iter(result.runs.values())) if result.averages_runs else result
 
 
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:

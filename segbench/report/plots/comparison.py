@@ -129,7 +129,7 @@ def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequenc
     said = ""
     if not all(math.isnan(row.low) for row in rows):
         # So an interval may exclude 0 beside a corrected p-value above its level.
-        said = f"{100 * comparison.level:g} % intervals over {comparison.sample_size}"
+        said = f"{100 * comparison.level:g} % intervals over {comparison.over(comparison.sample_size)}"
         if len(comparison.methods) > 2 and not reason:
             said += "; p-values are corrected for the number of pairs, intervals are not"
     methods = len(comparison.methods)

@@ -220,7 +220,7 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
         except ArgumentError:  # of a table without `heights`
             continue
         band = f"pointwise {100 * drawn.level:g} % bootstrap band of the best method or those chosen"
-        note = f"Shaded: {band}, {drawn.replicates} resamples of images"
+        note = f"Shaded: {band}, {drawn.replicates} resamples of {method.result.measured.noun}s"
     areas |= {k: Area(*curve.ends(space)) for k, curve in ranges.items()}
     if ranges:
         of_runs = "of methods with runs from the lowest to the highest run at each place"
