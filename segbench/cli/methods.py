@@ -56,8 +56,8 @@ def method_places(arguments: Sequence[str]) -> dict[MethodRun, str]:
             require_new(named, method_run, of_run)
             named[method_run] = of_run
     refuse_mixed(named)
-    for method, runs in runs_by_method(named).items():
-        click.echo(f"{many(len(runs), 'run')} of {method}: {', '.join(runs)}", err=True)
+    for method, names in runs_by_method(named).items():
+        click.echo(f"{many(len(names), 'run')} of {method}: {', '.join(names)}", err=True)
     return named
 
 
