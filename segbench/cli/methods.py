@@ -159,10 +159,15 @@ def _runs_of(named: Iterable[MethodRun]) -> dict[str, list[str]]:
 
 
 def refuse_overlapping_runs(pairings: Mapping[MethodRun, Pairing]) -> None:
-    """Refuse runs of one method that share some images but not all, before anything is counted."""
+    """Refuse runs of one method that share some images but not all, and folds as such, before anything is counted."""
     from segbench.statistics.run_means import are_folds
 
     by_method = grouped((of.method, (of.run, pairing)) for of, pairing in pairings.items() if of.run)
     for method, runs in by_method.items():
+        predicted = [name for _, pairing in runs for name in pairing.names]
+        alone = len(set(predicted)) == len(predicted) and len(runs) > 1
+        if alone and all(pairing.files and pairing.missing and not pairing.extra for _, pairing in runs):
+            folds = f"each of the {len(runs)} runs of {method} has predictions of other images"
+            raise ArgumentError(f"{folds}; if they are the folds of a cross-validation, add --allow-missing")
         if all(pairing.files and not pairing.incomplete for _, pairing in runs):  # else the error says what is lacking
             are_folds(method, {run: pairing.names for run, pairing in runs})
