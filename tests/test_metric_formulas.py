@@ -257,7 +257,7 @@ def davis_boundary(mask):
 
 def of_sequences(seed):
     for a, b in blobs(seed, 2):
-        metrics = segbench.count_contours(a, b).metrics()
+        metrics = segbench.count(a, b, "contours").metrics()
         bound = math.ceil(0.008 * math.hypot(*a.shape))
         truth, predicted = davis_boundary(a), davis_boundary(b)
         near_truth, near_predicted = (ndimage.distance_transform_edt(~part) <= bound for part in (truth, predicted))

@@ -47,7 +47,7 @@ def seeded_set() -> tuple[Masks, Maps]:
 def counted(masks: Masks, maps: NDArray[Any], quantize: Literal[16] | None = None) -> dict[str, AnomalyCounts]:
     """Count every image."""
     pairs = enumerate(zip(masks, maps, strict=True))
-    return {f"{k:02}": segbench.count_anomalies(*pair, quantize=quantize) for k, pair in pairs}
+    return {f"{k:02}": segbench.count(*pair, segbench.Anomalies(quantize=quantize)) for k, pair in pairs}
 
 
 def aupro(counts: dict[str, AnomalyCounts]) -> float:

@@ -30,7 +30,7 @@ from skimage.transform import resize
 import segbench
 from segbench.protocols.boundaries.bits import levels_of, pack
 from segbench.protocols.boundaries.costs import costs
-from segbench.protocols.boundaries.counting import compile_kernels, count_boundaries, kernels_cached
+from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
 from segbench.protocols.boundaries.inputs import as_scores, as_thresholds
 from segbench.protocols.boundaries.search import side
 from segbench.protocols.boundaries.sweep import reached, sweep
@@ -66,7 +66,7 @@ def main() -> int:
 
     def count() -> None:
         for scores, truths in images:
-            count_boundaries(truths, scores, max_dist=MAX_DIST)
+            segbench.count(truths, scores, segbench.Boundaries(max_dist=MAX_DIST))
 
     taken, stages = [], []
     for _ in range(options.repeats):
@@ -90,7 +90,7 @@ def large_images(root: Path, names: list[str], kind: str, factors: list[int], re
     for times in factors:
         images = [enlarged(root, name, kind, times) for name in names]
         ways = {
-            name: lambda s=scores, t=truths: count_boundaries(t, s, max_dist=MAX_DIST)
+            name: lambda s=scores, t=truths: segbench.count(t, s, segbench.Boundaries(max_dist=MAX_DIST))
             for name, (scores, truths) in zip(names, images, strict=True)
         }
         taken = sum(float(np.median(each)) for each in in_turn(ways, repeats).values())
@@ -129,7 +129,7 @@ def networks(root: Path, names: list[str], repeats: int) -> str:
     for kind in ("HED, enlarged smoothly", "blurred edges with noise"):
         images = [of_network(root, name, enlarge=kind.startswith("HED")) for name in names]
         ways = {
-            name: lambda s=scores, t=truths: count_boundaries(t, s, max_dist=MAX_DIST)
+            name: lambda s=scores, t=truths: segbench.count(t, s, segbench.Boundaries(max_dist=MAX_DIST))
             for name, (scores, truths) in zip(names, images, strict=True)
         }
         taken = [min(each) for each in in_turn(ways, repeats).values()]
@@ -169,7 +169,7 @@ def lying(image: Any) -> Any:  # noqa: ANN401 - of any type
 
 
 def split(scores: Any, truths: list[Any]) -> list[float]:  # noqa: ANN401 - levels or floats
-    """Time the stages of `count_boundaries`; neighbourhoods are the numbering of pixels and the reach of annotators."""
+    """Time the stages of counting; neighbourhoods are the numbering of pixels and the reach of annotators."""
     marks = [time.process_time()]
     levels = levels_of(as_scores(scores, "prediction"), as_thresholds(99))
     marks.append(time.process_time())

@@ -31,7 +31,7 @@ def main() -> None:
     masks = [np.abs(wave / wave.std()) < 0.35 for wave in (waves[0], waves[0] + 0.3 * waves[1])]
     for skeleton in get_args(Skeleton):
         ways = {
-            "all": partial(segbench.count_centerlines, *masks, skeleton=skeleton),
+            "all": partial(segbench.count, *masks, segbench.Centerlines(skeleton=skeleton)),
             "skeletons": lambda skeleton=skeleton: [skeleton_of(mask, skeleton) for mask in masks],
         }
         taken = in_turn(ways, _ROUNDS)

@@ -2,7 +2,7 @@
 
     python scripts/benchmarks/bench_contours.py [--quick] [--pairs 1000]
 
-Compares `segbench.count_contours` with all its metrics with surface-distance, medpy and MONAI, as far as they are
+Compares `segbench.count` of contours with all its metrics with surface-distance, medpy and MONAI, as far as they are
 installed (`pip install surface-distance medpy monai`), each with all the distances that it has: HD, HD95, mean
 distances, and NSD where there is one. First on random pairs of masks, which must give the same numbers; then the
 processor time of a pair of 512x512, arrays in memory, one thread, compiled. The last table has pairs of the same shape
@@ -132,7 +132,8 @@ def installed() -> dict[str, tuple[Callable[[Mask, Mask], Metrics], str, float]]
 def ours(truth: Mask, predicted: Mask, convention: str = "metrics-reloaded") -> Metrics:
     """Give all metrics of segbench."""
     settings = segbench.Contours(convention=convention)  # type: ignore[arg-type]  # one of them
-    return segbench.count_contours(truth, predicted, surface=settings.surface).metrics(hd95=settings.hd95)
+    metrics: Metrics = segbench.count(truth, predicted, settings).metrics()
+    return metrics
 
 
 def agreement(pairs: int) -> None:

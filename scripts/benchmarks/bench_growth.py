@@ -30,21 +30,23 @@ _DISC = 32  # pixels from one disc to the next
 def ways() -> dict[str, Callable[[Mask, Mask], object]]:
     """Return what counts a pair of masks, by name; together they call every kernel."""
     calls: dict[str, Callable[[Mask, Mask], object]] = {
-        "pixels, levels": lambda gt, pred: segbench.count_pixels(gt, pred.view(np.uint8)),
-        "pixels, floats": lambda gt, pred: segbench.count_pixels(gt, _soft(pred)),
-        "labels": segbench.count_labels,
+        "pixels, levels": lambda gt, pred: segbench.count(gt, pred.view(np.uint8)),
+        "pixels, floats": lambda gt, pred: segbench.count(gt, _soft(pred)),
+        "labels": partial(segbench.count, protocol="labels"),
         # With a tolerance of pixels: a share of the diagonal adds partners to each pixel as the image grows.
-        "boundaries, 2px": lambda gt, pred: segbench.count_boundaries(gt, _soft(pred), thresholds=3, max_dist="2px"),
-        "regions": lambda gt, pred: segbench.count_regions(_halves(gt), _halves(pred)),
-        "saliency": lambda gt, pred: segbench.count_saliency(gt, pred.view(np.uint8)),
-        "contours": segbench.count_contours,
-        "anomalies": lambda gt, pred: segbench.count_anomalies(gt, _soft(pred)),
-        "objects": partial(segbench.count_objects, kind="components"),
+        "boundaries, 2px": lambda gt, pred: segbench.count(
+            gt, _soft(pred), segbench.Boundaries(thresholds=3, max_dist="2px")
+        ),
+        "regions": lambda gt, pred: segbench.count(_halves(gt), _halves(pred), "regions"),
+        "saliency": lambda gt, pred: segbench.count(gt, pred.view(np.uint8), "saliency"),
+        "contours": partial(segbench.count, protocol="contours"),
+        "anomalies": lambda gt, pred: segbench.count(gt, _soft(pred), "anomalies"),
+        "objects": partial(segbench.count, protocol=segbench.Objects(kind="components")),
         "nms": lambda _, pred: segbench.nms(_soft(pred)),
         "thin": lambda _, pred: segbench.thin(pred),
     }
     for skeleton in get_args(Skeleton):
-        calls[f"centerlines, {skeleton}"] = partial(segbench.count_centerlines, skeleton=skeleton)
+        calls[f"centerlines, {skeleton}"] = partial(segbench.count, protocol=segbench.Centerlines(skeleton=skeleton))
     return calls
 
 

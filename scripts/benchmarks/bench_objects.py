@@ -2,7 +2,7 @@
 
     python scripts/benchmarks/bench_objects.py [--quick] [--pairs 500]
 
-Compares `segbench.count_objects` with its metrics with panoptica and torchmetrics, as far as they are installed (`pip
+Compares `segbench.count` of objects and its metrics with panoptica and torchmetrics, as far as they are installed (`pip
 install panoptica torchmetrics torch`). First on random instance maps, which must give the numbers of panoptica, except
 where a pair has an IoU of exactly .5, which panoptica matches. (torchmetrics takes another union and is no reference.)
 Then the processor time of a pair of 1024x2048 with 200 segments, arrays in memory, one thread, compiled; and that of a
@@ -105,7 +105,7 @@ def installed() -> dict[str, Callable[[NDArray[Any], NDArray[Any]], dict[str, fl
 
 def ours(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, float]:
     """Give all metrics of segbench."""
-    return segbench.count_objects(truth, predicted).metrics()
+    return segbench.count(truth, predicted, "objects").metrics()
 
 
 def agreement(pairs: int) -> None:
@@ -115,7 +115,7 @@ def agreement(pairs: int) -> None:
     worst, left_out = 0.0, 0
     for seed in range(pairs):
         truth, predicted = random_pair(seed)
-        counts = segbench.count_objects(truth, predicted)
+        counts = segbench.count(truth, predicted, "objects")
         if (2 * counts.shared == counts.whole).any():
             left_out += 1
             continue
@@ -140,7 +140,7 @@ def beside_others(rounds: int) -> None:
     pair = large_pair()
     flat = [each.reshape(-1) for each in pair]
     ways: dict[str, Callable[[], object]] = {"segbench, all metrics": lambda: ours(*pair)}
-    ways["segbench, counts"] = lambda: segbench.count_objects(*pair)
+    ways["segbench, counts"] = lambda: segbench.count(*pair, "objects")
     ways["segbench, table"] = lambda: intersections(*flat)
     ways["plain loop"] = lambda: dense_table(*flat)
     peers = {name: lambda peer=peer: peer(*pair) for name, peer in installed().items()}  # type: ignore[misc]  # a default

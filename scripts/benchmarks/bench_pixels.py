@@ -93,7 +93,7 @@ def bench_floats(size: int, rounds: int) -> None:
     labels, scores = float_scores(size)
 
     def ours() -> float:
-        return segbench.average_precision(segbench.count_pixels(labels, scores))
+        return segbench.average_precision(segbench.count(labels, scores))
 
     def theirs() -> float:
         precision, recall, _ = precision_recall_curve(labels, scores)
@@ -110,7 +110,7 @@ def bench_memory(size: int) -> None:
     labels, scores = float_scores(size)
 
     def curve() -> float:
-        return segbench.pr_curve(segbench.count_pixels(labels, scores)).area
+        return segbench.pr_curve(segbench.count(labels, scores)).area
 
     curve()
     tracemalloc.start()

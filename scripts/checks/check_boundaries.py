@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 import segbench
 from segbench.protocols.boundaries.bits import levels_of, pack, unpack
 from segbench.protocols.boundaries.costs import costs
-from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+from segbench.protocols.boundaries.counting import count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.inputs import as_scores, label_boundaries
 from segbench.protocols.boundaries.matching import match_boundaries
@@ -71,7 +71,9 @@ def read_reference(root: Path) -> Images:
 def against_reference(root: Path) -> list[str]:
     """Compare 12 images at 99 thresholds with the official matcher's counts."""
     reference = read_reference(root)
-    ours = {name: count_boundaries(boundaries(root, name), soft_map(root, name, "ucm2")) for name in reference}
+    ours = {
+        name: segbench.count(boundaries(root, name), soft_map(root, name, "ucm2"), "boundaries") for name in reference
+    }
     problems = []
     for name, theirs in reference.items():
         mine = ours[name]
@@ -97,7 +99,9 @@ def against_official(root: Path) -> list[str]:
     names = sorted(path.stem for path in (root / "bench_png").glob("*.png"))
 
     def of_soft(kind: str) -> Callable[[str], BoundaryCounts]:
-        return lambda name: count_boundaries(boundaries(root, name), soft_map(root, name, kind), thresholds=5)
+        return lambda name: segbench.count(
+            boundaries(root, name), soft_map(root, name, kind), segbench.Boundaries(thresholds=5)
+        )
 
     def of_segmentations(name: str) -> BoundaryCounts:
         cells = loadmat(root / "bench_segs" / f"{name}.mat")["segs"].ravel()

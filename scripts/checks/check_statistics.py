@@ -1,6 +1,6 @@
 """Do intervals and tests hold what they promise: coverage and size by simulation, cell by cell.
 
-    python scripts/checks/check_statistics.py CELL... [--repeats 2000] [--seed 0] [-j 2]
+    python scripts/checks/check_statistics.py CELL... [--repeats 2000] [--seed 0] [-j 2] [--over-images]
 
 A cell is a population and a number of images, units or runs; CELL is the name of one or the beginning of names: `a`,
 `d/30`. Every repeat draws a set of two equally good methods and compares them by `segbench.compare`. For each metric
@@ -9,6 +9,9 @@ A cell is a population and a number of images, units or runs; CELL is the name o
 - the metric of the population, and the share of the first method's 95 % intervals that hold it (coverage);
 - the share of p-values below .05 (size; in the cells named power, where the second method is better, power);
 - the shares of repeats without an interval and without a p-value.
+
+With `--over-images`, the sets of (a), (d) and (e) are compared as if all images were independent and each method had
+been trained once, and `statistics_over_images.csv` has the same columns.
 
 A cell is skipped where the file has it with as many repeats. 2000 repeats have a standard error of .005 at .95; a cell
 that misses its bound is run again with `--repeats 10000 --seed 1`, which decides. `statistics_tables.py` writes the
@@ -32,7 +35,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -46,6 +49,7 @@ from segbench.core.notes import MetricNote
 
 RECORDED = Path(__file__).parents[2] / "tests" / "statistics" / "p_values.json"
 RESULTS = Path(__file__).with_name("statistics.csv")
+RESULTS_OVER_IMAGES = Path(__file__).with_name("statistics_over_images.csv")
 COLUMNS = ("cell", "metric", "repeats", "seed", "truth", "coverage", "no_interval", "size", "no_test", "noted")
 LARGE, LARGE_SETS = 1000, 20
 """The metrics of a population are the means of those of so many sets of so many images or units."""
@@ -150,6 +154,21 @@ def of_folds(images: int, folds: int, deviation: float, random: Random) -> Drawn
         for runs, of_method in zip(methods.values(), zip(tp[:, fold], fp[:, fold], strict=True), strict=True):
             runs.append(named(populations.confusion(*(part[start:end] for part in (*of_method, size))), start))
     return methods, None
+
+
+def without_units_and_runs(draw: Callable[[Random], Drawn], random: Random) -> Drawn:
+    """Draw a set without its units, and with the first run, or the folds taken together, of each method."""
+    methods, _ = draw(random)
+    for name, runs in methods.items():
+        if isinstance(runs, list):
+            methods[name] = {image: counts for run in reversed(runs) for image, counts in run.items()}
+    return methods, None
+
+
+def over_images(cell: Cell) -> Cell:
+    """Return a cell that takes images as independent, and methods as trained once."""
+    metrics = tuple(metric for metric in cell.metrics if not metric.endswith("_units"))
+    return replace(cell, draw=partial(without_units_and_runs, cell.draw), metrics=metrics)
 
 
 @cache
@@ -314,13 +333,13 @@ def repeated(cell: Cell, repeats: int, seed: int) -> Measured:
     return Measured(*(np.array([getattr(drawn, name) for drawn in sets]) for name in vars(sets[0])))
 
 
-def rows_of(name: str, repeats: int, seed: int) -> list[dict[str, str]]:
+def rows_of(name: str, repeats: int, seed: int, *, images_alone: bool = False) -> list[dict[str, str]]:
     """Measure a cell: a row for each metric."""
     common = {"cell": name, "repeats": str(repeats), "seed": str(seed)}
     if name in NOTE_CELLS:
         noted = [NOTE_CELLS[name].noted(np.random.default_rng([seed, repeat])) for repeat in range(repeats)]
         return [{**dict.fromkeys(COLUMNS, ""), **common, "metric": "hd95", "noted": f"{np.mean(noted):.4f}"}]
-    cell = CELLS[name]
+    cell = over_images(CELLS[name]) if images_alone else CELLS[name]
     measured, truth = repeated(cell, repeats, seed), cell.truth(cell.metrics)
     rows = []
     for column, metric in enumerate(cell.metrics):
@@ -339,42 +358,44 @@ def rows_of(name: str, repeats: int, seed: int) -> list[dict[str, str]]:
     return rows
 
 
-def read() -> dict[str, list[dict[str, str]]]:
+def read(*, images_alone: bool = False) -> dict[str, list[dict[str, str]]]:
     """Read what has been measured, the rows of each cell."""
     measured: dict[str, list[dict[str, str]]] = {}
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
+    path = RESULTS_OVER_IMAGES if images_alone else RESULTS
+    if path.exists():
+        with path.open(newline="") as file:
             for row in csv.DictReader(file):
                 measured.setdefault(row["cell"], []).append(row)
     return measured
 
 
-def store(rows: list[dict[str, str]]) -> None:
+def store(rows: list[dict[str, str]], *, images_alone: bool = False) -> None:
     """Put the rows of a cell into the file, in the order of the cells."""
-    measured = {**read(), rows[0]["cell"]: rows}
+    path = RESULTS_OVER_IMAGES if images_alone else RESULTS
+    measured = {**read(images_alone=images_alone), rows[0]["cell"]: rows}
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
     for name in (*CELLS, *NOTE_CELLS):
         writer.writerows(measured.get(name, []))
-    partly = RESULTS.with_suffix(".partly")
+    partly = path.with_suffix(".partly")
     partly.write_text(text.getvalue())
-    partly.replace(RESULTS)
+    partly.replace(path)
 
 
-def run(names: Sequence[str], repeats: int, seed: int, jobs: int) -> None:
+def run(names: Sequence[str], repeats: int, seed: int, jobs: int, *, images_alone: bool) -> None:
     """Measure cells that are not in the file with as many repeats, and print them."""
-    measured = read()
+    measured = read(images_alone=images_alone)
     missing = [name for name in names if not measured.get(name) or int(measured[name][0]["repeats"]) < repeats]
     start = time.perf_counter()
     with ProcessPoolExecutor(jobs) as pool:
-        running = [pool.submit(rows_of, name, repeats, seed) for name in missing]
+        running = [pool.submit(rows_of, name, repeats, seed, images_alone=images_alone) for name in missing]
         for done in as_completed(running):
             rows = done.result()
-            store(rows)
+            store(rows, images_alone=images_alone)
             for row in rows:
                 cell = CELLS.get(row["cell"]) or NOTE_CELLS[row["cell"]]
-                missed = "  misses its bound" if cell.misses(row) else ""
+                missed = "  misses its bound" if not images_alone and cell.misses(row) else ""
                 print(f"{time.perf_counter() - start:7.0f} s  " + "  ".join(row.values()) + missed, flush=True)
 
 
@@ -390,6 +411,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("--over-images", action="store_true", help="leave out units and further runs")
     parser.add_argument("--list", action="store_true", help="print the names of all cells")
     parser.add_argument("--record", action="store_true", help="write the p-values that tests compare with")
     arguments = parser.parse_args()
@@ -401,7 +423,10 @@ def main() -> None:
     names = [name for start in arguments.cell for name in (*CELLS, *NOTE_CELLS) if name.startswith(start)]
     if arguments.cell and not names:
         sys.exit(f"no cell begins with {', '.join(arguments.cell)}; --list prints the names of all")
-    run(list(dict.fromkeys(names)), arguments.repeats, arguments.seed, arguments.jobs)
+    if arguments.over_images:
+        names = [name for name in names if name.startswith(("a/", "d/", "e/"))]
+    chosen = list(dict.fromkeys(names))
+    run(chosen, arguments.repeats, arguments.seed, arguments.jobs, images_alone=arguments.over_images)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def main() -> None:
     ways: dict[str, dict[str, BoundaryCounts]] = {"one to one": {}, "dilation": {}}
     for path in sorted((root / "ucm2").glob("*.mat")):
         scores, truths = soft_map(root, path.stem, "ucm2"), boundaries(root, path.stem)
-        ways["one to one"][path.stem] = segbench.count_boundaries(truths, scores)
+        ways["one to one"][path.stem] = segbench.count(truths, scores, "boundaries")
         ways["dilation"][path.stem] = by_dilation(scores, truths)
     for name, images in ways.items():
         figures = segbench.Boundaries().table(images).summary()

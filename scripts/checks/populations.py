@@ -271,7 +271,7 @@ def saliency_map(random: Random) -> tuple[Any, ...]:
         false = np.hypot(y - random.uniform(0, 24), x - random.uniform(0, 24)) < random.uniform(0, 6)
         heights = (shared + random.normal(0, 0.3)) * (2 * (disc ^ (false & (random.random() < 0.5))) - 1)
         scores = expit(1.5 * heights + random.normal(0, 1, disc.shape))
-        methods.append(segbench.count_saliency(disc.astype(np.uint8), np.rint(scores * 255) / 255))
+        methods.append(segbench.count(disc.astype(np.uint8), np.rint(scores * 255) / 255, "saliency"))
     return tuple(methods)
 
 
@@ -294,7 +294,9 @@ def segmentation(random: Random) -> tuple[Any, ...]:
         for point in range(1, 4):  # an edge is three points long, between two corners
             edges[4:-1:4, point::4] = down
             edges[point::4, 4:-1:4] = right
-        methods.append(segbench.count_regions(np.kron(truth, np.ones((2, 2), np.int64)), edges, thresholds=24))
+        methods.append(
+            segbench.count(np.kron(truth, np.ones((2, 2), np.int64)), edges, segbench.Regions(thresholds=24))
+        )
     return tuple(methods)
 
 

@@ -1,4 +1,4 @@
-"""Write the tables of the documentation from what `check_statistics.py` measured, `statistics.csv`.
+"""Write the tables of the documentation from what `check_statistics.py` measured: `statistics.csv`, and over images.
 
     python scripts/checks/statistics_tables.py
 
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
-from check_statistics import CELLS, TRAININGS, read
+from check_statistics import CELLS, OF_MASKS, TRAININGS, read
 
 DOCS = Path(__file__).parents[2] / "docs"
 TITLES = {
@@ -57,8 +58,14 @@ Rows = Iterable[tuple[str, ...]]
 class Shares:
     """What was measured, as text for tables."""
 
-    def __init__(self) -> None:
-        self._rows = {(row["cell"], row["metric"]): row for rows in read().values() for row in rows}
+    def __init__(self, *, images_alone: bool = False) -> None:
+        measured = read(images_alone=images_alone)
+        self._rows = {(row["cell"], row["metric"]): row for rows in measured.values() for row in rows}
+
+    @cached_property
+    def over_images(self) -> Shares:
+        """What the same sets have where images are taken as independent, and methods as trained once."""
+        return Shares(images_alone=True)
 
     def value(self, cell: str, metric: str, column: str) -> float | None:
         """Return a share of a cell; None where it was not measured."""
@@ -84,9 +91,16 @@ class Shares:
         return UNMEASURED if not known else known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
 
 
-def table(header: tuple[str, ...], rows: Rows) -> str:
-    """Write a table in Markdown."""
-    lines = [header, ("---",) * len(header), *rows]
+def beside(texts: Iterable[str], separator: str = " ") -> str:
+    """Write shares side by side; a single dash where none was measured."""
+    shares = list(texts)
+    return UNMEASURED if set(shares) == {UNMEASURED} else separator.join(shares)
+
+
+def table(header: tuple[str, ...], rows: Rows, labels: int) -> str:
+    """Write a table in Markdown, without the rows of which nothing was measured: all cells behind their labels."""
+    measured = (cells for cells in rows if set(cells[labels:]) != {UNMEASURED})
+    lines = [header, ("---",) * len(header), *measured]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
@@ -105,7 +119,7 @@ def coverage(shares: Shares) -> str:
                     values = (shares.coverage(f"{start}-{number}", metric) for number in NUMBERS)
                     yield title if place == 0 else "", TITLES[metric], *values
 
-    return table(("images", "metric", "8 images", *map(str, NUMBERS[1:])), rows())
+    return table(("images", "metric", "8 images", *map(str, NUMBERS[1:])), rows(), 2)
 
 
 def size(shares: Shares) -> str:
@@ -117,7 +131,7 @@ def size(shares: Shares) -> str:
         )
         for start, title in DRAWN.items()
     )
-    return table(("p below .05", "8 images", *map(str, NUMBERS[1:-1])), rows)
+    return table(("p below .05", "8 images", *map(str, NUMBERS[1:-1])), rows, 1)
 
 
 def units(shares: Shares) -> str:
@@ -131,11 +145,14 @@ def units(shares: Shares) -> str:
                 least, _, most = images.partition("-")
                 many = least if least == most else f"{least} to {most}"
                 texts = (f"{number} x {many}", rho) if kind else (f"{number}, one has half of the images", "0.5")
-                for metric in cell.metrics:
-                    own = shares.size(name, metric), shares.coverage(name, metric)
-                    yield texts[0], texts[1].replace("0.", "."), TITLES[metric], *own
+                columns = [
+                    beside(write(name, metric) for metric in cell.metrics if metric != "dice_units")
+                    for write in (shares.over_images.size, shares.over_images.coverage, shares.size, shares.coverage)
+                ]
+                yield texts[0], texts[1].replace("0.", "."), *columns
 
-    return table(("units x images", "rho", "metric", "p below .05", "coverage"), rows())
+    titles = ("over images: p below .05", "coverage", "over units: p below .05", "coverage")
+    return table(("units x images", "rho", *titles), rows(), 2)
 
 
 def protocols_in_units(shares: Shares) -> str:
@@ -150,37 +167,41 @@ def protocols_in_units(shares: Shares) -> str:
 
     numbers = (8, 12, 30)
     header = [text for number in numbers for text in (f"{number} units: p below .05", "coverage")]
-    return table(("images", "metric", *header), rows())
+    return table(("images", "metric", *header), rows(), 2)
 
 
 def runs(shares: Shares) -> str:
     """Make the table of methods trained several times."""
 
     def rows() -> Iterator[tuple[str, ...]]:
-        found = dict.fromkeys(name.rpartition("-sd")[0] for name in CELLS if name.startswith("d/"))
-        for start in found:
+        for start in dict.fromkeys(name.rpartition("-sd")[0] for name in CELLS if name.startswith("d/")):
             images, _, number = start[2:].removeprefix("one-").partition("x")
             several = f"{number} and 1" if start.startswith("d/one") else number
             cells = [f"{start}-sd{deviation}" for deviation in TRAININGS]
-            for metric in CELLS[cells[0]].metrics:
-                sizes = (shares.size(cell, metric) for cell in cells)
-                yield images, several, TITLES[metric], *sizes, *(shares.coverage(cell, metric) for cell in cells)
+            yield images, several, *of_trainings(shares, cells, coverage=True)
 
-    deviations = [f"{deviation:g}".replace("0.", ".") for deviation in TRAININGS]
-    titles = [f"{text}, sd {deviation}" for text in ("p below .05", "coverage") for deviation in deviations]
-    return table(("images", "runs", "metric", *titles), rows())
+    titles = ("one run, over images: p below .05", "IoU: p below .05", "coverage", "mean Dice: p below .05", "coverage")
+    return table(("images", "runs", *titles), rows(), 2)
 
 
 def folds(shares: Shares) -> str:
     """Make the table of cross-validations."""
-    cells = {images: [f"e/{images}-sd{deviation}" for deviation in TRAININGS] for images in (50, 200)}
     rows = (
-        (str(images), TITLES[metric], *(shares.size(cell, metric) for cell in names))
-        for images, names in cells.items()
-        for metric in CELLS[names[0]].metrics
+        (str(images), *of_trainings(shares, [f"e/{images}-sd{deviation}" for deviation in TRAININGS], coverage=False))
+        for images in (50, 200)
     )
-    deviations = [f"sd {deviation:g}".replace("0.", ".") for deviation in TRAININGS]
-    return table(("images in 5 folds", "metric", *(f"p below .05, {deviation}" for deviation in deviations)), rows)
+    titles = ("over images: p below .05", "IoU: p below .05", "mean Dice: p below .05")
+    return table(("images in 5 folds", *titles), rows, 1)
+
+
+def of_trainings(shares: Shares, cells: list[str], *, coverage: bool) -> Iterator[str]:
+    """Yield what cells that differ in the deviation of trainings have, each text for all of them."""
+    single = [re.sub(r"^d/(?:one-)?(\d+)x\d+", r"d/\1x3", cell) for cell in cells]  # one run is one of any number
+    yield beside((shares.over_images.size(cell, "iou") for cell in single), " / ")
+    for metric in OF_MASKS:
+        yield beside((shares.size(cell, metric) for cell in cells), " / ")
+        if coverage:
+            yield beside((shares.coverage(cell, metric) for cell in cells), " / ")
 
 
 def notes(shares: Shares) -> str:
@@ -190,7 +211,7 @@ def notes(shares: Shares) -> str:
     for kind, title in kinds.items():
         noted = (shares.value(f"n/{kind}-{number}", "hd95", "noted") for number in (10, 30, 100))
         rows.append((title, *(UNMEASURED if share is None else f"{100 * share:.1f} %" for share in noted)))
-    return table(("sets with the note", "10 images", "30", "100"), rows)
+    return table(("sets with the note", "10 images", "30", "100"), rows, 1)
 
 
 TABLES = {

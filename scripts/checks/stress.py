@@ -179,9 +179,9 @@ def boundaries(shape: tuple[int, int] = (2000, 3000), thresholds: int = 99) -> i
 
     truth, found = lines(0)
     soft = np.clip(found + 0.4 * lines(1)[1], 0, 1)
-    segbench.count_boundaries(truth[:50, :50], soft[:50, :50], thresholds=thresholds)  # compiles
+    segbench.count(truth[:50, :50], soft[:50, :50], segbench.Boundaries(thresholds=thresholds))  # compiles
     before, started = peak(), time.process_time()
-    counts = segbench.count_boundaries(truth, soft, thresholds=thresholds)
+    counts = segbench.count(truth, soft, segbench.Boundaries(thresholds=thresholds))
     seconds = time.process_time() - started
     print(
         f"boundaries {shape[0]}x{shape[1]}, {thresholds} thresholds, {int(counts.total_gt[0])} pixels of ground truth: "
@@ -213,7 +213,9 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
             if kind.startswith("uint"):
                 scores = np.rint(scores * np.iinfo(kind).max).astype(kind)
             began = time.process_time()
-            parts.append(segbench.count_pixels(labels, scores, quantize=16 if kind.endswith("bits") else None))
+            parts.append(
+                segbench.count(labels, scores, segbench.Pixels(quantize=16 if kind.endswith("bits") else None))
+            )
             if len(parts) == images or kind != "float32":
                 pooled = segbench.ScoreCounts.sum([pooled, *parts] if pooled else parts)
                 parts = []

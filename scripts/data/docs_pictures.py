@@ -304,7 +304,7 @@ def centerlines() -> Figure:
     short = truth & ~gap & ~(branch & (columns > 72))
     predicted = short | ((np.abs(rows - 0.4 * columns - 46) < 2) & (columns > 4) & (columns < 28))
     lines = skeletonize(truth), skeletonize(predicted)
-    counts = segbench.count_centerlines(truth, predicted)
+    counts = segbench.count(truth, predicted, "centerlines")
     figure, left, right = side_by_side(9, 3)
     for ax, mask, line, colours, title in (
         (left, truth, lines[1], (MATCHED, FALSE_POSITIVE), f"precision {number(counts.precision[0], digits=2)}"),

@@ -9,20 +9,20 @@ from __future__ import annotations
 import hashlib
 import threading
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
-
-from segbench.aggregator.assembling import finish
-from segbench.aggregator.batches import BATCH_HINT, Batch, CountOn, Name, as_batch, as_name, as_planes
+from segbench.aggregator.batches import BATCH_HINT, Batch, Called, CountOn, Name, as_batch, as_image, as_name, as_planes
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.contents import BITS, content_of
-from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, as_run, signature
+from segbench.aggregator.one_image import count_batch
+from segbench.aggregator.records import UNNAMED, DataDigest, Digests, Outcome, Run, as_run, signature
 from segbench.aggregator.result import Result
+from segbench.aggregator.saving import finish
 from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
@@ -31,10 +31,11 @@ from segbench.core.names import MethodRun
 from segbench.core.notes import warn_of
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import Sample, without_detail
+from segbench.core.sample import without_detail
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.decoded import shown
+from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -83,7 +84,8 @@ class Accumulator:
     method : str
         Name of the method in tables and plots.
     run : str
-        Which training of the method, or which fold of a cross-validation, this is; empty where it has only one.
+        Which training of the method, or which fold of a cross-validation, this is; empty where it has only one. Which
+        images belong together, `Result.with_settings` of what `compute` returns says: ``unit="folder"``.
     repeated : {"refuse", "add", "once"}
         What a name means that was given before: an error, as when an epoch is counted twice; another part of the same
         image (tiles), so that counts of pixels, classes or labels are added; or the same image again, which counts
@@ -124,6 +126,7 @@ class Accumulator:
     (1.0, 0.4, ['a', 'b', 'c'])
     """
 
+    @answering
     def __init__(
         self,
         protocol: Protocol | str = Pixels(),
@@ -220,17 +223,8 @@ class Accumulator:
         if isinstance(names, (str, bytes)):
             raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
         listed = None if names is None else list(names)
-        count_on = self.count_on if self.protocol.capability(OnDevice) else "host"
         reads = self.protocol.reads
-        if reads.pixelwise:
-            batch = as_batch(labels, scores, valid, count_on, images=1 if listed is None else len(listed))
-        elif name is None and listed is None:
-            raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
-        else:
-            annotators, one_image = reads.annotators, listed is None
-            batch = as_planes(labels, scores, valid, count_on, one_image=one_image, annotators=annotators)
-            if batch.valid is not None and reads.without_field:
-                raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
+        batch = self._batch((labels, scores, valid), named=name is not None, names=listed)
         notes = dict.fromkeys(batch.notes if reads.levels else ())
         named: list[tuple[str, _Image]] = []
         unnamed: list[Counted] = []
@@ -297,8 +291,8 @@ class Accumulator:
         results : path, optional
             Results file to save it in, beside other methods; of one name and the same settings the last one stays. A
             `ReplacedRun` warning says if it lacks images of the one before or has another ground truth, and, without a
-            `method`, if another accumulator saved that. Images need names. The file works with `load_results` and the
-            commands that read results files; pictures of the images cannot be drawn from it.
+            `method`, if another accumulator saved that. Pixels without names stay without. The file works with
+            `load_results` and the commands that read results files; pictures of the images cannot be drawn from it.
 
         Returns
         -------
@@ -312,8 +306,6 @@ class Accumulator:
         ------
         DataError
             If nothing was added, or the labels found leave open which are positive; if the file cannot be written.
-        ArgumentError
-            For `results` where pixels came without names of images.
 
         Warns
         -----
@@ -321,16 +313,20 @@ class Accumulator:
             Once, if scores or labels are probably not what was meant, such as logits beside ``at=(0.5,)``; `notes` of
             the result say the same.
         """
+        return self._computed(None if results is None else Path(as_path(results, "results")), stacklevel=3)
+
+    def _computed(self, results: Path | None, *, stacklevel: int) -> Result:
+        """Compute the result, and save it where a file is named; warnings are those of the caller so many calls up."""
         with self._lock:
             packed, unnamed = self._settled()
             notes = tuple(sorted(self._notes))
             truths = {name: _digest(held.content) for name, held in self._images.items()}
         if not packed and unnamed is None:
             raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
-        results = self.results if results is None else Path(as_path(results, "results"))
+        results = results or self.results
         counts = EncodedCounts(packed, self.protocol.counts)
         if unnamed is not None:
-            truths[""] = unnamed.ground_truth
+            truths[UNNAMED] = unnamed.ground_truth
         settings = self._run().fields
         images = len(packed) if unnamed is None else "unnamed"
         signed = signature(self.protocol.name, settings, DataDigest(sorted(truths.items())), images=images)
@@ -345,12 +341,11 @@ class Accumulator:
             unnamed=unnamed,
             run=self.run,
         )
-        warn_of(notes, stacklevel=2)
+        warn_of(notes, stacklevel=stacklevel)
         if results is None:
             return result
-        if unnamed is not None:
-            raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
         kept = packed.held if isinstance(packed, PackedCounts) and results == self.results else packed
+        kept = kept if unnamed is None else {**kept, UNNAMED: encode(unnamed)}
         outcomes = [_outcome(name, data, truths[name]) for name, data in kept.items()]
         digests = self._digests | {one.name: one.digest for one in outcomes}
         result = replace(result, digests=Digests(sorted(digests.items())))
@@ -359,7 +354,7 @@ class Accumulator:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
             ours = self.method != _NO_NAME or results in self._saved
-            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=3)
+            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=stacklevel + 1)
         self._saved.add(results)
         if results == self.results:  # which holds what the set decided
             with self._lock:
@@ -389,17 +384,25 @@ class Accumulator:
         self._pool(self._unpacked(unnamed))
         self._notes = set(state.get("notes", ()))
 
+    def _batch(self, arrays: tuple[Any, Any, Any], *, named: bool, names: list[Name] | None) -> Batch:
+        """Take the arrays of a single image, which is named, of several, or of pixels without names."""
+        reads, count_on = self.protocol.reads, self.count_on if self.protocol.capability(OnDevice) else "host"
+        if named:
+            batch = as_image(*arrays, count_on=count_on, reads=reads)
+        elif reads.pixelwise:
+            if reads.annotators:
+                raise ArgumentError("several annotators of pixels are given image by image, as a list: give name=")
+            batch = as_batch(*arrays, count_on, images=1 if names is None else len(names))
+        elif names is None:
+            raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
+        else:
+            batch = as_planes(*arrays, count_on, one_image=False, annotators=reads.annotators)
+        if batch.valid is not None and reads.without_field:
+            raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
+        return batch
+
     def _count(self, batch: Batch, of: str = "") -> Counted:
-        on_device = self.protocol.capability(OnDevice) if batch.tensors else None
-        counted = on_device and on_device.count_tensors(batch.labels, batch.scores, batch.valid, of=of)
-        if counted:
-            return counted
-        labels = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
-        files = (f"labels{of}",) * len(labels)
-        scores = f"scores{of}"
-        sample = Sample("batch", labels, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=scores)
-        with np.errstate(invalid="ignore"):  # as where files are counted
-            return self.protocol.count(sample)
+        return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"))
 
     def _add(self, images: Iterable[tuple[str, _Image]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
         """Add all of it, or nothing where something is refused."""
@@ -524,6 +527,22 @@ def _agreed(part: Counted, decided: Settled) -> Any:  # noqa: ANN401  of its typ
     return decided[part.facts](part.counts) if part.facts in decided else part.counts
 
 
+def _unbatched(loader: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Return the images of the batches that a PyTorch ``DataLoader`` gives, one after another."""
+    for batch in loader:
+        if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
+            raise ArgumentError(f"the loader gives batches as {type(batch).__name__}, {_EXPECTED}")
+        yield from zip(*batch, strict=True)
+
+
+def _number_of(images: Any) -> int:  # noqa: ANN401  as above
+    """Return how many images there are, of a loader those that it samples; 0 where that is not known."""
+    sized = getattr(images, "sampler", images)
+    with suppress(TypeError):  # of a stream, also where its type has a length
+        return len(sized)
+    return 0
+
+
 def evaluate_arrays(
     images: Arrays,
     protocol: Protocol,
@@ -538,6 +557,8 @@ def evaluate_arrays(
         if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
             raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
         images = map(images.__getitem__, range(len(images)))
+    elif getattr(images, "batch_sampler", None) is not None:
+        images = _unbatched(images)
     accumulator = Accumulator(protocol, method="arrays" if method is None else method, run=run)
     done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
@@ -553,7 +574,7 @@ def evaluate_arrays(
             raise ArgumentError(f"{what}; {BATCH_HINT}; give volumes by their names, {{name: (labels, scores)}}")
         done += 1
         if progress:
-            progress(done, len(given) if isinstance(given, Sized) else done)
+            progress(done, _number_of(given) or done)
     if not done:
         raise ArgumentError(f"ground_truth holds no images, {_EXPECTED}")
-    return accumulator.compute()
+    return accumulator._computed(None, stacklevel=5)  # noqa: SLF001  its own: the caller of evaluate

@@ -5,40 +5,39 @@ A run that was just counted and one that a results file holds become a `Result` 
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from segbench.aggregator.codec import EncodedCounts, decode, decode_kept, encode, encode_kept
+from segbench.aggregator.codec import EncodedCounts, decode, decode_kept, encode
 from segbench.aggregator.measuring import measured_with
-from segbench.aggregator.records import DataDigest, Digests, Outcome, Run, signature, with_version
-from segbench.aggregator.result import Result, partial_images, partial_text
-from segbench.aggregator.store import Begun, PackedCounts, ResultsFile
+from segbench.aggregator.records import (
+    UNNAMED,
+    DataDigest,
+    Digests,
+    Outcome,
+    Run,
+    notes_on_images,
+    signature,
+    with_version,
+)
+from segbench.aggregator.result import Result, note_on_stop, partial_text
+from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
-from segbench.core.numbers import many, of_all
+from segbench.core.numbers import many
 from segbench.core.protocol import Facts, Protocol
-from segbench.core.sample import SIDES, number_in_detail, without_detail
-from segbench.core.table import Keeping
+from segbench.core.sample import SIDES
 from segbench.loaders.palettes import Palettes
-from segbench.loaders.repairs import idle
 from segbench.protocols.label_rules import leaving_out
 
 NOTHING_SAVED = "no image was saved before the run stopped"
 _DAMAGED = "the file was changed or damaged: run again into a new file"
-
-
-class ReplacedRun(UserWarning):
-    """A run in a results file was replaced by one that may be another, or kept as none of the new could be counted.
-
-    It is another for its images, or if two accumulators have no name of their own.
-    """
 
 
 def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) -> Result:
@@ -52,7 +51,6 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[str, ...]] = {}
-    repeated, added_up = Counter[str](), Counter[str]()
     palettes = Palettes.of(protocol, settings)
     for one in outcomes:
         if one.counts is None:
@@ -65,13 +63,9 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
         if one.facts:
             facts[one.name] = one.facts
         if one.notes:
-            image_notes[one.name] = said = palettes.add(
-                one.notes, {side: f"the {side} of {one.name!r}" for side in SIDES}
-            )
-            repeated.update({without_detail(note): 1 for note in said})
-            added_up.update({without_detail(note): number_in_detail(note) or 0 for note in said})
+            image_notes[one.name] = palettes.add(one.notes, {side: f"the {side} of {one.name!r}" for side in SIDES})
     palettes.require_agreement()
-    notes = run.notes
+    unnamed = decode(packed[UNNAMED], protocol.counts) if UNNAMED in digests else None
     whole = not failed and {"subset", "partial"}.isdisjoint(settings)
     try:
         packed.held |= _settled(facts, packed, protocol, run, part=not whole)
@@ -80,29 +74,24 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             raise
         why = f"{many(len(failed), 'image')} could not be counted, the first for this reason: "
         raise DataError(error.path, error.what, why + next(iter(failed.values()))) from None
-    unneeded = idle(settings, tuple(repeated)) if digests else ()
     return Result(
         run.method,
         protocol,
         settings,
-        signature(run.protocol, settings, DataDigest(truths.items()), images=len(digests)),
+        signature(
+            run.protocol, settings, DataDigest(truths.items()), images=len(digests) if unnamed is None else "unnamed"
+        ),
         EncodedCounts(packed, protocol.counts, str(file or "")),
         failed,
-        (*notes, *_notes_on_images(repeated, added_up, len(digests)), *unneeded),
+        (*run.notes, *notes_on_images(image_notes, settings, len(digests))),
         run.inputs,
         digests,
         truths,
         image_notes=image_notes,
-        assigned={kind: part.among([*digests, *failed]) for kind, part in run.assigned.items()},
+        unnamed=unnamed,
+        assigned={kind: part.among([*filter(None, digests), *failed]) for kind, part in run.assigned.items()},
         run=run.run,
     )
-
-
-def _notes_on_images(images: Mapping[str, int], added_up: Mapping[str, int], total: int) -> Iterator[str]:
-    """Say of each note how many images have it, and what the numbers in it add up to."""
-    for note, count in images.items():
-        number = f": {added_up[note]}" if added_up[note] else ""
-        yield f"{note}{number} ({of_all(count, total, 'image')})"
 
 
 def _settled(
@@ -208,9 +197,8 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
 def _partial_result(store: ResultsFile, run: Run) -> Result:
     """Put together what a run counted before it stopped."""
     partial = run.begun, run.images
-    said = partial_text(partial)
-    notes = (*run.notes, f"the run stopped after {partial_images(partial)}; repeat it to count the rest")
-    so_far = replace(run, settings={**run.settings, "partial": said}, notes=notes)
+    notes = (*run.notes, note_on_stop(partial))
+    so_far = replace(run, settings={**run.settings, "partial": partial_text(partial)}, notes=notes)
     result = assemble(so_far, store.outcomes([run.key]), store.path)
     return replace(result, signature=with_version(result.signature, run.version), partial=partial)
 
@@ -247,43 +235,3 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
         return replace(signed, kept=decode_kept(numbers, packed, pooling, protocol.counts))
     except DataError as error:
         raise DataError(path, f"what was kept of the run of {run.label!r} {error.what}", _DAMAGED) from error
-
-
-def finish(begun: Begun, run: Run, result: Result, *, of_another: str = "", stacklevel: int = 4) -> None:
-    """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced.
-
-    `of_another` says of what a run is that is stored under the same name, where that is known.
-    """
-    store = begun.file
-    before = store.replaced(begun, run, result)
-    what = f"{store.path}: the run of {run.label!r}"
-    if before.images and not result.counts:
-        warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
-        return
-    keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
-    if before.lacking and "missing" in run.settings:
-        lacking = of_all(before.lacking, before.images, "image")
-        what = f"{what} was replaced by one without {lacking}, which have no prediction now"
-    elif (
-        (before.images and not before.same)
-        or ("subset" in run.settings and before.lacking)
-        or (run.published and before.signature not in {"", result.signature})
-    ):
-        what = f"{what} with other images or another ground truth was replaced"
-    elif before.lacking and run.settings.get("source") == "arrays":
-        what = f"{what} was replaced by one without {of_all(before.lacking, before.images, 'image')}"
-    elif before.images and of_another:
-        what = f"{what} of {of_another} was replaced"
-    else:
-        return
-    another = f"another name{setting('', ' (method=...)')} or file"
-    warnings.warn(f"{what}; to keep both, give one of them {another}", ReplacedRun, stacklevel=stacklevel)
-
-
-def keep_pooled(store: ResultsFile, key: int, result: Result) -> None:
-    """Keep what follows from all counts of a complete run of very many scores or images, which take long to read."""
-    if result.rules.capability(Pooling) and "thresholds" in result.settings:
-        result = result.with_settings(thresholds=())  # what is kept does not depend on how the run is measured
-    if result.counts and isinstance(result.table, Keeping) and result.table.worth_keeping:
-        numbers, counts = encode_kept(result.table.keepable())
-        store.keep_pooled(key, result.digest_of(numbers, counts), numbers, counts)

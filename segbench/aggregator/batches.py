@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, SupportsIndex
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import as_array, split_mask, without_hidden
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
-from segbench.core.numbers import many
+from segbench.core.numbers import many, verb
+from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.pixels.tensors import is_tensor, signed
 
@@ -23,10 +24,22 @@ CountOn = Literal["auto", "device", "host"]
 Name = str | SupportsIndex
 _MANY_PIXELS = 2**18  # of an image: to copy fewer from a GPU takes less time than to start its operations
 BATCH_HINT = "give the images of a batch one by one, or in Accumulator.update with names=, one for each"
-_OTHERWISE = {
-    "labels": "several annotators are for count_pixels",
-    "scores": "a map for each class is for Labels(classes=...) or Classes(labels=...)",
-}
+_COMBINED = "choose how they count together: Pixels(annotators='majority'), 'any', 'all' or 'each'"
+_SEVERAL = "several annotators are a list of arrays, for Pixels(annotators='majority')"
+_CLASSES = "a map for each class is for Labels(classes=...) or Classes(labels=...)"
+
+
+_PER_ANNOTATOR = "expected one array of shape (height, width) per annotator"
+
+
+class Called(NamedTuple):
+    """What errors call ground truth and prediction: as the parameters of `Accumulator.update` are called."""
+
+    labels: str = "labels"
+    scores: str = "scores"
+
+
+_CALLED = Called()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +78,50 @@ class Batch:
             yield as_name(name), Batch(self.labels[k], self.scores[k], valid, self.tensors)
 
 
-def as_batch(labels: object, scores: object, valid: object, count_on: CountOn, *, images: int) -> Batch:
+def as_image(
+    labels: Any,  # noqa: ANN401  an array, or a list of those of annotators
+    scores: Any,  # noqa: ANN401
+    valid: object,
+    *,
+    count_on: CountOn,
+    reads: Reading,
+    called: Called = _CALLED,
+) -> Batch:
+    """Take the arrays of one image, as a protocol `reads` them."""
+    if are_arrays(labels) and len(labels) == 1:
+        labels = labels[0]
+    if are_arrays(labels) and not reads.annotators:
+        what = f"{called.labels} is a list of {len(labels)} arrays, as of so many annotators, and one is expected"
+        remedy = f"; or {_COMBINED}" if reads.pixelwise else ""
+        raise ArgumentError(f"{what}; give one of them, or several images one by one{remedy}")
+    if not reads.pixelwise:
+        return as_planes(labels, scores, valid, count_on, one_image=True, annotators=reads.annotators, called=called)
+    if not are_arrays(labels):
+        return as_batch(labels, scores, valid, count_on, images=1, called=called)
+    soft = on_host(scores, called.scores)
+    drawn = tuple(on_host(truth, called.labels) for truth in labels)
+    batch = Batch(drawn, soft, None if valid is None else on_host(valid, "valid"), tensors=False)
+    for truth in drawn:
+        _check_shapes(replace(batch, labels=truth), called)
+    return batch
+
+
+def are_arrays(labels: object) -> bool:
+    """Return whether labels are those of annotators: a list of arrays, and not of numbers, however deep."""
+    return isinstance(labels, (list, tuple)) and bool(labels) and all(getattr(truth, "ndim", 0) for truth in labels)
+
+
+def as_batch(
+    labels: object, scores: object, valid: object, count_on: CountOn, *, images: int, called: Called = _CALLED
+) -> Batch:
     """Take pixels of images as arrays on the host, or as tensors where the scores are; masked ones are not valid."""
-    (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
+    (labels, unlabelled), (scores, unscored) = split_mask(labels, called.labels), split_mask(scores, called.scores)
     tensors = _on_device(scores, count_on, least=images * _MANY_PIXELS)
     take = partial(_as_tensor, device=scores.device) if tensors else on_host  # type: ignore[attr-defined]
     given = None if valid is None else take(valid, "valid")
-    truth = take(labels, "labels")
-    batch = Batch(signed(truth) if tensors else truth, take(scores, "scores"), given, tensors)
-    _check_shapes(batch)
+    truth = take(labels, called.labels)
+    batch = Batch(signed(truth) if tensors else truth, take(scores, called.scores), given, tensors)
+    _check_shapes(batch, called)
     for hidden in (unlabelled, unscored):
         if hidden is not None:
             visible = _as_tensor(~hidden, "valid", batch.scores.device) if batch.tensors else ~hidden
@@ -89,45 +137,49 @@ def as_planes(
     *,
     one_image: bool,
     annotators: bool = False,
+    any_shape: bool = False,
+    called: Called = _CALLED,
 ) -> Batch:
     """Take images as arrays on the host, stacks of scores as tensors; `labels` may list annotators or images.
 
-    Where several `annotators` count together, they may also be an axis that scores lack.
+    Where several `annotators` count together, they may also be an axis that scores lack. Labels of `any_shape` are one
+    image, whatever their axes.
     """
-    plane = partial(_plane, one_image=one_image)
+    plane = _as_it_is if any_shape else partial(_plane, one_image=one_image)
+    if one_image and isinstance(labels, (list, tuple)) and labels and not are_arrays(labels):
+        labels = on_host(labels, called.labels)  # numbers in lists are one array
     if annotators:
-        labels = _by_annotator(labels, scores, one_image=one_image)
+        labels = _by_annotator(labels, scores, one_image=one_image, called=called)
     counted = None if valid is None else plane(on_host(valid, "valid"), "valid")
     if isinstance(labels, (list, tuple)):
-        truths: Any = _annotators(labels) if one_image else [_annotators(part) for part in labels]
+        truths: Any = _annotators(labels, called) if one_image else [_annotators(part, called) for part in labels]
     else:
-        (labels, unlabelled), (scores, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
-        truths = plane(on_host(labels, "labels"), "labels")
-        if one_image and truths.ndim != 2:
-            raise ArgumentError(
-                f"labels have shape {truths.shape}, expected (height, width) for one image; {BATCH_HINT}; or {VOLUMES}"
-            )
+        (labels, unlabelled), (scores, unscored) = split_mask(labels, called.labels), split_mask(scores, called.scores)
+        truths = plane(on_host(labels, called.labels), called.labels)
+        if one_image and truths.ndim != 2 and not any_shape:
+            what = f"{_have_shape(called.labels)} {truths.shape}, expected (height, width) for one image"
+            raise ArgumentError(f"{what}; {BATCH_HINT}; or {VOLUMES}")
         if counted is not None:
             _check_valid(counted, truths.shape)
         hidden = [None if mask is None else plane(mask, "mask") for mask in (unlabelled, unscored)]
         if any(mask is not None and mask.shape != truths.shape for mask in hidden):
-            raise ArgumentError("scores is a stack that masks values; leave pixels out with valid")
+            raise ArgumentError(f"{called.scores} is a stack that masks values; leave pixels out with valid")
         counted = without_hidden(counted, *hidden)
-    stack = plane(scores.detach(), "scores") if _on_device(scores, count_on) else None
+    stack = plane(scores.detach(), called.scores) if _on_device(scores, count_on) else None
     if stack is None or not isinstance(truths, np.ndarray) or stack.ndim == truths.ndim:
-        stack = plane(on_host(scores, "scores"), "scores")
+        stack = plane(on_host(scores, called.scores), called.scores)
     return Batch(truths, stack, counted, tensors=False)
 
 
-def _by_annotator(labels: Any, scores: Any, *, one_image: bool) -> Any:  # noqa: ANN401  as above
+def _by_annotator(labels: Any, scores: Any, *, one_image: bool, called: Called) -> Any:  # noqa: ANN401  as above
     """Give labels whose axis before height and width is that of annotators as lists of their maps."""
     if isinstance(labels, (list, tuple)):
-        return labels if one_image else [_by_annotator(part, None, one_image=True) for part in labels]
-    if _axes(labels, "labels", one_image=one_image) != 4 - one_image:
+        return labels if one_image else [_by_annotator(part, None, one_image=True, called=called) for part in labels]
+    if _axes(labels, called.labels, one_image=one_image) != 4 - one_image:
         return labels
-    if scores is not None and _axes(scores, "scores", one_image=one_image) != 3 - one_image:
+    if scores is not None and _axes(scores, called.scores, one_image=one_image) != 3 - one_image:
         return labels
-    drawn = on_host(labels, "labels")  # which refuses masks
+    drawn = on_host(labels, called.labels)  # which refuses masks
     return list(drawn) if one_image else [list(image) for image in drawn]
 
 
@@ -138,21 +190,19 @@ def _axes(array: Any, name: str, *, one_image: bool) -> int:  # noqa: ANN401  as
     return plane.ndim
 
 
-def _annotators(truth: Any) -> Any:  # noqa: ANN401  an array, or one per annotator
+def _annotators(truth: Any, called: Called) -> Any:  # noqa: ANN401  an array, or one per annotator
     if not isinstance(truth, (list, tuple)):
-        return _annotator(truth)
+        return _annotator(truth, called.labels)
     if not truth:
-        raise ArgumentError("labels is an empty list, expected one array of shape (height, width) per annotator")
-    return tuple(map(_annotator, truth))
+        raise ArgumentError(f"{called.labels} is an empty list, {_PER_ANNOTATOR}")
+    return tuple(_annotator(drawn, called.labels) for drawn in truth)
 
 
-def _annotator(truth: object) -> NDArray[Any]:
-    drawn = on_host(truth, "labels")
-    drawn = _plane(drawn, "labels", one_image=True) if drawn.ndim > 1 else drawn
+def _annotator(truth: object, name: str) -> NDArray[Any]:
+    drawn = on_host(truth, name)
+    drawn = _plane(drawn, name, one_image=True) if drawn.ndim > 1 else drawn
     if drawn.ndim != 2:
-        raise ArgumentError(
-            f"labels is a list, expected one array of shape (height, width) per annotator; found shape {drawn.shape}"
-        )
+        raise ArgumentError(f"{name} is a list, {_PER_ANNOTATOR}; found shape {drawn.shape}")
     return drawn
 
 
@@ -166,6 +216,11 @@ def _plane(array: Any, name: str, *, one_image: bool) -> Any:  # noqa: ANN401  a
     if 0 in shape[axis:]:
         raise ArgumentError(f"{name} has shape {shape}, expected at least one pixel in each image")
     return array.squeeze(axis) if len(shape) == axis + 3 and shape[axis] == 1 else array
+
+
+def _as_it_is(array: Any, name: str) -> Any:  # noqa: ANN401  as above
+    del name
+    return array
 
 
 def _on_device(scores: Any, count_on: CountOn, *, least: int = 0) -> bool:  # noqa: ANN401  whatever the user has
@@ -200,6 +255,8 @@ def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever th
 def as_name(name: Name) -> str:
     """Read the name of an image: a string, or a whole number such as its place in the data set."""
     if isinstance(name, str):
+        if not name:
+            raise ArgumentError("the name of an image is empty; give a text or a whole number")
         return name
     try:
         return str(operator.index(name))
@@ -207,13 +264,18 @@ def as_name(name: Name) -> str:
         raise ArgumentError(f"{name!r} is not the name of an image; give a string or a whole number") from None
 
 
-def _check_shapes(batch: Batch) -> None:
+def _check_shapes(batch: Batch, called: Called) -> None:
     labels, scores = tuple(batch.labels.shape), tuple(batch.scores.shape)
     if labels != scores:
-        hint = _further_axis(labels, scores) or "nothing is resized"
-        raise ArgumentError(f"labels have shape {labels}, scores {scores}; expected the same ({hint})")
+        hint = _further_axis(labels, scores, called) or "nothing is resized"
+        what = f"{_have_shape(called.labels)} {labels}, {called.scores} {scores}"
+        raise ArgumentError(f"{what}; expected the same ({hint})")
     if batch.valid is not None:
         _check_valid(batch.valid, labels)
+
+
+def _have_shape(name: str) -> str:
+    return f"{name} {verb(2 if name.endswith('s') else 1, 'have')} shape"
 
 
 def _check_valid(valid: Any, shape: tuple[int, ...]) -> None:  # noqa: ANN401  an array or a tensor
@@ -222,18 +284,18 @@ def _check_valid(valid: Any, shape: tuple[int, ...]) -> None:  # noqa: ANN401  a
         raise ArgumentError(f"valid has shape {found} and dtype {valid.dtype}, expected {shape} and bool")
 
 
-def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...]) -> str:
+def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...], called: Called) -> str:
     """Say what to do about an axis that only one of the two has; nothing where that is not all."""
-    long, short, name, other = (
-        (labels, scores, "labels", "scores") if len(labels) > len(scores) else (scores, labels, "scores", "labels")
-    )
+    of_labels = len(labels) > len(scores)
+    long, short = (labels, scores) if of_labels else (scores, labels)
+    name, other = called if of_labels else reversed(called)
     for axis, index in ((1, "[:, {}]"), (0, "[{}]"), (-1, "[..., {}]")):
         size = long[axis] if len(long) > len(short) > axis else 0
         if size and tuple(np.delete(long, axis).tolist()) == short:
             if size == 1:
                 return f"take {name}{index.format(0)}" + f", or {other}[None] for a batch of one" * (axis == 0)
             positive = f"{name}{index.format(1)} if that is channel 1"
-            return f"take the channel of the positive class, such as {positive}; {_OTHERWISE[name]}"
+            return f"take the channel of the positive class, such as {positive}; {_SEVERAL if of_labels else _CLASSES}"
     return ""
 
 

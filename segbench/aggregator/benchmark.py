@@ -13,16 +13,20 @@ from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
+from typing import cast, overload
 
 from segbench.aggregator.accumulator import Arrays, evaluate_arrays
-from segbench.aggregator.assembling import assemble, finish
+from segbench.aggregator.assembling import assemble
 from segbench.aggregator.executors import count_all
+from segbench.aggregator.methods import Place, Predictions, places_of, refuse_overlapping_runs
 from segbench.aggregator.records import Outcome, Run, as_run
 from segbench.aggregator.result import Result
-from segbench.aggregator.store import ResultsFile
+from segbench.aggregator.saving import finish
+from segbench.aggregator.store import ResultsFile, require_results_place
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.names import MethodRun
 from segbench.core.notes import Doubt, warn_of
 from segbench.core.numbers import of_all, verb
 from segbench.core.protocol import Protocol
@@ -35,6 +39,7 @@ from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, as_repairs
 from segbench.protocols.files import find_files
+from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
@@ -43,6 +48,7 @@ class FailedImages(UserWarning):
     """Some images could not be counted and are missing from every metric."""
 
 
+@overload
 def evaluate(
     ground_truth: str | PathLike[str] | Arrays | None = None,
     prediction: str | PathLike[str] | None = None,
@@ -66,8 +72,58 @@ def evaluate(
     fresh: bool = False,
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Result:
-    """Benchmark one method: a folder of predictions against a folder of ground truth.
+) -> Result: ...
+
+
+@overload
+def evaluate(
+    ground_truth: str | PathLike[str],
+    prediction: Predictions,
+    protocol: Protocol | str = Pixels(),
+    *,
+    field: str | PathLike[str] | None = None,
+    gt_pattern: str = "*",
+    pred_pattern: str = "*",
+    field_pattern: str = "*",
+    negatives: str = "",
+    images: Images = None,
+    allow_missing: bool = False,
+    group_by: By = None,
+    unit: By = None,
+    repairs: Repairs = Repairs(),
+    results: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Result]: ...
+
+
+@answering
+def evaluate(
+    ground_truth: str | PathLike[str] | Arrays | None = None,
+    prediction: str | PathLike[str] | Predictions | None = None,
+    protocol: Protocol | str = Pixels(),
+    *,
+    pairs: str | PathLike[str] | None = None,
+    field: str | PathLike[str] | None = None,
+    gt_pattern: str = "*",
+    pred_pattern: str = "*",
+    field_pattern: str = "*",
+    negatives: str = "",
+    images: Images = None,
+    allow_missing: bool = False,
+    group_by: By = None,
+    unit: By = None,
+    method: str | None = None,
+    run: str = "",
+    repairs: Repairs = Repairs(),
+    thresholds: Thresholds | None = None,
+    results: str | PathLike[str] | None = None,
+    fresh: bool = False,
+    executor: Executor | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result | list[Result]:
+    """Benchmark a method, or several: folders of predictions against a folder of ground truth.
 
     Parameters
     ----------
@@ -75,11 +131,13 @@ def evaluate(
         Two folders with files that pair by name without extension, sub-folders kept; or two files. A ``.zip``,
         ``.tar`` or ``.tar.gz`` archive, or a folder of such, is read as a folder. `prediction` is None for
         `Annotators`, who are compared with each other.
+        Several predictions are several methods: a mapping of name to path, ``{"ours": "pred", "theirs": "pred2"}``,
+        where ``"ours@1"`` and ``"ours@2"`` are runs of one method; or a list of paths, named after their folders.
         Or `ground_truth` alone holds arrays: a mapping of image name to ``(labels, scores)``, or an iterable of such
-        pairs, or a data set with ``len()`` and an index, which get the names ``"0"``, ``"1"``, and so on;
-        ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by `Accumulator.update`, but without names
-        none may be a batch or a volume. Of the other arguments only `protocol`, `group_by`, `unit`, `method`, `run`
-        and `progress` go with arrays.
+        pairs, or a data set with ``len()`` and an index, or a PyTorch ``DataLoader`` of one, which get the names
+        ``"0"``, ``"1"``, and so on; ``(labels, scores, valid)`` leaves pixels out. Arrays are read as by
+        `Accumulator.update`, but without names none may be a batch or a volume. Of the other arguments only `protocol`,
+        `group_by`, `unit`, `method`, `run`, `results` and `progress` go with arrays.
     protocol : Protocol or str, optional
         What counts as right, with its settings, or a name for its defaults, such as ``"boundaries"``; by default
         ``Pixels()``.
@@ -116,6 +174,7 @@ def evaluate(
     thresholds : Thresholds, optional
         Thresholds chosen on a tuning set (`segbench.tuned_thresholds`), at which the pixels protocol measures instead
         of at every distinct score, for an unbiased area. ODS, OIS and mean F take the best of them on these images.
+        They are those of one method, so several predictions take none.
     results : path, optional
         Results file to keep the counts in. Images that it holds under the same settings, with files that have not
         changed, are not counted again, unless they failed. A run of the same name and settings with predictions of
@@ -126,12 +185,13 @@ def evaluate(
         Where to count; by default here, one image after another. The result does not depend on it. `process_pool` and
         `dask_pool` give some.
     progress : callable, optional
-        Called with the number of images done and the number of all.
+        Called with the number of images done and the number of all, of all methods.
 
     Returns
     -------
-    Result
-        Of arrays, its signature says ``source:arrays``.
+    Result or list of Result
+        Of arrays, its signature says ``source:arrays``. Several predictions give a list, as `load_results` does, also
+        where there is only one in it.
 
     Raises
     ------
@@ -142,7 +202,7 @@ def evaluate(
     DataError
         If an image given as arrays cannot be counted, the folders do not pair (at most a hundred names are listed), the
         predictions are those of several methods in sub-folders, a name in `images` fits none, or ground-truth values
-        leave open which are positive.
+        leave open which are positive. Several predictions are all paired before any is counted.
         What is wrong with a single image is listed in ``result.failed`` instead, with a `FailedImages` warning. A
         `ReplacedRun` warning says what became of a run of other images, or what was kept since none could be counted.
     WorkerError
@@ -159,52 +219,97 @@ def evaluate(
     >>> result = evaluate({"a": ([[0, 255]], [[0.2, 0.9]]), "b": ([[255, 0]], [[0.3, 0.7]])}, protocol="pixels")
     >>> round(result.summary["ods_f"], 3), list(result.counts)
     (0.8, ['a', 'b'])
+    >>> demo = "datasets/demo/objects"
+    >>> methods = {name: f"{demo}/predictions/{name}" for name in ("random_walker", "soft_otsu")}
+    >>> evaluate(f"{demo}/ground_truth", methods, "pixels")
+    [Result('random_walker', pixels, 9 images, ods_f 0.8465), Result('soft_otsu', pixels, 9 images, ods_f 0.6392)]
     """
     arguments = {**locals()}
     protocol = as_protocol(protocol)
     _refuse_unfit(protocol, repairs, thresholds, executor)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
-        beside = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "run", "progress"}
+        beside = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "run", "results", "progress"}
         if given := [name for name in arguments if name in beside and arguments[name] is not defaults[name].default]:
             hint = "leave out these arguments, or save the arrays as files"
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
             raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
+        if results is not None:
+            require_results_place(Path(as_path(results, "results")))
         result = evaluate_arrays(ground_truth, protocol, method=method, run=run, progress=progress)
         belonging = {name: arguments[name] for name in KINDS if arguments[name]}
-        return result.with_settings(**belonging) if belonging else result
+        result = result.with_settings(**belonging) if belonging else result
+        if results is not None:
+            result.save(results)
+        return result
+    several = prediction if isinstance(prediction, (Mapping, list, tuple)) else None
+    if several is not None:
+        _refuse_beside_several(method=method, run=run, thresholds=thresholds, pairs=pairs)
+    places = places_of(several) if several is not None else {None: cast("Place | None", prediction)}
+    pairings: dict[MethodRun, Pairing] = {}
     with listed_once():
-        inputs = find_inputs(
-            ground_truth,
-            prediction,
-            protocol.reads,
-            pairs=pairs,
-            field=field,
-            gt_pattern=gt_pattern,
-            pred_pattern=pred_pattern,
-            field_pattern=field_pattern,
-            negatives=negatives,
-            images=images,
-            allow_missing=allow_missing,
-            method=method,
+        for name, place in places.items():
+            inputs = find_inputs(
+                ground_truth,
+                place,
+                protocol.reads,
+                pairs=pairs,
+                field=field,
+                gt_pattern=gt_pattern,
+                pred_pattern=pred_pattern,
+                field_pattern=field_pattern,
+                negatives=negatives,
+                images=images,
+                allow_missing=allow_missing,
+                method=method,
+            )
+            called = MethodRun(method or method_of(inputs), run) if name is None else name
+            pairings[called] = find_files(inputs.absolute(), protocol)
+    for pairing in pairings.values():
+        pairing.require_complete()
+    refuse_overlapping_runs(pairings)
+    total, done = sum(len(pairing.files) for pairing in pairings.values()), 0
+    evaluated = []
+    for called, pairing in pairings.items():
+        result = evaluate_pairing(
+            pairing,
+            protocol,
+            method=called.method,
+            run=called.run,
+            repairs=repairs,
+            thresholds=thresholds,
+            results=results,
+            fresh=fresh,
+            executor=executor,
+            belonging={name: arguments[name] for name in KINDS},
+            progress=progress and partial(_report_progress, progress, done, total),
+            warn=True,
         )
-        pairing = find_files(inputs.absolute(), protocol)
-    return evaluate_pairing(
-        pairing,
-        protocol,
-        method=method or method_of(inputs),
-        run=run,
-        repairs=repairs,
-        thresholds=thresholds,
-        results=results,
-        fresh=fresh,
-        executor=executor,
-        belonging={name: arguments[name] for name in KINDS},
-        progress=progress,
-        warn=True,
-    )
+        evaluated.append(result)
+        done += len(pairing.files)
+    return evaluated[0] if several is None else evaluated
+
+
+def _report_progress(progress: Callable[[int, int], None], before: int, total: int, done: int, _: int) -> None:
+    """Report the images of a method that are done, with those of the methods before it."""
+    progress(before + done, total)
+
+
+def _refuse_beside_several(
+    *, method: str | None, run: str, thresholds: Thresholds | None, pairs: str | PathLike[str] | None
+) -> None:
+    """Refuse arguments that are for one method where several predictions are given."""
+    hints = {
+        "method": (method, "prediction={'ours': PRED, 'theirs': PRED2} names each"),
+        "run": (run, "prediction={'ours@1': PRED1, 'ours@2': PRED2} names runs"),
+        "thresholds": (thresholds, "they are those of one method, so call evaluate once for each"),
+        "pairs": (pairs, "the list names the files of each method, so leave out prediction"),
+    }
+    for name, (value, hint) in hints.items():
+        if value:
+            raise ArgumentError(f"{name} does not go with several predictions; {hint}")
 
 
 def _assigned(
@@ -293,10 +398,10 @@ def evaluate_pairing(
             found = begun.file.counted(begun, record, sorted(pairing.names))
         result = replace(assemble(record, found, path), reused=reused)
         if begun:
-            finish(begun, record, result)
+            finish(begun, record, result, stacklevel=5)
     _warn_of_failed(result, done)
     if warn:
-        warn_of(doubts, stacklevel=3)
+        warn_of(doubts, stacklevel=4)
     return result
 
 
@@ -308,7 +413,7 @@ def _warn_of_failed(result: Result, images: int) -> None:
             f"and {verb(len(result.failed), 'are')} left out of all metrics; "
             f"the first: {next(iter(result.failed.values()))}",
             FailedImages,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -274,7 +274,7 @@ class EncodedCounts(ByName[Counts]):
 
     def __init__(self, packed: Mapping[str, bytes], kind: type[Counts], file: str = "") -> None:
         self._packed = packed
-        self._names = sorted(packed)
+        self._names = sorted(filter(None, packed))  # without pixels that have no image
         self._kind = kind
         self.file = file
         self._first: tuple[str, tuple[Any, ...]] | None = None
@@ -308,6 +308,10 @@ class EncodedCounts(ByName[Counts]):
             counts: Counts = decode(image.packed, self._kind, image.unpacked)
             self._require_alike(image.name, counts)
         return counts
+
+    def packed(self, name: str) -> bytes:
+        """Return the counts of one image, still packed."""
+        return self._packed[name]
 
     def in_batches(self) -> Iterator[Several]:
         """Unpack all images in sorted order of names, those whose scores are levels many at a time."""

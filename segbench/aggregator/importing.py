@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.assembling import assemble, finish
+from segbench.aggregator.assembling import assemble
 from segbench.aggregator.codec import encode
 from segbench.aggregator.records import DataDigest, Outcome, Run, signature
 from segbench.aggregator.result import Result
+from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import LISTED, ArgumentError, DataError
 from segbench.core.names import first_names

@@ -12,10 +12,11 @@ from os import PathLike
 from pathlib import Path
 from shlex import quote
 
-from segbench.aggregator.assembling import NOTHING_SAVED, assemble, keep_pooled, load_results, stored_result
+from segbench.aggregator.assembling import NOTHING_SAVED, assemble, load_results, stored_result
 from segbench.aggregator.measuring import measured_apart, shared_settings
 from segbench.aggregator.records import Run, version_of, with_version, without_selection
 from segbench.aggregator.result import Result, names_of
+from segbench.aggregator.saving import keep_pooled
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting

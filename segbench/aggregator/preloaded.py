@@ -7,6 +7,6 @@ import numpy as np
 import PIL.Image  # noqa: F401  workers decode with it
 
 import segbench.aggregator.executors  # noqa: F401  what workers run
-from segbench.protocols.pixels.settings import count_pixels
+from segbench.aggregator.one_image import count
 
-count_pixels(np.array([False, True]), np.array([0, 1], np.uint8))
+count(np.array([False, True]), np.array([0, 1], np.uint8))

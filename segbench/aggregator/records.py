@@ -14,6 +14,7 @@ import json
 import math
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,10 +25,13 @@ from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.names import MethodRun
+from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
+from segbench.core.sample import number_in_detail, without_detail
 from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
+from segbench.loaders.repairs import idle
 from segbench.protocols.registry import protocols
 from segbench.protocols.stored import StoredProtocol
 
@@ -35,6 +39,8 @@ SELECTION = ("subset", "missing", "partial", "runs", "folds")
 """Fields that say which part of a set was counted, and in how many runs; images and their digest say which images
 these are."""
 
+UNNAMED = ""
+"""What stands for the name of an image where pixels have none, in results files and in the digest of the data."""
 _VERSION = "|segbench:"
 
 
@@ -97,6 +103,7 @@ def _written(parts: Mapping[str, str]) -> str:
 
 Record = TypeVar("Record")
 _DIGEST = 32  # bytes
+_HEX = re.compile(r"(?:[0-9a-f]{2})+")
 
 
 class Outcome(NamedTuple):
@@ -122,28 +129,41 @@ class Outcome(NamedTuple):
 
 
 class Digests(ByName[str]):
-    """Digests of images by name, in order; of a million images as texts they would take a tenth of a gigabyte."""
+    """Digests of images by name, in order; of a million images as texts they would take a tenth of a gigabyte.
+
+    All have the length of the first; those of arrays are shorter than those of files. Others are kept as texts.
+    """
 
     def __init__(self, digests: Iterable[tuple[str, str]] = ()) -> None:
         self._names: list[str] = []
         self._bytes = bytearray()
+        self._size = 0
+        self._texts: dict[str, str] = {}
         for name, digest in digests:
             self.add(name, digest)
 
     def add(self, name: str, digest: str) -> None:
         """Add that of the next image."""
+        packed = bytes.fromhex(digest) if _HEX.fullmatch(digest) else b""
+        if packed and not self._size:
+            self._size = len(packed)
+            self._bytes = bytearray(self._size * len(self._names))
+        if not packed or len(packed) != self._size:
+            self._texts[name] = digest
+            packed = bytes(self._size)
         self._names.append(name)
-        self._bytes += bytes.fromhex(digest)
+        self._bytes += packed
 
     def are_those_of(self, other: Digests) -> bool:
         """Return whether images and contents are the same."""
-        return self._bytes == other._bytes and self._names == other._names
+        return (self._bytes, self._names, self._texts) == (other._bytes, other._names, other._texts)
 
     def __getitem__(self, name: str) -> str:
         place = bisect_left(self._names, name)
         if self._names[place : place + 1] != [name]:
             raise KeyError(name)
-        return self._bytes[_DIGEST * place : _DIGEST * (place + 1)].hex()
+        packed = self._bytes[self._size * place : self._size * (place + 1)]
+        return self._texts[name] if name in self._texts else packed.hex()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +230,17 @@ class Run:
     def signed(self) -> str:
         """The protocol and its settings, as a signature has them."""
         return _written({"protocol": self.protocol, **self.fields})
+
+
+def notes_on_images(image_notes: Mapping[str, Sequence[str]], settings: Mapping[str, str], total: int) -> list[str]:
+    """Say of each note on single images how many have it, and what its numbers add up to; then which repairs idled."""
+    images, added_up = Counter[str](), Counter[str]()
+    for notes in image_notes.values():
+        images.update({without_detail(note): 1 for note in notes})
+        added_up.update({without_detail(note): number_in_detail(note) or 0 for note in notes})
+    numbers = {note: f": {added_up[note]}" if added_up[note] else "" for note in images}
+    on_images = [f"{note}{numbers[note]} ({of_all(count, total, 'image')})" for note, count in images.items()]
+    return [*on_images, *(idle(settings, tuple(images)) if total else ())]
 
 
 def as_run(name: object) -> str:

@@ -8,15 +8,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
+from os import PathLike
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from segbench.aggregator.by_name import ByName
+from segbench.aggregator.codec import EncodedCounts, encode
 from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
-from segbench.aggregator.records import DataDigest, Digests, parts_of, resigned, without_selection
+from segbench.aggregator.records import (
+    UNNAMED,
+    DataDigest,
+    Digests,
+    Outcome,
+    Run,
+    notes_on_images,
+    parts_of,
+    resigned,
+    without_selection,
+)
+from segbench.core.arguments import as_path
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import (
     ApartByFolder,
@@ -49,7 +63,7 @@ from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.run_means import are_folds
+from segbench.statistics.run_means import RunMeans, are_folds
 from segbench.statistics.spread import Spread, spreads_of
 from segbench.statistics.units import by_unit, summed_counts
 
@@ -115,6 +129,8 @@ class Result:
         Which of the method's trainings or folds this is; empty where it has none. `segbench.join_runs` joins them.
     runs : mapping of str to Result
         The results that were joined to this one by `segbench.join_runs`, by the names of the runs; empty for others.
+    of_axis : str
+        The axis along which it is a part, or the mean of parts, of another result, see `parts`; empty for a whole.
     place : int, optional
         Its number among the methods of its results file, from 0, which settles its colour; None where it is of no
         file, and of annotators.
@@ -153,6 +169,7 @@ class Result:
     assigned: Mapping[str, Assignment] = field(default_factory=dict)
     run: str = ""
     runs: Mapping[str, Result] = field(default_factory=dict)
+    of_axis: str = ""
 
     @property
     def label(self) -> str:
@@ -633,8 +650,8 @@ class Result:
         """The parts along the axes that were asked for."""
         return {}
 
-    def _part(self, part: Part) -> Result:
-        """Return the result of a part, signed as such."""
+    def _part(self, part: Part, axis: str) -> Result:
+        """Return the result of a part along an axis, signed as such."""
         if part.protocol is self.rules:
             settings = {**self.settings, **part.named}
         else:
@@ -649,6 +666,7 @@ class Result:
             signature=signature,
             kept=None,
             runs={},
+            of_axis=axis,
             assigned={kind: belonging for kind, belonging in self.assigned.items() if kind not in part.named},
         )
         if part.holds is None:
@@ -674,7 +692,7 @@ class Result:
             called name, image or file, or in its first; ``"#_*"`` for a pattern of names in which ``#`` is the group;
             or the group of each image by its name, or a function of the name; ``"none"`` for none. ``unit`` likewise
             says which images are not independent, such as those of a patient: intervals and tests are then over units,
-            and metrics of units are added.
+            and metrics of units are added. Where runs were joined, each run is measured with these.
 
         Returns
         -------
@@ -734,6 +752,72 @@ class Result:
         """Measure at the thresholds of a tuning set, see `segbench.tuned_thresholds`; nothing is counted again."""
         return self.with_settings(**thresholds.settings)
 
+    def save(self, path: str | PathLike[str], *, fresh: bool = False) -> None:
+        """Save the result in a results file, for `load_results` and the commands that read results files.
+
+        Parameters
+        ----------
+        path : path
+            The results file, which is made if it does not exist. Beside other methods the result is added; a run of
+            the same method and settings of counting is replaced, as one that `evaluate` writes there is.
+        fresh : bool
+            Replace a run of the same name, also one of predictions in another folder.
+
+        Raises
+        ------
+        ArgumentError
+            If it is a part of another result, or a mean over parts, or was published without images; or if the file was
+            not written by segbench.
+        DataError
+            If the file cannot be written, or holds a run of the same name with predictions of another folder.
+
+        Warns
+        -----
+        ReplacedRun
+            If a run of other images or another ground truth is replaced.
+
+        Notes
+        -----
+        What is read is what was saved: counts, settings, notes, groups and units. A result that stopped early stays
+        partial (``load_results(path, partial=True)``), pixels without names of images stay without, and joined runs
+        are saved run by run (`join_runs` joins them again).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from segbench import evaluate, load_results
+        >>> best = evaluate({"a": ([0, 1, 1], [0.2, 0.9, 0.5])}, method="net")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     best.save(f"{folder}/best.segbench")
+        ...     load_results(f"{folder}/best.segbench")
+        [Result('net', pixels, 1 image, ods_f 1.0000)]
+        """
+        from segbench.aggregator.saving import save_run
+
+        file = Path(as_path(path, "path"))
+        self._refuse_without_run()
+        for result in self.runs.values() or [self]:
+            outcomes = _Outcomes(result)
+            signed = replace(result, digests=Digests(sorted(outcomes.digests.items())))
+            complete = result.partial is None
+            save_run(file, _run_of(result), outcomes, signed, complete=complete, fresh=fresh, stacklevel=3)
+
+    def _refuse_without_run(self) -> None:
+        """Refuse to save what is no run, and name the whole that is."""
+        if self.published:
+            raise ArgumentError(
+                f"{self.label} was published without images, so there are no counts to save; "
+                "keep the files that it was imported from, or import them with results=path"
+            )
+        if self.of_axis:
+            is_mean = isinstance(self.rules, MeanOverParts)
+            what = f"this is {'a mean over' if is_mean else 'one of'} the {AXES[self.of_axis].plural} of {self.label}"
+            parts = f"parts({self.of_axis!r})"
+            raise ArgumentError(
+                f"{what}, which a results file does not hold by itself; save the result that {parts} was called on, "
+                f"and take load_results(path)[0].{parts} of the file"
+            )
+
     @property
     def per_image(self) -> ImageSummaries:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
@@ -789,7 +873,7 @@ class Parts(ByName[Result]):
             known = f"the {AXES[self.axis].plural} are {first_names(list(self), _LISTED)}"
             raise UnknownMetricError(f"{format_setting(self.axis, name)}: there is no such {self.axis}; {known}")
         if name not in self._made:
-            self._made[name] = self._result._part(self._division.parts[name])  # noqa: SLF001  its own
+            self._made[name] = self._result._part(self._division.parts[name], self.axis)  # noqa: SLF001  its own
         return self._made[name]
 
     @cached_property
@@ -817,7 +901,7 @@ class Parts(ByName[Result]):
         counts: Mapping[str, Counts] = self._result.counts
         if means.is_in_one:
             counts = {name: counts for part in means.meant.values() for name, counts in part.counts.items()}
-        return self._result._part(Part(means, {}, counts))  # noqa: SLF001  its own
+        return self._result._part(Part(means, {}, counts), self.axis)  # noqa: SLF001  its own
 
     @cached_property
     def pooled(self) -> Result | None:
@@ -825,7 +909,8 @@ class Parts(ByName[Result]):
         if isinstance(self._division.pooled, str):
             return None
         pooled = self._division.pooled()
-        return self._result if pooled.counts is self._result.counts else self._result._part(pooled)  # noqa: SLF001  its own
+        is_whole = pooled.counts is self._result.counts
+        return self._result if is_whole else self._result._part(pooled, self.axis)  # noqa: SLF001  its own
 
     def __repr__(self) -> str:
         return f"<results by {self.axis} of {self._result.method!r}: {first_names(list(self), _LISTED)}>"
@@ -1086,6 +1171,53 @@ def _resettled(result: Result, rules: Protocol, named: Mapping[str, str] = Mappi
     return head | after | tail
 
 
+def _run_of(result: Result) -> Run:
+    """Return the run that a results file holds of a result."""
+    run = Run.of(
+        result.rules, method=result.method, run=result.run, inputs=result.inputs, assigned=dict(result.assigned)
+    )
+    imported = result.settings.get("source") == "imported"  # of which no settings of the protocol are known
+    of_protocol = {} if imported else run.fields
+    settings = {name: text for name, text in result.settings.items() if name not in {*of_protocol, UNIT, "partial"}}
+    derived = notes_on_images(result.image_notes, result.settings, len(result.digests))
+    derived += [] if result.partial is None else [note_on_stop(result.partial)]
+    notes = tuple(note for note in result.notes if note not in derived)
+    images = None if result.partial is None else result.partial[1]
+    return replace(run, settings=settings, notes=notes, images=images, signature=result.signature)
+
+
+class _Outcomes:
+    """What came of each image of a result, as a results file holds it; pixels without names last."""
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        self._names = [*result.counts, *([] if result.unnamed is None else [UNNAMED])]
+        digests = result.digests
+        self.digests = {
+            name: digests.get(name) or hashlib.sha256(self._packed(name)).hexdigest() for name in self._names
+        }
+
+    def _packed(self, name: str) -> bytes:
+        """Return the packed counts of an image, or of the pixels without names."""
+        counts = self._result.counts
+        if name == UNNAMED:
+            return encode(cast("ScoreCounts", self._result.unnamed))
+        return counts.packed(name) if isinstance(counts, EncodedCounts) else encode(counts[name])
+
+    def __iter__(self) -> Iterator[Outcome]:
+        truths, notes = self._result.truths, self._result.image_notes
+        for name in self._names:
+            counts = self._packed(name)
+            yield Outcome(name, self.digests[name], truths.get(name, ""), counts, notes=tuple(notes.get(name, ())))
+        for name, failure in self._result.failed.items():
+            yield Outcome(name, failure=failure)
+
+
+def note_on_stop(partial: tuple[int, int | None]) -> str:
+    """Say that a run stopped early."""
+    return f"the run stopped after {partial_images(partial)}; repeat it to count the rest"
+
+
 def partial_text(partial: tuple[int, int | None]) -> str:
     """Write how many images of how many were counted."""
     done, total = partial
@@ -1173,12 +1305,15 @@ class UnitSummaries(ByName[Summary]):
 
     def __init__(self, result: Result) -> None:
         self._result = result
-        self._names = result.measured.names if isinstance(result.measured, UnitTable) else ()
+        rows = result.measured
+        self._names = rows.names if all(isinstance(run, UnitTable) for run in rows.run_tables) else ()
 
     @cached_property
-    def _sums(self) -> Mapping[str, Counts]:
-        """The counts of each unit added up."""
-        return summed_counts(self._result.counts, cast("Assignment", self._result.units))
+    def _sums(self) -> Mapping[str, Mapping[str, Counts]]:
+        """The counts of each unit added up, by the training, of which there may be one alone."""
+        trainings = self._result.runs if isinstance(self._result.rules, MeanOverRuns) else {"": self._result}
+        units = cast("Assignment", self._result.units)
+        return {name: summed_counts(training.counts, units) for name, training in trainings.items()}
 
     @cached_property
     def _values(self) -> Mapping[str, dict[str, float]]:
@@ -1192,12 +1327,19 @@ class UnitSummaries(ByName[Summary]):
 
     def __getitem__(self, unit: str) -> Summary:
         """Measure the unit of that name."""
-        alone = self._result.table_of({unit: self._sums[unit]}).image_summary()
+        alone = self._table_of(unit).image_summary()
         metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
         reasons = {
             key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])
         }
         return replace(alone, metrics=metrics, undefined=reasons)
+
+    def _table_of(self, unit: str) -> Table:
+        """Lay out the counts of a unit: of several trainings, of which values are means."""
+        if not isinstance(self._result.rules, MeanOverRuns):
+            return self._result.table_of({unit: self._sums[""][unit]})
+        runs = self._result.runs.items()
+        return RunMeans({name: run.table_of({unit: self._sums[name][unit]}) for name, run in runs})
 
     def column(self, key: str) -> FloatArray:
         """Return one metric of every unit, in the order of the names; nan where it is undefined."""

@@ -23,7 +23,7 @@ from operator import attrgetter
 from pathlib import Path
 from shlex import quote
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
@@ -39,9 +39,6 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
-
-if TYPE_CHECKING:
-    from segbench.aggregator.result import Result
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 6
@@ -342,6 +339,22 @@ class Replaced(NamedTuple):
     same: bool
 
 
+class Finished(Protocol):
+    """What a `segbench.Result` is here."""
+
+    @property
+    def signature(self) -> str:
+        """The signature."""
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The content of the files of each image that was counted."""
+
+    @property
+    def failed(self) -> Mapping[str, str]:
+        """Why others could not be counted."""
+
+
 class ResultsFile:
     """A results file, opened for reading and writing; use it in a ``with`` statement.
 
@@ -497,7 +510,7 @@ class ResultsFile:
                 return key, digest
         return 0, None
 
-    def replaced(self, begun: Begun, run: Run, result: Result) -> Replaced:
+    def replaced(self, begun: Begun, run: Run, result: Finished) -> Replaced:
         """Say what is stored of the same run as complete."""
         images = lacking = 0
         same = False
@@ -557,7 +570,7 @@ class ResultsFile:
         what = f"holds a run of {run.label!r} with other predictions, {shown(there)}"
         return DataError(str(self.path), what, hint)
 
-    def finish(self, begun: Begun, run: Run, result: Result) -> int:
+    def finish(self, begun: Begun, run: Run, result: Finished) -> int:
         """Close a run and sign it: the complete run then holds the images of the result and no others; give its key."""
         renamed = f"UPDATE runs SET settings = ? WHERE complete AND {_SAME}"  # noqa: S608  as above
         with self._transaction():

@@ -104,8 +104,8 @@ def count_methods(
     tuning: Mapping[MethodRun, Thresholds] | None = None,
 ) -> list[Result]:
     """Evaluate methods one after another, the images of each spread over workers."""
-    from segbench.aggregator.assembling import ReplacedRun
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
+    from segbench.aggregator.saving import ReplacedRun
     from segbench.core.capabilities import Annotated, Prepared
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from segbench.cli.measuring import Belonging, say_units
-from segbench.cli.methods import method_places, refuse_mixed, refuse_overlapping_runs, require_new
+from segbench.cli.methods import method_places
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import option_of
@@ -126,6 +126,7 @@ class Data(Belonging):
 
     def pairings(self, protocol: Protocol) -> dict[MethodRun, Pairing]:
         """Pair the files of each method and run; a folder that holds several methods gives those of each sub-folder."""
+        from segbench.aggregator.methods import refuse_mixed, refuse_overlapping_runs, require_new
         from segbench.loaders.belonging import UNIT, assignments
         from segbench.protocols.files import find_files, find_methods
 

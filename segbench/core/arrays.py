@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -168,11 +168,13 @@ def total_of(counts: NDArray[Any]) -> int:
     return int(counts.sum(dtype=counts.dtype if most <= np.iinfo(counts.dtype).max else np.int64))
 
 
-def added(one: IntArray, other: IntArray, name: str) -> IntArray:
-    """Add counts entry by entry, none of which is negative."""
-    total: IntArray = np.add(one, other, dtype=np.int64)
-    if total.size and total.min() < 0:  # the only way in which a sum of two can wrap around
+def added(counts: Sequence[IntArray], name: str) -> IntArray:
+    """Add counts of the same shape entry by entry, none of which is negative."""
+    stack = np.array(counts)
+    may_leave = int(stack.max(initial=0)) * len(stack) >= _BEYOND_INT64
+    if may_leave and stack.astype(object).sum(axis=0).max() >= _BEYOND_INT64:
         raise ArgumentError(f"{name} add up to more than 64-bit integers hold; count fewer images together")
+    total: IntArray = stack.sum(axis=0, dtype=np.int64)
     return total
 
 

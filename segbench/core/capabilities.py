@@ -201,13 +201,18 @@ class FromFiles(ABC):
     def why_not_arrays(self) -> str:
         """Why images cannot come as arrays; empty if they can."""
 
+    @property
+    def why_not_alone(self) -> str:
+        """Why `segbench.count` cannot count an image by itself; empty if it can."""
+        return self.why_not_arrays
+
 
 class OnDevice:
     """Takes tensors on a device, and copies no more of them than it needs."""
 
-    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:  # noqa: ANN401  tensors
-        """Count the pixels of tensors there; None where the host counts. `of` follows "labels" in errors."""
-        del labels, scores, valid, of
+    def count_tensors(self, labels: Any, scores: Any, valid: Any, called: tuple[str, str]) -> Counted | None:  # noqa: ANN401  tensors
+        """Count the pixels of tensors there; None where the host counts. They are `called` so in errors."""
+        del labels, scores, valid, called
         return None
 
 
@@ -224,6 +229,14 @@ class SettledBySet(ABC):
         images cannot change is an error, or a `part`, which may lack what the whole has. `excluded_by` names the
         options that leave pixels out, for messages.
         """
+
+    def settle_alone(self, facts: Facts, file: str) -> Facts:
+        """Decide for an image that belongs to no set, called `file` in messages, what it shows by itself.
+
+        Returns the value that is positive where no rule says so, empty where there is none.
+        """
+        self.settle({file: facts}, part=True)
+        return ()
 
 
 class MeasuredBySet(ABC):

@@ -3,13 +3,58 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import wraps
 from importlib import import_module
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from segbench.core.errors import ArgumentError
-from segbench.core.numbers import Brief
+from segbench.core.numbers import Brief, written
+
+if TYPE_CHECKING:
+    from segbench.core.summary import Summary
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where counts come from, as far as that is known; it is no part of their equality, and not in results files."""
+
+    images: int = 1
+    protocols: tuple[Any, ...] = ()
+    """The protocols with which `segbench.count` counted, each once."""
+    positives: tuple[float, ...] = ()
+    """The value that was positive, where the image decided it: at most one, as others do not add up."""
+
+    def __add__(self, other: Origin) -> Origin:
+        """Return the origin of a sum."""
+        if not (other.protocols or other.positives):
+            return Origin(self.images + other.images, self.protocols, self.positives)
+        positives = (*self.positives, *(value for value in other.positives if value not in self.positives))
+        if len(positives) > 1:
+            values = " and ".join(map(written, sorted(positives)))
+            what = f"counts add up if one value is positive, and here {values} were"
+            raise ArgumentError(f"{what}; count each image with its own, for instance positive={written(positives[0])}")
+        protocols = (*self.protocols, *(protocol for protocol in other.protocols if protocol not in self.protocols))
+        return Origin(self.images + other.images, protocols, positives)
+
+
+def noting_origin(add_up: Callable[[Any, Iterable[Any]], Any]) -> Callable[[Any, Iterable[Any]], Any]:
+    """Let a class method that adds up counts give the sum an origin: that of all its parts."""
+
+    @wraps(add_up)
+    def with_origin(cls: type[Counts], counts: Iterable[Any]) -> Any:  # noqa: ANN401  of the class
+        origin = Origin(0)
+
+        def noted() -> Iterator[Any]:
+            nonlocal origin
+            for part in counts:
+                origin += part.origin
+                yield part
+
+        return add_up(cls, noted()).of_origin(origin)
+
+    return with_origin
 
 
 class Counts(Brief, ABC):
@@ -22,19 +67,25 @@ class Counts(Brief, ABC):
     """The name of the type in results files."""
     of_tiles: ClassVar[bool] = False
     """Whether the counts of the tiles of an image add up to those of the image, as no pixel depends on others."""
+    origin: ClassVar[Origin] = Origin()
+    """Where they come from; counts of `segbench.count`, and sums of such, have one of their own."""
+
+    def of_origin(self, origin: Origin) -> Self:
+        """Return the counts with a known origin."""
+        if origin == self.origin:
+            return self
+        counts = object.__new__(type(self))  # as a sum of one may be this one
+        vars(counts).update(vars(self), origin=origin)
+        return counts
 
     @classmethod
     def unchecked(cls, **values: Any) -> Self:  # noqa: ANN401  of several types
         """Build counts from values that are valid by construction, without checking them: that reads long arrays."""
-        import numpy as np
-
         from segbench.core.arrays import frozen
 
-        kept: Any = cls
         counts = object.__new__(cls)
-        for field in fields(kept):
-            value = values.get(field.name, field.default)
-            object.__setattr__(counts, field.name, frozen(value) if isinstance(value, np.ndarray) else value)
+        held = {name: frozen(value) if hasattr(value, "flags") else value for name, value in values.items()}
+        vars(counts).update(held)  # others have their defaults, as attributes of the class
         return counts
 
     @classmethod
@@ -45,7 +96,7 @@ class Counts(Brief, ABC):
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             return NotImplemented
-        return type(self).sum((self, other))
+        return type(self).sum((self, other)).of_origin(self.origin + other.origin)
 
     def __radd__(self, other: object) -> Self:
         """Add to 0, with which `sum` begins."""
@@ -70,6 +121,39 @@ class Counts(Brief, ABC):
     def settings(self) -> tuple[Any, ...]:
         """What has to be equal for counts to add up, for instance thresholds; empty if any two add up."""
         return ()
+
+    def metrics(self, protocol: Any = None) -> Summary:  # noqa: ANN401  a `segbench.Protocol`, or its name
+        """Measure the counts as one image.
+
+        Parameters
+        ----------
+        protocol : Protocol or str, optional
+            With which settings to measure; by default those that `segbench.count` was given, and of counts from
+            elsewhere the defaults.
+
+        Returns
+        -------
+        Summary
+            What ``result.per_image`` has of an image, by the same keys; ``.undefined`` says why a metric is nan. Counts
+            that were added up are measured as one image. Means over images, such as distances, are undefined there.
+
+        Raises
+        ------
+        ArgumentError
+            If the protocol has other counts; if counts with different settings were added up, and none is given.
+
+        Examples
+        --------
+        >>> from segbench import Pixels, count
+        >>> counts = count([0, 1, 1], [0.2, 0.9, 0.5])
+        >>> counts.metrics()["f"], counts.metrics(Pixels(at=0.7))["recall@0.7"]
+        (1.0, 0.5)
+        """
+        # The only name of a protocol's package here: what measures counts that come from elsewhere, it alone knows.
+        measuring = import_module("segbench.protocols.registry").measuring_with(self, protocol)
+        images = max(self.origin.images, getattr(self, "images", 1))
+        summary: Summary = measuring.table({"": self}).image_summary(images)
+        return summary
 
     @property
     def parts(self) -> Mapping[str, Counts]:
@@ -118,5 +202,5 @@ def as_pooled(given: object, kind: type[_Type], name: str = "counts") -> _Type:
     if "class" in getattr(given, "axes", ()):
         hint = "; take that of one class, parts('class')[name], or of all added up, parts('class').pooled"
     if counts is None and kind.kind == "scores":
-        hint = "; count arrays first: count_pixels(labels, scores)"
+        hint = "; count arrays first: count(ground_truth, scores)"
     raise ArgumentError(f"{name} is {found}, expected {kind.__name__} or a Result with such counts{hint}")

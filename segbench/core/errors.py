@@ -25,6 +25,10 @@ class UnknownMetricError(ArgumentError, KeyError):
     __str__ = Exception.__str__
 
 
+class UnknownArgumentError(ArgumentError, TypeError):
+    """A function or protocol has no argument of this name."""
+
+
 class DataError(SegbenchError):
     """A file or a folder is invalid (exit code 1 on the command line).
 

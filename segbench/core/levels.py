@@ -55,7 +55,7 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
         return ()
     largest = np.iinfo(dtype).max
     or_scale = ", or set the scale, such as 255" if scalable else ""
-    return (f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}",)
+    return (Doubt(f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}"),)
 
 
 def note_on_ones(stored: NDArray[Any]) -> tuple[str, ...]:

@@ -147,10 +147,14 @@ class Metric:
         return self.image_title or same or self.image_key.replace("_", " ")
 
     @property
+    def is_of_sums(self) -> bool:
+        """Whether the counts of several images added up have it, measured as one image."""
+        return not self.mean_over_images if self.adds_up is None else self.adds_up
+
+    @property
     def is_of_units(self) -> bool:
         """Whether a unit has it, of its counts added up, as an image has."""
-        added_up = not self.mean_over_images if self.adds_up is None else self.adds_up
-        return added_up and self.kind == "score" and bool(self.key and self.image_key)
+        return self.is_of_sums and self.kind == "score" and bool(self.key and self.image_key)
 
     @property
     def direction(self) -> int:

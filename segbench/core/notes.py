@@ -44,7 +44,9 @@ def warn_of(notes: Iterable[str], *, stacklevel: int) -> None:
 
 
 def behind(text: str, note: str, prefix: str = "") -> str:
-    """Write a text before a note, whose metrics have longer keys if there is a prefix."""
+    """Write a text before a note, which stays a doubt; its metrics have longer keys if there is a prefix."""
+    if isinstance(note, Doubt):
+        return Doubt(text + note)
     if not isinstance(note, MetricNote):
         return text + note
     names = {f"{prefix}{key}": name for key, name in note.names.items()}

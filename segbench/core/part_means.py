@@ -56,6 +56,11 @@ class PartMeans(Table):
         """The images, which are those of every part."""
         return next(iter(self.tables.values())).names
 
+    @property
+    def image_of_rows(self) -> Sequence[str]:
+        """The image of each row, or one of its images."""
+        return next(iter(self.tables.values())).image_of_rows
+
     @cached_property
     def of_parts(self) -> FloatArray:
         """Every metric of each part, shape (parts, metrics); nan where undefined."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
+from segbench.core.guesses import refuse_unknown_settings
 from segbench.core.interface import named
 from segbench.core.metric import Metric
 from segbench.core.options import changed_options, fields_with
@@ -60,6 +61,11 @@ class Protocol(ABC):
     """How files become arrays, one of `segbench.loaders.reading`."""
     counts: ClassVar[type[Counts]]
     """The type of the counts of an image."""
+
+    def __new__(cls, *_: object, **settings: object) -> Self:
+        """Refuse settings that there are not, and say which were meant."""
+        refuse_unknown_settings(cls, settings)
+        return super().__new__(cls)
 
     @property
     def distance_unit(self) -> str:

@@ -22,7 +22,7 @@ from segbench.core.arrays import (
     total_of,
     within_total,
 )
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.levels import in_type_of
 from segbench.core.numbers import many
@@ -53,7 +53,7 @@ class ScoreCounts(Counts):
         Where the thresholds come from when they were not the scores themselves, for instance a tuning set; a sum keeps
         what all its parts share.
     of_predictions : bool
-        Whether `scores` are the values of prediction files or arrays, as `segbench.count_pixels` finds them; False for
+        Whether `scores` are the values of prediction files or arrays, as `segbench.count` finds them; False for
         a curve given by its points and for counts at chosen thresholds. A sum needs it of all its parts.
 
     Raises
@@ -136,6 +136,7 @@ class ScoreCounts(Counts):
     __hash__ = None  # arrays have no hash
 
     @classmethod
+    @noting_origin
     def sum(cls, counts: Iterable[ScoreCounts]) -> ScoreCounts:
         """Pool any number of counts; none at all gives empty counts."""
         pool = Pool()

@@ -32,6 +32,7 @@ Held = TypeVar("Held", bound=Counts)
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
 
+_NO_MEAN = "a mean over images, and counts of {} were added up: measure each by itself, or evaluate them together"
 _CELLS_CONVERTED = 2**18  # 2 MB in double precision, which a cache holds
 _LONG = 2**34  # multiplications; some .2 s, and threads spin for .1 s
 _one_at_a_time = Lock()  # limits are of the process: of two at once, the last to end would restore the other's
@@ -268,18 +269,29 @@ class Table(ABC):
         """Return the estimates with reasons and notes."""
         return self._summary([metric.key for metric in self.metrics], self.totals, self.notes)
 
-    def image_summary(self) -> Summary:
-        """Return the metrics of the single image that the table holds, by their names for images."""
-        return self._summary([metric.image_key for metric in self.metrics], self.totals, ())
+    def image_summary(self, images: int = 1) -> Summary:
+        """Return the metrics of the single image that the table holds, by their names for images.
 
-    def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
+        Its counts may be those of several `images` added up, of which means over images are unknown.
+        """
+        unknown = "" if images == 1 else _NO_MEAN.format(many(images, self.noun))
+        return self._summary([metric.image_key for metric in self.metrics], self.totals, (), unknown)
+
+    def _summary(
+        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...], why_no_means: str = ""
+    ) -> Summary:
         """Return the estimates under these keys, one for each metric, empty for those that are left out."""
-        estimates = self.estimates.tolist()
-        refuse_outside(self.metrics, estimates)
+        lacking = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
+        estimates = np.where(lacking, np.nan, self.estimates).tolist()
         named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
+        refuse_outside([metric for _, metric, _ in named], [value for _, _, value in named])
         return Summary(
             {**{key: value for key, _, value in named}, **totals},
-            {key: self.why_undefined(metric) for key, metric, value in named if math.isnan(value)},
+            {
+                key: why_no_means if why_no_means and not metric.is_of_sums else self.why_undefined(metric)
+                for key, metric, value in named
+                if math.isnan(value)
+            },
             tuple(key for key, metric, _ in named if metric.optimistic),
             notes=notes,
             thresholds=tuple(key for key, metric, _ in named if metric.kind == "threshold"),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.interface import format_setting
+from segbench.core.notes import behind
 from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side, without_detail
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
@@ -332,7 +333,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     predictions, said, form = predicted.maps, predicted.notes, predicted.form
     if form == "soft" and repairs.scale is None:
         said += note_on_levels(predictions[0].dtype)
-    notes |= dict.fromkeys(f"prediction: {note}" for note in said)
+    notes |= dict.fromkeys(behind("prediction: ", note) for note in said)
     lossy = true_lossy, predicted.lossy
     numbered = SIDES if form == "labels" else reads.numbered
     notes |= dict.fromkeys(_notes_on_loss(numbered, lossy))

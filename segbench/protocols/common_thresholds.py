@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import get_annotations
+from itertools import islice
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
 from segbench.core.arguments import as_whole, set_fields
 from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 
 _LARGEST = 2**63 - 1
+_AT_ONCE = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,25 +50,36 @@ class AddedByField(Counts):
         return tuple(np.asarray(getattr(self, name)).tolist() for name in self.same)
 
     @classmethod
+    @noting_origin
     def sum(cls, counts: Iterable[Self]) -> Self:
         """Pool any number of counts, at least one."""
+        total: Self | None = None
         waiting = iter(counts)
-        first = next(waiting, None)
-        if first is None:
+        for some in iter(lambda: list(islice(waiting, _AT_ONCE)), []):  # so that those of many images are not held
+            total = cls._added(some if total is None else [total, *some])
+        if total is None:
             raise ArgumentError("there are no counts to add up; count an image first")
-        totals: dict[str, Any] = {
-            each.name: getattr(first, each.name) for each in fields(cls) if each.name not in cls.same
-        }
-        for part in waiting:
-            for name in cls.same:
-                one, other = getattr(first, name), getattr(part, name)
-                if not np.array_equal(one, other):
-                    what = f"counts with {name} {one!s:.60} and {other!s:.60} cannot be added"
-                    raise ArgumentError(f"{what}; count both with the same {name}")
-            for name, total in totals.items():
-                value = getattr(part, name)
-                totals[name] = added(total, value, name) if isinstance(total, np.ndarray) else total + value
+        return total
+
+    @classmethod
+    def _added(cls, counts: Sequence[Self]) -> Self:
+        """Add some counts up."""
+        first = counts[0]
+        for other in counts[1:]:
+            first._refuse_different(other)  # noqa: SLF001  its own
+        totals: dict[str, Any] = {}
+        for name in (field.name for field in fields(cls) if field.name not in cls.same):
+            values = [getattr(part, name) for part in counts]
+            totals[name] = added(values, name) if isinstance(values[0], np.ndarray) else sum(values)
         return replace(first, **totals)
+
+    def _refuse_different(self, other: Self) -> None:
+        """Refuse counts that do not add up, as they were counted with other settings."""
+        for name in self.same:
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if ours is not theirs and not (ours == theirs if isinstance(ours, str) else np.array_equal(ours, theirs)):
+                what = f"counts with {name} {ours!s:.60} and {theirs!s:.60} cannot be added"
+                raise ArgumentError(f"{what}; count both with the same {name}")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_mask, where_counted
-from segbench.core.capabilities import settled
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.arrays import Array, BoolArray, FloatArray
+from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import (
     ROUNDING,
@@ -245,34 +244,3 @@ def finite_scores(sample: Sample, stored: Array) -> FloatArray:
     scores = scores_of(stored, sample.predicted_file)
     refuse_not_finite(sample.predicted_file, scores)
     return scores
-
-
-def image_of(
-    ground_truth: Any, prediction: Any, valid: Any, *, of_stacks: str | None = None, maps: bool = False
-) -> Sample:
-    """Check the two arrays of an image that functions such as `segbench.count_contours` are given.
-
-    `of_stacks` is the advice for more than two dimensions, None where any are possible; predicted `maps` may have more.
-    """
-    given_truth, hidden = split_mask(ground_truth, "ground_truth")
-    given_prediction, unpredicted = split_mask(prediction, "prediction")
-    truth, predicted = as_array(given_truth, "ground_truth"), as_array(given_prediction, "prediction")
-    if of_stacks is not None and (truth.ndim != 2 or not truth.size):
-        hint = f"; {of_stacks}" * (truth.ndim > 2)
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, expected (H, W){hint}")
-    if predicted.shape != truth.shape and not (maps and predicted.ndim == truth.ndim + 1):
-        raise ArgumentError(f"ground_truth has shape {truth.shape}, prediction {predicted.shape}; expected the same")
-    if unpredicted is not None and unpredicted.shape != truth.shape:
-        raise ArgumentError("prediction is a stack that masks scores; leave pixels out with valid")
-    counted = where_counted(valid, (truth.shape,), (hidden, unpredicted))
-    files: dict[str, Any] = {"ground_truth_files": ("ground_truth",), "prediction_file": "prediction"}
-    return Sample("image", (truth,), (predicted,), counted, **files)
-
-
-def counts_of(protocol: Any, ground_truth: Any, prediction: Any, valid: Any, **advice: Any) -> Any:
-    """Count two arrays as a protocol does that takes arrays, see `image_of`."""
-    if why_not := getattr(protocol, "why_not_arrays", ""):
-        raise ArgumentError(why_not)
-    counted = protocol.count(image_of(ground_truth, prediction, valid, **advice))
-    settled(protocol, {"prediction": counted.facts}, part=True)
-    return counted.counts

@@ -122,6 +122,44 @@ def measuring(counts: Counts) -> Protocol:
     raise ArgumentError(f"found {type(counts).__name__}; expected counts of images, all {expected}")
 
 
+def measuring_with(counts: Counts, protocol: object) -> Protocol:
+    """Give the protocol that measures counts: the one given, that of their origin, or else the one with defaults."""
+    if protocol is not None:
+        given = as_protocol(protocol)
+        if not isinstance(counts, given.counts):
+            expected = f"a protocol with {type(counts).__name__}, such as {measuring(counts)!r}"
+            raise ArgumentError(f"protocol is {given!r}, which counts {given.counts.__name__}; expected {expected}")
+        return _measured_as(_protocol_of(counts), given)
+    known = counts.origin.protocols
+    if any(measured != _measuring_settings(known[0]) for measured in map(_measuring_settings, known)):
+        settings = " and ".join(map(repr, known))
+        raise ArgumentError(f"counts of {settings} were added up; say how to measure them: metrics({known[0]!r})")
+    return _measured_as(_protocol_of(counts), known[0]) if known else measuring(counts)
+
+
+def _protocol_of(counts: Counts) -> Protocol | None:
+    """Give the protocol that counted, or what the counts themselves tell of it; None if that is nothing."""
+    from segbench.core.capabilities import FromCounts
+
+    known = counts.origin.protocols
+    if len(known) == 1:
+        return known[0]
+    protocol = measuring(counts)
+    return protocol if isinstance(protocol, FromCounts) else None
+
+
+def _measured_as(counted: Protocol | None, measured: Protocol) -> Protocol:
+    """Give the protocol that counted, with the settings of measuring of another."""
+    if counted is None or counted == measured:
+        return measured
+    return counted.with_settings(**_measuring_settings(measured))
+
+
+def _measuring_settings(protocol: Protocol) -> dict[str, object]:
+    """Give the settings of measuring by name."""
+    return {name: getattr(protocol, name) for name in sorted(protocol.measuring_settings())}
+
+
 @cache
 def counts_types() -> Mapping[str, type[Counts]]:
     """Give the types of counts by their names in results files."""
@@ -135,13 +173,19 @@ def as_protocol(protocol: object) -> Protocol:
     if isinstance(protocol, Protocol):
         return protocol
     if isinstance(protocol, str) and protocol in protocols():
-        kind = protocols()[protocol]
-        try:
-            return kind()
-        except TypeError:
-            raise ArgumentError(f"protocol {protocol!r} needs settings, expected {kind.__name__}(...)") from None
+        return _with_defaults(protocol)
     expected = f"one with its settings, such as Pixels(), or one of {', '.join(protocols())}"
     raise ArgumentError(f"protocol is {protocol!r}, expected {expected}")
+
+
+@cache
+def _with_defaults(name: str) -> Protocol:
+    """Give the protocol of a name with its defaults."""
+    kind = protocols()[name]
+    try:
+        return kind()
+    except TypeError:
+        raise ArgumentError(f"protocol {name!r} needs settings, expected {kind.__name__}(...)") from None
 
 
 @cache

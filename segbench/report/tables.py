@@ -338,10 +338,12 @@ def method_table(
     names: Sequence[str] = (),
     fold_rows: bool = True,
     spread: SpreadForm = "",
+    numbered: bool = False,
 ) -> Table:
     """Return one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need.
 
-    Below a method that pools folds stands the mean over folds, unless there are no `fold_rows`.
+    Below a method that pools folds stands the mean over folds, unless there are no `fold_rows`. Rows have their numbers
+    of images where these differ, or where they are `numbered`.
     """
     names, sets = names or names_of(results), competing_sets(results)
     if every:
@@ -349,7 +351,7 @@ def method_table(
         has_runs = any(result.runs or result.run for result in results)
         titles = ["images", "failed", "signature", *(["partial"] if stopped else []), *(["runs"] if has_runs else [])]
     else:
-        titles = ["images"] if len({len(result.counts) for result in results if not result.published}) > 1 else []
+        titles = ["images"] if numbered or _differ_in_images(results) else []
 
     def texts(result: Result) -> dict[str, str]:
         return {
@@ -378,6 +380,11 @@ def method_table(
     competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
     noun = next((result.measured.noun for result in results if result.spread), "image") if spread else "image"
     return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes), spread=spread, noun=noun)
+
+
+def _differ_in_images(results: Sequence[Result]) -> bool:
+    """Return whether some results have more images than others."""
+    return len({len(result.counts) for result in results if not result.published}) > 1
 
 
 def mean_of_folds(result: Result) -> Result:
@@ -583,10 +590,13 @@ def part_table(
     blocks = [list(parts)] if every or axis == "run" else [*grouped((part.name, part) for part in parts).values()]
     rows: list[Row] = []
     sets: list[list[int]] = []
+    numbered = not every and any(_differ_in_images([part.result for part in block]) for block in blocks)
     for block in blocks:
         drawn = [part.intervals for part in block if part.intervals is not None]
         block_results = [part.result for part in block]
-        table = method_table(block_results, intervals=drawn, keys=keys, every=every, fold_rows=False, spread=spread)
+        table = method_table(
+            block_results, intervals=drawn, keys=keys, every=every, fold_rows=False, spread=spread, numbered=numbered
+        )
         sets += [[place + len(rows) for place in places] for places in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]
     notes = _notes_on_parts(parts, table.columns, axis, keys, [] if every else blocks)

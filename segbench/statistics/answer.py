@@ -142,8 +142,6 @@ class Answer:
             on = f" on {self.compared_on(pair)}" if self.is_restricted(pair) else ""
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             evidence = self.evidence(first, second, leads=True)
-            if self.ranked and self.metric.direction * (first.estimate - second.estimate) < 0:
-                others += f"; the mean of {second.method} is better"
             return f"{first.method} leads {second.method} by {ahead}{on} ({evidence}){others}"
         if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
             by = f"by the {self.pairs.test}" if self.ranked else "on what both have"

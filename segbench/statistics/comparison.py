@@ -52,23 +52,25 @@ class Difference:
     estimate_a, estimate_b, difference : float
         Of what both methods have, see docs/comparing.md; nan where a metric is undefined.
     low, high : float
-        Interval of the difference over images, not corrected for the number of pairs: it excludes 0 exactly where
-        `p_value` is below 1 - level. nan where there is none.
+        Interval of the difference over images or units, with runs also over trainings or folds; not corrected for the
+        number of pairs: it excludes 0 exactly where `p_value` is below 1 - level. nan where there is none.
     p_value, p_holm : float
         Two-sided, of Student's t; and corrected by Holm for the number of pairs. nan where there is none.
     standard_error, freedom : float
-        Standard error of the difference and its degrees of freedom; nan where there is no p-value.
+        Standard error of the difference and its degrees of freedom; nan where there is no p-value, and freedom also
+        beside a single run, which has several.
     wins, ties, losses : int
-        Images with a better value for a, the same, or a better one for b, each by the image's own counts. An image on
+        Images (or units) with a better value for a, the same, or a better one for b, each by its own counts. One on
         which the metric is undefined is none of these.
     both, lacking_a, lacking_b : int
         Images (of means over classes masks) in which both have a value, and in which only a, or only b lacks one though
         something is there: with distances, it finds nothing.
     p_lacking : float
-        Whether one of the two lacks more: exact and two-sided, of McNemar. 1 where neither does.
+        Whether one of the two lacks more: exact and two-sided, of McNemar; over units, of the sign test. 1 where
+        neither does.
     hodges_lehmann, hodges_lehmann_low, hodges_lehmann_high : float
-        Hodges-Lehmann estimate of the differences of images, with its interval, not corrected for the number of pairs;
-        nan for metrics that are no means over images, and where images are too few.
+        Hodges-Lehmann estimate of the differences of images or units, with its interval, not corrected for the number
+        of pairs; nan for metrics that are no means over images, and where images are too few.
     signed_rank_p, signed_rank_p_holm : float
         Two-sided, of the signed-rank test; and corrected by Holm for the number of pairs. nan where there is none.
     """
@@ -137,12 +139,12 @@ class Difference:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Methods compared on the same images.
+    """Methods compared on the same images: what is random are images or units, and where methods have runs, these.
 
     Parameters
     ----------
     measured : mapping of str to Measured
-        The methods, in the order given.
+        The methods, in the order given, each with its images, or units, and its runs.
     metrics : tuple of Metric
         What is compared.
     general_notes : tuple of str

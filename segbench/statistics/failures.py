@@ -148,7 +148,8 @@ def _difference_without(pairs: TTests, methods: Sequence[str], pair: int, images
     """Write the difference of a pair without some images, and that of all images."""
     names = " - ".join(methods[numbers[pair]] for numbers in pairs.pairs)
     first, second = (without(measured, images)[pairs.place] for measured in pairs.measured_of(pair))
-    return f"{names} is {number(float(first - second))} instead of {number(float(pairs.differences[pair]))}"
+    fewer = 0.0 if abs(first - second) <= TIED else float(first - second)
+    return f"{names} is {number(fewer)} instead of {number(float(pairs.differences[pair]))}"
 
 
 def on_distances(pairs: Mapping[str, TTests]) -> Iterator[str]:

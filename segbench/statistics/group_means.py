@@ -54,6 +54,11 @@ class GroupMeans(PartMeans):
         """The images, group by group."""
         return [name for table in self.tables.values() for name in table.names]
 
+    @property
+    def image_of_rows(self) -> list[str]:
+        """The image of each row, or one of its images, group by group."""
+        return [image for table in self.tables.values() for image in table.image_of_rows]
+
     @cached_property
     def held(self) -> NDArray[np.bool_]:
         """Which groups define a metric, shape (groups, metrics)."""

@@ -39,7 +39,7 @@ _NAMED_CLASSES, _NAMED_METRICS = 8, 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Intervals(Mapping[str, tuple[float, float]]):
-    """Intervals of metrics over images, by the metric's key, and how they were made.
+    """Intervals of metrics by the metric's key, over images or units, and trainings, and how they were made.
 
     Parameters
     ----------
@@ -65,10 +65,11 @@ class Intervals(Mapping[str, tuple[float, float]]):
     thresholds : tuple of str
         Metrics that are thresholds, which are printed rounded down.
     components : mapping of str to mapping of str to Component
-        By metric and source of chance (``"images"``; with runs ``"trainings"`` or ``"folds"``), ``error`` and
-        ``freedom`` of what it adds: which says whether more images or more trainings would narrow an interval.
+        By metric and source of chance (``"images"``, also where these are in units; with runs ``"trainings"`` or
+        ``"folds"``), ``error`` and ``freedom`` of what it adds: which says whether more images or more trainings would
+        narrow an interval.
     wider : mapping of str to float
-        How many times as wide as over images an interval over units is.
+        With units, how many times as wide as over images the interval of a metric is.
     """
 
     intervals: Mapping[str, tuple[float, float]]
@@ -171,8 +172,8 @@ def intervals(
     level : float
         Between 0 and 1.
     replicates : int
-        From 1 to 10 million: resamples of the images, for metrics that jump between thresholds: their intervals are
-        quantiles.
+        From 1 to 10 million: resamples of the images, or of units, for metrics that jump between thresholds: their
+        intervals are quantiles.
     seed : int
         0 or more, of the resamples. The jackknife is not random.
 

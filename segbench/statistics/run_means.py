@@ -65,6 +65,10 @@ class RunMeans(PartMeans):
         means: FloatArray = np.mean([measure(name, table) for name, table in self.tables.items()], axis=0)
         return means
 
+    def measure(self, weights: FloatArray) -> FloatArray:
+        """Average the metrics of the runs for every row of weights, shape (R, images); groups do not add up."""
+        return self._means(lambda _, table: table.measure(weights))
+
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the mean of the curves of the runs off at some places."""
         heights: FloatArray = np.mean([run.heights(space, at, of[name]) for name, run in self.tables.items()], axis=0)

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.aggregator.one_image import count
 from segbench.core.protocol import Protocol
 from segbench.loaders.images import decode
 from segbench.loaders.presets import shipped
-from segbench.protocols.anomalies.counting import count_anomalies
 from segbench.protocols.anomalies.curves import measured_pimo, measured_pro
 from segbench.protocols.centerlines.settings import Centerlines
-from segbench.protocols.contours.settings import Contours, count_contours
+from segbench.protocols.contours.settings import Contours
 from segbench.protocols.objects.counting import components_of
-from segbench.protocols.objects.settings import Objects, count_objects
+from segbench.protocols.objects.settings import Objects
 from segbench.verification.checks import Check, Group, Part, compare_texts, counted, expected, small_group
 
 Known = Mapping[str, Any]
@@ -61,7 +61,7 @@ def _maps(drawing: Known) -> Iterator[NDArray[np.int64]]:
 def _aupro(drawing: Known) -> Found:
     truth = next(_maps(drawing)).repeat(drawing.get("repeated", 1), axis=0)
     scores = drawing.get("scores", np.arange(truth.size).reshape(truth.shape) / truth.size)
-    measured = measured_pro({"": count_anomalies(truth, np.array(scores))}, limits=(drawing["limit"],))
+    measured = measured_pro({"": count(truth, np.array(scores), "anomalies")}, limits=(drawing["limit"],))
     return dict(zip(drawing["metrics"], measured.areas, strict=True))
 
 
@@ -71,15 +71,17 @@ def _aupimo() -> Iterator[Check]:
         scores[:pixels] += 1
     masks = {"normal": scores < 0, "whole": scores > 0, "tenth": np.arange(scores.size) < 10**5}
     square = 1000, 1000
-    counts = {name: count_anomalies(mask.reshape(square), scores.reshape(square)) for name, mask in masks.items()}
+    counts = {name: count(mask.reshape(square), scores.reshape(square), "anomalies") for name, mask in masks.items()}
     pimo = measured_pimo(counts)
     found = {f"aupimo, {name} image anomalous": pimo.area(counts[name]) for name in ("whole", "tenth")}
     yield from compare_texts(dict(zip(found, ("11/200000", "11/20000"), strict=True)), found, "anomalib's tests")
 
 
 def _contours(drawing: Known) -> Found:
-    masks = [(drawn != 0) ^ drawing.get("background", False) for drawn in _maps(drawing)]
-    return count_contours(*masks).metrics(nsd=[float(key[4:]) for key in drawing["metrics"]])
+    truth, predicted = ((drawn != 0) ^ drawing.get("background", False) for drawn in _maps(drawing))
+    protocol = Contours(nsd=[float(key[4:]) for key in drawing["metrics"]])
+    found: Found = count(truth, predicted, protocol).metrics()
+    return found
 
 
 def _summary(settings: Callable[..., Protocol], drawing: Known) -> Found:
@@ -95,4 +97,5 @@ def _components(tool: Known) -> Found:
     """Number the components of an image's masks, which are then instances."""
     files = (shipped("demo") / "objects" / place / f"{tool['image']}.png" for place in _PLACES)
     masks = (decode(file.read_bytes(), file, role="ground truth").array >= 128 for file in files)
-    return count_objects(*components_of(*masks, connectivity=8, min_true=0, min_predicted=0)).metrics()
+    found: Found = count(*components_of(*masks, connectivity=8, min_true=0, min_predicted=0), "objects").metrics()
+    return found

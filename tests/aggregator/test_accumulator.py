@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import segbench
-from segbench import Accumulator, ArgumentError, Boundaries, DataError, Pixels, Regions, ScoreCounts, count_pixels
+from segbench import Accumulator, ArgumentError, Boundaries, DataError, Pixels, Regions, ScoreCounts, count
 
 NAMES = sorted(path.stem for path in (DEMO / "ground_truth").iterdir())
 
@@ -64,7 +64,8 @@ def test_wide_integers_are_levels_and_it_is_said():
     assert accumulator.compute().notes == ()
     other.update(np.array([[0, 1]]), np.array([[0, 1]], np.int64), name="b")
     accumulator.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301
-    (note,) = accumulator.compute().notes
+    with pytest.warns(UserWarning, match="int64 values are levels"):
+        (note,) = accumulator.compute().notes
     assert note.startswith("int64 values are levels: score = value / 9223372036854775807; store scores as floats")
     accumulator.reset()
     accumulator.update(np.array([[0, 1]]), np.array([[0.0, 1]]), name="a")
@@ -102,7 +103,7 @@ class TestAgainstFiles:
         accumulator.update([list(truths[:2]), truths[2]], np.clip(scores[:2], 0, 1), names=["b", "c"])
         counts = accumulator.compute().counts
         for name, drawn, k in (("a", truths, 0), ("b", truths[:2], 0), ("c", truths[2:], 1)):
-            assert counts[name] == segbench.count_boundaries(drawn, np.clip(scores[k], 0, 1), thresholds=4)
+            assert counts[name] == segbench.count(drawn, np.clip(scores[k], 0, 1), segbench.Boundaries(thresholds=4))
 
     @pytest.mark.parametrize("protocol", [Boundaries(thresholds=4), Regions(thresholds=4)])
     def test_several_annotators_as_an_axis(self, protocol):
@@ -138,9 +139,10 @@ class TestAgainstFiles:
         alone.update(drawn[:, 1], predicted, names=["a", "b"])
         assert len(alone.compute().counts) == 2
 
-    def test_several_annotators_of_pixels_are_refused(self):
-        with pytest.raises(ArgumentError, match="count_pixels"):
-            Accumulator(Pixels(annotators="each"))
+    def test_several_annotators_of_pixels_are_given_image_by_image(self):
+        accumulator = Accumulator(Pixels(annotators="each"))
+        accumulator.update([np.array([0, 1, 1]), np.array([0, 1, 0])], [0.2, 0.9, 0.2], name="a")
+        assert accumulator.compute().counts["a"].positives.tolist() == [2, 1]
 
     def test_the_data_part_follows_the_ground_truth(self):
         labels, scores = noise(0, 2)
@@ -203,7 +205,7 @@ class TestWithoutNames:
         accumulator.update(FIRST_TRUTH, FIRST_SCORES)
         accumulator.update([SECOND_TRUTH], [SECOND_SCORES])
         result = accumulator.compute()
-        assert result.pooled == count_pixels([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
+        assert result.pooled == count([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
         assert result.summary["ods_f"] == pytest.approx(14 / 19)
         assert result.curve.area == pytest.approx(0.6531311, abs=1e-7)
         for key in ("ois_f", "ois_precision", "ois_recall", "mean_image_f"):
@@ -517,13 +519,6 @@ class TestResultsFiles:
         found = {read.method: read for read in segbench.load_results(tmp_path / "r.segbench")}
         assert list(found) == ["a", "b"]
         same(found["a"], saved)
-
-    def test_pixels_without_names_are_refused_and_leave_no_file(self, tmp_path):
-        accumulator = Accumulator()
-        accumulator.update([0, 1], [0.2, 0.3])
-        with pytest.raises(ArgumentError, match=r"results: some pixels .* give names to Accumulator\.update"):
-            accumulator.compute(results=tmp_path / "r.segbench")
-        assert not (tmp_path / "r.segbench").exists()
 
 
 class TestDLPack:

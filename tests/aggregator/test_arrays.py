@@ -107,7 +107,6 @@ def test_what_is_no_images(images, message):
         {"negatives": "*"},
         {"repairs": Repairs(scale=255)},
         {"thresholds": Thresholds([0.5], "x")},
-        {"results": "r.segbench"},
         {"pairs": "list.csv"},
         {"executor": ThreadPoolExecutor(1)},
         {"images": "a"},

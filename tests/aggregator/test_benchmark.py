@@ -8,7 +8,7 @@ import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder, write_papers
 
 import segbench
-from segbench import DataError, FailedImages, Pixels, count_pixels, evaluate
+from segbench import DataError, FailedImages, Pixels, count, evaluate
 from segbench.aggregator.executors import answers
 
 
@@ -21,8 +21,8 @@ class TestResult:
     def test_the_papers_two_images(self, papers):
         result = evaluate(*papers)
         assert result.method == "pred"
-        assert result.counts["first"] == count_pixels(FIRST_TRUTH, FIRST_SCORES)
-        assert result.pooled == count_pixels([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
+        assert result.counts["first"] == count(FIRST_TRUTH, FIRST_SCORES)
+        assert result.pooled == count([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
         assert result.summary["positives"] == 9
         assert result.summary["ods_f"] == pytest.approx(14 / 19)
         assert result.summary["ods_threshold"] == 0.25
@@ -157,7 +157,7 @@ class TestOneBadImage:
         with pytest.warns(FailedImages, match="6 of 7 images could not be counted"):
             result = evaluate(gt, pred)
         assert list(result.counts) == ["good"]
-        assert result.counts["good"] == count_pixels(FIRST_TRUTH, FIRST_SCORES)
+        assert result.counts["good"] == count(FIRST_TRUTH, FIRST_SCORES)
         assert sorted(result.failed) == sorted(self.expected)
         for name, pattern in self.expected.items():
             assert re.search(pattern, result.failed[name]), result.failed[name]

@@ -23,6 +23,7 @@ DOUBTS = {
     "components": (Objects(kind="components", at=0.5), LOGITS, BESIDE),
     "saliency": (Saliency(positive=1), LOGITS, "scores like logits: .*; apply a sigmoid"),
     "labels": (Labels(classes=2), MASK * 3, "prediction: labels outside the classes count as wrong"),
+    "wide integers": (Pixels(positive=1), MASK.astype(np.int64) * 9 + 1, "int64 values are levels"),
 }
 FINE = {
     "shares": (Pixels(at=(0.5,)), SHARES),
@@ -96,3 +97,24 @@ def test_scores_after_a_sigmoid_give_the_right_number():
     predicted = LOGITS >= 0
     union = np.count_nonzero(predicted | (MASK == 1))
     assert accumulator.compute().summary["iou@0.5"] == pytest.approx(np.count_nonzero(predicted & (MASK == 1)) / union)
+
+
+@pytest.mark.parametrize("take", [by_arrays, by_accumulator])
+def test_the_warning_names_the_line_that_asked_for_the_result(take):
+    images = {"a": (MASK, MASK.astype(np.int64))}
+    with pytest.warns(UserWarning, match="int64 values are levels") as warned:
+        take(Pixels(positive=1), images, None)
+    assert [warning.filename for warning in warned] == [__file__]
+
+
+def test_several_predictions_are_warned_of_once_a_run(tmp_path):
+    scores = {"gt": MASK, "first": LOGITS, "second": LOGITS, "fine": SHARES}
+    for place, array in scores.items():
+        write_folder(tmp_path / place, {"a.npy": array, "b.npy": array})
+    with pytest.warns(UserWarning, match=BESIDE) as warned:
+        results = evaluate(
+            tmp_path / "gt", [tmp_path / "first", tmp_path / "second", tmp_path / "fine"], Pixels(at=0.5)
+        )
+    assert len(warned) == 2
+    assert [bool(result.notes) for result in results] == [True, True, False]
+    assert {warning.filename for warning in warned} == {__file__}

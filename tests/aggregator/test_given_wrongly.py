@@ -18,7 +18,7 @@ from segbench import (
     Objects,
     Pixels,
     Saliency,
-    count_pixels,
+    count,
     evaluate,
 )
 
@@ -40,7 +40,7 @@ LABELS = RANDOM.integers(0, 2, (8, 6, 5))
         ((8, 1, 6, 5), (8, 6, 5), r"take labels\[:, 0\]\)"),
         ((1, 6, 5), (6, 5), r"take labels\[0\], or scores\[None\] for a batch of one"),
         ((6, 5), (1, 6, 5), r"take scores\[0\], or labels\[None\] for a batch of one"),
-        ((8, 3, 6, 5), (8, 6, 5), "several annotators are for count_pixels"),
+        ((8, 3, 6, 5), (8, 6, 5), "several annotators are a list of arrays"),
         ((6, 5), (5, 6), "nothing is resized"),
         ((6, 5), (8, 4, 5), "nothing is resized"),
     ],
@@ -68,16 +68,16 @@ def test_arrays_of_anything_but_numbers(protocol, given):
         with pytest.raises(ArgumentError, match=rf"{name} is ndarray of {re.escape(str(kind))}, expected an array"):
             Accumulator(protocol).update(*arrays, name="a")
     with pytest.raises(ArgumentError, match="ground_truth is ndarray of"):
-        segbench.count_contours(array, [[0, 1]])
+        segbench.count(array, [[0, 1]], "contours")
     with pytest.raises(ArgumentError, match="ground truth of annotator 0 is ndarray of"):
-        segbench.count_boundaries(array, [[0.0, 1.0]])
+        segbench.count(array, [[0.0, 1.0]], "boundaries")
 
 
-@pytest.mark.parametrize("count", [segbench.count_boundaries, segbench.count_regions])
+@pytest.mark.parametrize("protocol", ["boundaries", "regions"])
 @pytest.mark.parametrize("given", [None, 3, np.array(3)])
-def test_what_is_no_map(count, given):
-    with pytest.raises(ArgumentError, match="expected a map of shape"):
-        count(given, [[0.0, 1.0]])
+def test_what_is_no_map(protocol, given):
+    with pytest.raises(ArgumentError, match=r"ground_truth (is NoneType|has shape)"):
+        segbench.count(given, [[0.0, 1.0]], protocol)
 
 
 class TestArraysWithoutPixels:
@@ -152,7 +152,7 @@ def test_swapped_maps_and_masks(protocol, levels):
 
 
 class TestCounts:
-    COUNTS = count_pixels([0, 1], [0.2, 0.4])
+    COUNTS = count([0, 1], [0.2, 0.4])
 
     def test_they_add_up(self):
         assert sum([self.COUNTS, self.COUNTS]) == self.COUNTS + self.COUNTS
@@ -162,9 +162,7 @@ class TestCounts:
 
     def test_arrays_are_not_counts(self):
         for measure in (segbench.auc_pr, segbench.pr_curve, segbench.roc_curve, segbench.best_f):
-            with pytest.raises(
-                ArgumentError, match=r"is ndarray, .*count arrays first: count_pixels\(labels, scores\)"
-            ):
+            with pytest.raises(ArgumentError, match=r"is ndarray, .*count arrays first: count\(ground_truth, scores\)"):
                 measure(LABELS)
 
     def test_intervals_are_of_one_result(self):

@@ -18,7 +18,7 @@ from segbench import (
     Saliency,
     compare,
     compare_results,
-    count_pixels,
+    count,
     evaluate,
     export_report,
     import_bsds,
@@ -541,5 +541,5 @@ def test_counts_of_groups_add_up():
     images = pairs()
     groups = evaluate(images).parts("group", "folder")
     assert groups["road"].pooled == sum(
-        (count_pixels(*pair) for name, pair in images.items() if name.startswith("road")), count_pixels([], [])
+        (count(*pair) for name, pair in images.items() if name.startswith("road")), count([], [])
     )

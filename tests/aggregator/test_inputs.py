@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 
-from segbench import Annotators, ArgumentError, Boundaries, Classes, Pixels, Regions, check, count_pixels, evaluate
+from segbench import Annotators, ArgumentError, Boundaries, Classes, Pixels, Regions, check, count, evaluate
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ class TestNegatives:
     )
     def test_pixels(self, folders, settings, positives):
         result = evaluate(*folders(), settings, negatives="good/*")
-        assert result.counts["good/1"] == count_pixels(np.zeros((4, 4), bool), FIRST_SCORES)
+        assert result.counts["good/1"] == count(np.zeros((4, 4), bool), FIRST_SCORES)
         assert result.counts["bad/1"].total_positives == positives
         assert not check(*folders(), settings, negatives="good/*").errors
 

@@ -10,7 +10,7 @@ from cases import write_folder, write_papers
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score
 
 import segbench
-from segbench import compare, count_pixels, evaluate, load_results
+from segbench import compare, count, evaluate, load_results
 from segbench.aggregator.codec import encode
 from segbench.core import pooling
 from segbench.core.metric import Metric
@@ -55,8 +55,8 @@ def test_a_perfect_method_wins_although_its_scores_are_many():
     perfect, poor = {}, {}
     for k in range(12):
         labels = rng.random((120, 120)) < 0.2
-        perfect[str(k)] = count_pixels(labels, labels / 2 + rng.random(labels.shape) * 0.4999)
-        poor[str(k)] = count_pixels(labels, np.round(rng.random(labels.shape) * 0.4 + labels * 0.1, 2))
+        perfect[str(k)] = count(labels, labels / 2 + rng.random(labels.shape) * 0.4999)
+        poor[str(k)] = count(labels, np.round(rng.random(labels.shape) * 0.4 + labels * 0.1, 2))
     comparison = compare({"perfect": perfect, "poor": poor}, replicates=50)
     row = next(row for row in comparison.differences if row.metric == "ods_f")
     assert (row.estimate_a, row.wins, row.ties, row.losses) == (1.0, 12, 0, 0)

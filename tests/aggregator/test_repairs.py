@@ -12,7 +12,7 @@ from segbench import (
     Pixels,
     Regions,
     Repairs,
-    count_pixels,
+    count,
     evaluate,
     export_overlays,
     load_results,
@@ -78,14 +78,14 @@ def test_sizes_are_mended_only_when_asked_for(run, protocol, change, mending, si
 def test_numbers_are_those_of_the_map_repaired_by_hand(run):
     result = run(lambda scores: np.pad(scores, ((0, 3), (0, 5))), repairs=Repairs(crop=True))
     for name, mask in MASKS.items():
-        assert result.counts[name.removesuffix(".png")] == count_pixels(mask > 0, SCORES[name])
+        assert result.counts[name.removesuffix(".png")] == count(mask > 0, SCORES[name])
 
 
 def test_scores_out_of_range_are_brought_back(run, tmp_path):
     result = run(lambda scores: scores.astype(np.float32), suffix=".npy", repairs=Repairs(scale=255))
     assert result.notes == ("prediction: score = value / 255 (3 of 3 images)",)
     for name, mask in MASKS.items():
-        assert result.counts[name.removesuffix(".png")] == count_pixels(mask > 0, SCORES[name])
+        assert result.counts[name.removesuffix(".png")] == count(mask > 0, SCORES[name])
     (again,) = load_results(tmp_path / "r.segbench")
     assert (again.notes, again.image_notes) == (result.notes, result.image_notes)
 
@@ -135,5 +135,5 @@ def test_images_that_need_no_ground_truth_are_resized_like_the_others(run):
     options = {"truths": defects, "negatives": "c"}
     result = run(lambda scores: scores[::2, ::2], repairs=Repairs(resize="nearest"), **options)
     resized = SCORES["c.png"][::2, ::2].repeat(2, axis=0).repeat(2, axis=1)
-    assert result.counts["c"] == count_pixels(np.zeros(resized.shape, bool), resized)
+    assert result.counts["c"] == count(np.zeros(resized.shape, bool), resized)
     assert "prediction resized, nearest (2 of 3 images)" in result.notes

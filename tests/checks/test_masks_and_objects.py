@@ -312,7 +312,7 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         with pytest.raises(library.DataError, match="hold no number but 1"):
             accumulator.compute()
         with pytest.raises(library.DataError, match="hold no number but 1"):
-            library.count_objects(MAPS["im0.png"], ONES["im0.png"])
+            library.count(MAPS["im0.png"], ONES["im0.png"], "objects")
 
     def test_the_advice_gives_what_numbered_maps_give(self, found, tmp_path):
         numbered = {name: label(mask)[0].astype(np.uint8) for name, mask in ONES.items()}
@@ -336,7 +336,7 @@ class TestMasksOfZeroAndOneWithoutNumbers:
     def test_one_object_of_many_parts_may_have_another_number(self, found):
         twos = {name: 2 * mask for name, mask in ONES.items()}
         assert found("objects", twos, twos)[1].code == 0
-        assert library.count_objects(twos["im0.png"], twos["im0.png"]).metrics()["f1@0.5"] == 1
+        assert library.count(twos["im0.png"], twos["im0.png"], "objects").metrics()["f1@0.5"] == 1
 
 
 @pytest.mark.parametrize("side", ["gt", "pred"])

@@ -235,3 +235,24 @@ def test_objects_of_sequences_are_drawn_by_sequence():
             pairs[f"video{sequence}/{frame:02d}"] = truth, predicted
     result = evaluate(pairs, protocol=Contours(sequences=True), unit="folder")
     assert result.intervals().sample_size == "7 units, 14 objects"
+
+
+def test_folds_hold_whole_units_in_groups(segbench, folders, volumes, tmp_path):
+    folds = {"1": {"case_0", "case_3", "case_6"}, "2": {"case_1", "case_4", "case_7"}, "3": {"case_2", "case_5"}}
+    for fold, patients in folds.items():
+        (tmp_path / fold).mkdir()
+        for name, (_, mask, _) in volumes.items():
+            if name.partition("_slice_")[0] in patients:
+                iio.imwrite(tmp_path / fold / f"{name}.png", mask.astype(np.uint8))
+    table = tmp_path / "meta.csv"
+    table.write_text("\n".join(["name,site", *(f"{name},{'xy'[int(name[5]) % 2]}" for name in volumes)]))
+    runs = [f"net@{fold}={tmp_path / fold}" for fold in folds]
+    options = "--unit", UNITS, "--group-by", f"{table}:site", "--allow-missing", "--intervals", 95, "--format", "json"
+    answer = segbench("labels", folders / "gt", *runs, "--positive", 1, *options)
+    assert answer.code == 0, answer.err
+    (mean,) = (run for run in json.loads(answer.out)["runs"] if run["run"] is None and run.get("mean"))
+    of_sites = []
+    for site in (0, 1):
+        masks = [arrays for name, arrays in volumes.items() if int(name[5]) % 2 == site]
+        of_sites.append(dice(*(np.concatenate([arrays[place] for arrays in masks]) for place in (0, 1))))
+    assert mean["summary"]["dice"] == pytest.approx(np.mean(of_sites))

@@ -424,3 +424,31 @@ def test_a_comparison_joins_runs(segbench, kept):
     assert by_list.rows("iou")[0].p_value == pytest.approx(row.p_value, nan_ok=True)
     table = segbench("compare", kept, "--format", "latex", "--metrics", "iou").out
     assert r".7500 $\pm$ .2500" in table
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_row_of_a_unit_is_the_mean_over_trainings(segbench):
+    rows = rows_of(segbench("show", "r.segbench", "--unit", "#", "--per-unit", "--metrics", "iou", "--format", "csv"))
+    found = {(row["method"], row["unit"]): float(row["iou"]) for row in rows}
+    of_net = {("net", "a"): (1 + 0.5 + 1) / 3, ("net", "b"): (0.5 + 0.5 + 1) / 3}
+    assert found == pytest.approx({**of_net, ("plain", "a"): 1, ("plain", "b"): 0.5})
+
+
+def test_one_image_decides_a_mean_over_groups_of_runs(segbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    truth = np.zeros((1, 100), bool)
+    truth[0, 0] = True  # one pixel, so that distances are shifts
+    for image in range(16):
+        near = 1 + image % 3
+        for folder, shift in (("gt", 0), ("net1", near if image else 80), ("net2", near if image else 70)):
+            place = tmp_path / folder / "ab"[image % 2]
+            place.mkdir(parents=True, exist_ok=True)
+            np.save(place / f"{image:02}.npy", np.roll(truth, shift, axis=1))
+    counted = segbench("contours", "gt", "net@1=net1", "net@2=net2", "--group-by", "folder", "-o", "r.segbench")
+    assert counted.code == 0, counted.err
+    *_, mean, _ = runs_of(segbench("show", "r.segbench", "--intervals", 95, "--metrics", "hd95", "--format", "json"))
+    # Group a has shifts by 80 (or 70), 3, 2, 1, 3, 2, 1 and 3, with a mean of 90/8 or, without the first, 15/7; b 15/8.
+    assert mean["summary"]["hd95"] == 6.5625
+    assert any(
+        "without a/00" in note and "hd95 is 2.0089 instead of 6.5625" in note for note in mean["sampling"]["notes"]
+    )

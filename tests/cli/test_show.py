@@ -189,3 +189,16 @@ class TestWorstImages:
         refused = segbench("show", kept, *options)
         assert refused.code == 2
         assert message in refused.err
+
+
+def test_groups_of_methods_that_lack_images(segbench, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("gt", "all", "fewer"):
+        for image in ("a/1", "a/2", "b/1"):
+            (tmp_path / folder / image[0]).mkdir(parents=True, exist_ok=True)
+            np.save(tmp_path / folder / f"{image}.npy", np.array([[True, False]]))
+    (tmp_path / "fewer" / "a" / "2.npy").unlink()
+    answer = segbench("labels", "gt", "all", "fewer", "--group-by", "folder", "--allow-missing")
+    assert answer.code == 0, answer.err
+    numbers = {tuple(line.split()[:2]): line.split()[-1] for line in answer.out.splitlines()[2:6]}
+    assert numbers == {("a", "all"): "2", ("a", "fewer"): "1", ("b", "all"): "1", ("b", "fewer"): "1"}

@@ -47,7 +47,7 @@ WHOLE = {
     "from_pr positives": ("positives", lambda v: segbench.from_pr([0.5], [0.5], positives=v, negatives=99)),
     "ignored": ("ignored", lambda v: ScoreCounts([1], [1], [1], v)),
     "annotator": ("annotator", lambda v: segbench.match_boundaries(TRUTH, TRUTH, 1, annotator=v)),
-    "thresholds": ("thresholds", lambda v: segbench.count_boundaries(TRUTH, SOFT, thresholds=v)),
+    "thresholds": ("thresholds", lambda v: segbench.count(TRUTH, SOFT, segbench.Boundaries(thresholds=v))),
     "thresholds of Boundaries": ("thresholds", lambda v: Boundaries(thresholds=v)),
     "thresholds of Regions": ("thresholds", lambda v: Regions(thresholds=v)),
     "radius": ("radius", lambda v: segbench.nms(SOFT, radius=v)),
@@ -58,7 +58,7 @@ WHOLE = {
     "unused smoothing of Boundaries": ("smoothing", lambda v: Boundaries(smoothing=v)),
     "category": ("category", lambda v: Boundaries(category=v)),
     "void of Regions": ("void", lambda v: Regions(void=(v,))),
-    "void of count_regions": ("void", lambda v: segbench.count_regions(LABELS, LABELS, void=(v,))),
+    "void of counted regions": ("void", lambda v: segbench.count(LABELS, LABELS, segbench.Regions(void=(v,)))),
     "labels": ("labels", lambda v: Classes(labels=[v, 99])),
     "void of Classes": ("void", lambda v: Classes(labels=[98, 99], void=[v])),
     "images of counts": ("images", lambda v: RegionCounts([1], v, 4, 4, 0, *[[0]] * 8)),
@@ -68,14 +68,17 @@ REAL = {
     "level": ("level", lambda v: segbench.intervals(IMAGES, **FEW, level=v)),
     "level of curve_band": ("level", lambda v: segbench.curve_band(IMAGES, **FEW, level=v)),
     "tolerance": ("tolerance", lambda v: segbench.from_pr([0.5], [0.5], positives=4, negatives=4, tolerance=v)),
-    "max_dist": ("max_dist", lambda v: segbench.count_boundaries(TRUTH, SOFT, max_dist=v)),
+    "max_dist": ("max_dist", lambda v: segbench.count(TRUTH, SOFT, segbench.Boundaries(max_dist=v))),
     "max_dist of Boundaries": ("max_dist", lambda v: Boundaries(max_dist=v)),
     "max_dist_px": ("max_dist_px", lambda v: segbench.match_boundaries(TRUTH, TRUTH, v)),
     "multiplier": ("multiplier", lambda v: segbench.nms(SOFT, multiplier=v)),
     "void of Pixels": ("void", lambda v: Pixels(void=(v,))),
     "at": ("thresholds", lambda v: COUNTS.at([v])),
     "positive of Pixels": ("positive", lambda v: Pixels(positive=v)),
-    "positive of count_pixels": ("positive", lambda v: segbench.count_pixels([0, 255], [0.1, 0.9], positive=v)),
+    "positive of counted pixels": (
+        "positive",
+        lambda v: segbench.count([0, 255], [0.1, 0.9], segbench.Pixels(positive=v)),
+    ),
     "listed thresholds": ("thresholds", lambda v: Boundaries(thresholds=(v,))),
     "scale": ("scale", lambda v: Repairs(scale=v)),
     "value of Thresholds": ("thresholds", lambda v: segbench.Thresholds([v], "")),
@@ -241,7 +244,7 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: segbench.evaluate(TRUTHS, [f"{DEMO}/predictions/soft_otsu"]), "prediction is .* one path"),
+        (lambda: segbench.evaluate([TRUTHS], f"{DEMO}/predictions/soft_otsu"), "prediction: for files only"),
         (lambda: segbench.load_results(["a.segbench", "b.segbench"]), "path is .* one path"),
         (lambda: segbench.evaluate(TRUTHS, f"{DEMO}/predictions/soft_otsu", results=True), "results is True, .* path$"),
         (lambda: segbench.export_report([RESULT], ["page.html"]), "path is .* one path"),
@@ -251,9 +254,9 @@ RESULT = segbench.evaluate({"a": (TRUTH, SOFT), "b": (TRUTH, SOFT.T)}, method="o
         (lambda: segbench.compare_results(RESULT), "at least two methods"),
         (lambda: segbench.compare_results({"ours": RESULT}), r"give list\(results.values\(\)\)"),
         (lambda: RESULT.parts("class")["car"], "ours has no classes: it is a result of the pixels"),
-        (lambda: segbench.count_pixels(SOFT, TRUTH), "labels come first, then scores"),
-        (lambda: segbench.count_boundaries(TRUTH, 100 * SOFT), "for files use repairs="),
-        (lambda: segbench.count_boundaries(SOFT, TRUTH), "15 values besides 0, .* scores come before ground truths"),
+        (lambda: segbench.count(SOFT, TRUTH), "labels come first, then scores"),
+        (lambda: segbench.count(TRUTH, 100 * SOFT, "boundaries"), "for files use repairs="),
+        (lambda: segbench.count(SOFT, TRUTH, "boundaries"), "15 values besides 0, .* scores come before ground truths"),
     ],
 )
 def test_mistakes_of_other_kinds_are_named(call, words):
@@ -272,7 +275,7 @@ def test_long_arrays_are_printed_by_type_and_shape():
 
 def test_counts_of_two_types_do_not_add_up():
     with pytest.raises(TypeError, match=r"for \+: 'ScoreCounts' and 'LabelCounts'"):
-        COUNTS + segbench.count_labels(LABELS, LABELS, classes=7)
+        COUNTS + segbench.count(LABELS, LABELS, segbench.Labels(classes=7))
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from segbench import ArgumentError, ScoreCounts, count_pixels
+from segbench import ArgumentError, ScoreCounts, count
 
 any_score = st.floats(-1e6, 1e6, width=32)
 
 
 def counts_of(scores, seed=0):
     scores = np.asarray(scores, dtype=np.float64)
-    return count_pixels(np.random.default_rng(seed).random(scores.shape) < 0.4, scores)
+    return count(np.random.default_rng(seed).random(scores.shape) < 0.4, scores)
 
 
 def many(seed):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from measured import pixel_summary
 
-from segbench import ScoreCounts, achievable_pr_curve, auc_pr, best_f, count_pixels
+from segbench import ScoreCounts, achievable_pr_curve, auc_pr, best_f, count
 from segbench.core import pooling
 from segbench.curves.pooled import pool_pixels, reduced
 
@@ -19,7 +19,7 @@ def images_of(rng, images, *, levels):
         return np.round(some, 1) if levels else some.astype(np.float32)
 
     return {
-        str(k): count_pixels(rng.random((s := scores()).shape) < rng.choice([0, 0.3, 1]), s, rng.random(s.shape) < 0.9)
+        str(k): count(rng.random((s := scores()).shape) < rng.choice([0, 0.3, 1]), s, valid=rng.random(s.shape) < 0.9)
         for k in range(images)
     }
 
@@ -36,7 +36,7 @@ def test_ranges_of_any_size_give_the_same_metrics_to_the_last_bit(seed, images, 
 
 def noisy(rng, pixels):
     labels = rng.random(pixels) < 0.3
-    return count_pixels(labels, (rng.normal(size=labels.size) + labels).astype(np.float32))
+    return count(labels, (rng.normal(size=labels.size) + labels).astype(np.float32))
 
 
 class TestReduced:
@@ -45,7 +45,7 @@ class TestReduced:
         return noisy(np.random.default_rng(3), 200_000)
 
     def test_few_scores_are_all_kept(self):
-        counts = count_pixels([0, 1, 1], [0.1, 0.5, 0.7])
+        counts = count([0, 1, 1], [0.1, 0.5, 0.7])
         assert reduced(counts) is counts
 
     def test_every_point_is_one_of_the_whole_curve_at_its_own_threshold(self, whole):

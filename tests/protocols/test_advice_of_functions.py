@@ -42,19 +42,19 @@ ARRAYS = {
 OF_CLASSES = [{"classes": 3}, {"classes": "1-2"}, {"classes": "5"}, {"classes": 3, "void": 0}, {"names": ["a"]}]
 OF_CUTS = [{"at": 0.5}, {"at": 128}]
 SETTINGS = {
-    "count_pixels": [{"positive": 1}, {"quantize": 8}, {"annotators": "each"}],
-    "count_labels": [*OF_CLASSES, {"positive": 1}, {"predicted_positive": ">=128"}, {"gt_map": "x"}],
-    "count_contours": [*OF_CLASSES, *OF_CUTS, {"classes": 3, "at": 0.5}, {"gt_map": "0=1"}],
-    "count_centerlines": [*OF_CUTS, {"thresholds": 9}, {"thresholds": [1, 2]}],
-    "count_objects": [
+    "Pixels": [{"positive": 1}, {"quantize": 8}, {"annotators": "each"}],
+    "Labels": [*OF_CLASSES, {"positive": 1}, {"predicted_positive": ">=128"}, {"gt_map": "x"}],
+    "Contours": [*OF_CLASSES, *OF_CUTS, {"classes": 3, "at": 0.5}, {"gt_map": "0=1"}],
+    "Centerlines": [*OF_CUTS, {"thresholds": 9}, {"thresholds": [1, 2]}],
+    "Objects": [
         *OF_CUTS,
         *({"kind": kind} for kind in ("components", "instances", "panoptic")),
         *({"divisor": 1000} | one for one in ({}, *OF_CLASSES, {"things": "9"})),
     ],
-    "count_anomalies": [{"positive": 1}, {"quantize": 8}, {"image_score": "x"}],
-    "count_saliency": [{"positive": ">128"}, {"stretch": False}],
-    "count_boundaries": [{"thresholds": [0.5]}, {"max_dist": -1}],
-    "count_regions": [{"void": (0,)}, {"valid": MASK}],
+    "Anomalies": [{"positive": 1}, {"quantize": 8}, {"image_score": "x"}],
+    "Saliency": [{"positive": ">128"}, {"stretch": False}],
+    "Boundaries": [{"thresholds": [0.5]}, {"max_dist": -1}],
+    "Regions": [{"void": (0,)}],
     "match_boundaries": [{"max_dist_px": 1}],
 }
 
@@ -65,7 +65,10 @@ def errors(name):
     first = [{}] if name != "match_boundaries" else []
     for truth, predicted, settings in product(ARRAYS.values(), ARRAYS.values(), [*first, *SETTINGS[name]]):
         try:
-            getattr(segbench, name)(truth, predicted, **settings)
+            if name == "match_boundaries":
+                segbench.match_boundaries(truth, predicted, **settings)
+            else:
+                segbench.count(truth, predicted, getattr(segbench, name)(**settings))
         except SegbenchError as error:
             found.add(str(error))
     return sorted(found)
@@ -85,6 +88,6 @@ def unknown(message, known):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_advice_names_arguments_that_exist(name):
-    known = inspect.signature(getattr(segbench, name)).parameters
+    known = {*inspect.signature(getattr(segbench, name)).parameters, *inspect.signature(segbench.count).parameters}
     wrong = {message: names for message in errors(name) if (names := unknown(message, known))}
     assert not wrong, "\n".join(f"{names}: {message}" for message, names in wrong.items())

@@ -149,10 +149,9 @@ class TestThresholds:
             notes(protocol, self.MASK, self.MASK.astype(dtype))
 
     def test_one_image_alone(self, protocol):
-        count = {"contours": segbench.count_contours, "centerlines": segbench.count_centerlines}.get(protocol.name)
-        if count:
-            with pytest.raises(DataError, match="hold integers of at most 1"):
-                count(self.MASK[0], self.MASK[0], at=0.5)
+        at = type(protocol)(at=0.5, **KINDS.get(protocol.name, {}))
+        with pytest.raises(DataError, match="hold integers of at most 1"):
+            segbench.count(self.MASK[0], self.MASK[0], at)
 
     def test_floats_are_compared_as_they_are_counted(self, protocol):
         at = type(protocol)(at=0.7, **KINDS.get(protocol.name, {}))

@@ -127,7 +127,7 @@ class TestTwoMapsBesideMasksOf0And255:
 )
 def test_the_classes_suggested_are_those_of_the_ground_truth(truth, maps, listed):
     with pytest.raises(DataError) as error:
-        package.count_labels(truth, RNG.random((maps, 20, 30)))
+        package.count(truth, RNG.random((maps, 20, 30)), "labels")
     assert str(error.value).endswith(listed)
 
 
@@ -141,7 +141,7 @@ def test_the_classes_suggested_are_those_of_the_ground_truth(truth, maps, listed
 )
 def test_the_reduction_suggested_gives_labels_and_not_places(stack, reduced):
     with pytest.raises(DataError) as error:
-        package.count_labels(TRUTH, stack, classes=[0, 5, 9])
+        package.count(TRUTH, stack, package.Labels(classes=[0, 5, 9]))
     assert reduced in str(error.value)
 
 
@@ -187,7 +187,9 @@ class TestSoftmaxOverAnotherAxis:
     def test_over_the_classes_gives_the_metric_of_the_scores(self):
         miou = package.evaluate([(TRUTH, self.BY_AXIS[0])], protocol=package.Labels(classes=3)).summary["miou"]
         assert miou == pytest.approx(MIOU)
-        wrong = package.Labels(classes=3).table({"": package.count_labels(TRUTH, self.BY_AXIS[2].argmax(0), classes=3)})
+        wrong = package.Labels(classes=3).table(
+            {"": package.count(TRUTH, self.BY_AXIS[2].argmax(0), package.Labels(classes=3))}
+        )
         assert wrong.summary()["miou"] != pytest.approx(MIOU)
 
     @pytest.mark.parametrize("stack", [
@@ -199,5 +201,5 @@ class TestSoftmaxOverAnotherAxis:
         softmax(RNG.random((3, 20, 30)), 0),
     ], ids=["ones", "zeros", "constant", "one-hot", "logits", "probabilities"])  # fmt: skip
     def test_other_scores_are_counted(self, stack):
-        counts = package.count_labels(TRUTH, stack, classes=3)
-        assert (counts.matrix == package.count_labels(TRUTH, stack.argmax(0), classes=3).matrix).all()
+        counts = package.count(TRUTH, stack, package.Labels(classes=3))
+        assert (counts.matrix == package.count(TRUTH, stack.argmax(0), package.Labels(classes=3)).matrix).all()

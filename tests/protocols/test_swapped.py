@@ -50,11 +50,11 @@ def test_labels_may_be_whole_floats(protocol):
 @pytest.mark.parametrize(
     "count",
     [
-        lambda *arrays: segbench.count_pixels(*arrays, positive=1),
-        lambda *arrays: segbench.count_saliency(*arrays, positive=1),
-        lambda *arrays: segbench.count_labels(*arrays, positive=1, predicted_positive=">=0.5"),
-        lambda *arrays: segbench.count_contours(*arrays, positive=1, at=0.5),
-        segbench.count_anomalies,
+        lambda *arrays: segbench.count(*arrays, segbench.Pixels(positive=1)),
+        lambda *arrays: segbench.count(*arrays, segbench.Saliency(positive=1)),
+        lambda *arrays: segbench.count(*arrays, segbench.Labels(positive=1, predicted_positive=">=0.5")),
+        lambda *arrays: segbench.count(*arrays, segbench.Contours(positive=1, at=0.5)),
+        lambda *arrays: segbench.count(*arrays, "anomalies"),
     ],
 )
 def test_functions_of_one_image(count):
@@ -71,24 +71,26 @@ def test_without_a_value_the_order_comes_first(protocol):
 
 
 def test_a_bound_is_for_soft_labels():
-    assert segbench.count_pixels(SCORES, MASK, positive=">=0.5").total_positives == np.sum(SCORES >= 0.5)
-    assert segbench.count_pixels([0.5, 0.25], [0.1, 0.2], positive=0.5).total_positives == 1
+    assert segbench.count(SCORES, MASK, segbench.Pixels(positive=">=0.5")).total_positives == np.sum(SCORES >= 0.5)
+    assert segbench.count([0.5, 0.25], [0.1, 0.2], segbench.Pixels(positive=0.5)).total_positives == 1
 
 
 def test_scores_where_nothing_counts_do_not_matter():
     labels = MASK.astype(float)
     labels[0, 0] = 0.5
-    counts = segbench.count_pixels(labels, SCORES, labels != 0.5, positive=1)
+    counts = segbench.count(labels, SCORES, segbench.Pixels(positive=1), labels != 0.5)
     assert counts.ignored == 24
     accumulator = Accumulator(Pixels(positive=1, void=(0.5,)))
     accumulator.update(labels, SCORES)
     assert accumulator.compute().unnamed.ignored == 24
-    assert segbench.count_pixels([labels[0], labels[0]], SCORES[0], MASK[0] == labels[0], positive=1, annotators="any")
+    assert segbench.count(
+        [labels[0], labels[0]], SCORES[0], segbench.Pixels(positive=1, annotators="any"), MASK[0] == labels[0]
+    )
 
 
 def test_labels_that_are_no_numbers():
     with pytest.raises(DataError, match="holds 1 NaN"):
-        segbench.count_contours([[1, np.nan], [0, 1]], [[1, 0], [0, 1]], positive=1)
+        segbench.count([[1, np.nan], [0, 1]], [[1, 0], [0, 1]], segbench.Contours(positive=1))
 
 
 def test_of_files(tmp_path):

@@ -14,7 +14,7 @@ from segbench import (
     Labels,
     Objects,
     Pixels,
-    count_pixels,
+    count,
     evaluate,
     export_overlays,
     load_results,
@@ -56,7 +56,7 @@ def test_metrics_are_those_of_float64(protocol, scores):
 
 
 def test_curves_and_operating_points():
-    counts = count_pixels(TRUTH, soft(0.2, 0.7).astype(np.float32))
+    counts = count(TRUTH, soft(0.2, 0.7).astype(np.float32))
     assert (counts.operating_point(0.7).tp, counts.at([0.7]).positives.tolist()) == (20, [20, 0])
 
 

@@ -96,7 +96,7 @@ PICTURES = {
     "RegionCurve.plot": region_results()[0].curve.plot,
     "CenterlineCurve.plot": _centerlines().curve.plot,
     "SaliencyCurve.plot": lambda: segbench.saliency_curve(
-        segbench.count_saliency(np.arange(64).reshape(8, 8) % 5 > 2, np.arange(64, dtype=np.uint8).reshape(8, 8))
+        segbench.count(np.arange(64).reshape(8, 8) % 5 > 2, np.arange(64, dtype=np.uint8).reshape(8, 8), "saliency")
     ).plot(),
 }
 

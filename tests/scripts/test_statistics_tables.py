@@ -32,11 +32,14 @@ def test_shares_are_written_as_in_the_documentation(tmp_path, monkeypatch):
         "b/6,iou,2000,0,0.7,0.8940,0.0000,0.0505,0.0000,\n"
         "n/normal-10,hd95,2000,0,,,,,,0.0052\n"
     )
+    over_images = tmp_path / "statistics_over_images.csv"
+    over_images.write_text(f"{','.join(check_statistics.COLUMNS)}\ne/50-sd0,iou,2000,0,,,1.0000,0.1600,0.0000,\n")
     monkeypatch.setattr(check_statistics, "RESULTS", path)
+    monkeypatch.setattr(check_statistics, "RESULTS_OVER_IMAGES", over_images)
     page = tmp_path / "page.md"
     page.write_text("a\n<!-- folds begins -->\nold\n<!-- folds ends -->\n<!-- units begins --><!-- units ends -->\n")
     text = statistics_tables.written([page])[page]
-    assert "| 50 | IoU | .043 | – | – |" in text  # noqa: RUF001  a dash
-    assert "| 6, one has half of the images | .5 | IoU | .051 | **.89** |" in text
+    assert "| 50 | .160 / – / – | .043 / – / – | – |" in text  # noqa: RUF001  a dash
+    assert "| 6, one has half of the images | .5 | – | – | .051 – | **.89** – |" in text  # noqa: RUF001  dashes
     assert "\nold\n" not in text
     assert "| normal | 0.5 % |" in statistics_tables.notes(statistics_tables.Shares())

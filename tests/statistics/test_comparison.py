@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from measured import pixel_image_summary, pixel_summary
 from sets import pixel_methods
 
-from segbench import compare, count_pixels
+from segbench import compare, count
 from segbench.core.errors import DataError
 from segbench.core.scores import ScoreCounts
 from segbench.statistics.jackknife import holm
@@ -206,7 +206,7 @@ def test_a_choice_of_thresholds_hardly_moves_intervals(monkeypatch):
         rng = np.random.default_rng(k)
         labels = rng.random(12_000) < rng.uniform(0.1, 0.3)
         for name, skill in (("a", 1.5), ("b", 1.3)):
-            found[name][str(k)] = count_pixels(labels, rng.normal(size=labels.size) + skill * labels)
+            found[name][str(k)] = count(labels, rng.normal(size=labels.size) + skill * labels)
     some = compare(found)
     for module in ("segbench.curves.pooled", "segbench.protocols.pixels.image_set"):
         monkeypatch.setattr(f"{module}.RESAMPLED_ABOVE", 2**20)
@@ -300,7 +300,7 @@ def test_a_mask_beside_a_soft_map_is_noted():
     for k in range(10):
         labels = rng.random(400) < 0.3
         scores = labels * 0.4 + rng.random(400) * 0.6
-        soft[str(k)], mask[str(k)] = (count_pixels(labels, found) for found in (scores, scores > 0.5))
+        soft[str(k)], mask[str(k)] = (count(labels, found) for found in (scores, scores > 0.5))
     (note,) = compare({"soft": soft, "mask": mask}).notes
     assert note.startswith("mask: two-valued predictions: ODS, P, R, IoU and mean are those at the mask")
     assert compare({"mask": mask, "other": mask}).notes == ()

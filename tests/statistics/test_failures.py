@@ -18,7 +18,7 @@ def at_distances(distances):
     for image, distance in enumerate(distances):
         truth, predicted = np.zeros((2, 1, 200), bool)
         truth[0, 0] = predicted[0, distance] = True
-        images[f"case_{image:02}"] = segbench.count_contours(truth, predicted)
+        images[f"case_{image:02}"] = segbench.count(truth, predicted, "contours")
     return images
 
 
@@ -54,7 +54,7 @@ def test_an_image_that_is_far_but_carries_less_than_half_decides_nothing():
 def test_images_without_a_value_do_not_count():
     """Nineteen distances and 20 images without: of 39 images two would have to decide, of 19 one does."""
     images = at_distances([*NEAR, *NEAR[:8], 90])
-    empty = segbench.count_contours(np.ones((1, 9), bool), np.zeros((1, 9), bool))
+    empty = segbench.count(np.ones((1, 9), bool), np.zeros((1, 9), bool), "contours")
     images |= {f"empty_{image:02}": empty for image in range(20)}
     (note,) = decided(segbench.intervals(images).notes)
     assert note.startswith("one image decides: without case_18, ")
@@ -86,7 +86,7 @@ class TestComparisons:
         first, second = at_distances(FAR), at_distances([3, 5, 4, 6, 8, 7, 4, 6, 5, 5])
         truth, nothing = np.zeros((2, 1, 200), bool)
         truth[0, 0] = True
-        second["case_09"] = segbench.count_contours(truth, nothing)
+        second["case_09"] = segbench.count(truth, nothing, "contours")
         assert not decided(segbench.compare({"a": first, "b": second}).notes)
 
     def test_nothing_is_said_where_nothing_is_tested(self):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sets import pixel_methods
 
 import segbench
-from segbench import ScoreCounts, count_labels, count_saliency
+from segbench import Labels, ScoreCounts, count
 
 NEED_SCORES = ("threshold", "@", "brier", "ece", "mce", "ace")
 LEVEL = 0.95
@@ -54,7 +54,7 @@ def labels_of_two_classes():
     rng = np.random.default_rng(3)
     truths = [rng.integers(0, 2, (12, 12)) for _ in range(9)]
     return {
-        str(k): count_labels(truth, np.where(rng.random(truth.shape) < 0.6 + 0.03 * k, truth, 1 - truth), classes=2)
+        str(k): count(truth, np.where(rng.random(truth.shape) < 0.6 + 0.03 * k, truth, 1 - truth), Labels(classes=2))
         for k, truth in enumerate(truths)
     }
 
@@ -92,14 +92,14 @@ def means_over_images():
     maps = [rng.random((16, 16)) < 0.3 for _ in range(8)]
     labels = [
         {
-            str(k): count_labels(truth, np.where(rng.random(truth.shape) < right, truth, 0), classes=3)
+            str(k): count(truth, np.where(rng.random(truth.shape) < right, truth, 0), Labels(classes=3))
             for k, truth in enumerate(truths)
         }
         for right in (0.8, 0.7)
     ]
     saliency = [
         {
-            str(k): count_saliency(one, np.clip(one * 0.5 + rng.random(one.shape) * noise, 0, 1))
+            str(k): count(one, np.clip(one * 0.5 + rng.random(one.shape) * noise, 0, 1), "saliency")
             for k, one in enumerate(maps)
         }
         for noise in (0.4, 0.5)
@@ -148,8 +148,7 @@ def test_of_images_of_one_pixel_the_variance_of_the_auc_is_nearly_delong_s():
     labels = rng.random(60) < 0.4
     scores = rng.normal(labels, 1).round(1)
     images = {
-        str(k): segbench.count_pixels([label], [score])
-        for k, (label, score) in enumerate(zip(labels, scores, strict=True))
+        str(k): segbench.count([label], [score]) for k, (label, score) in enumerate(zip(labels, scores, strict=True))
     }
     above, below = placements(scores[labels], scores[~labels])
     m, n = labels.sum(), (~labels).sum()
@@ -175,7 +174,7 @@ def test_of_many_images_the_variance_of_the_auc_is_nearly_obuchowski_s():
     scale = count / (count - 1)
     expected = scale * ((off[0] ** 2).sum() / m**2 + (off[1] ** 2).sum() / n**2 + 2 * (off[0] * off[1]).sum() / (m * n))
     images = {
-        str(k): segbench.count_pixels(np.repeat([1, 0], [p.size, q.size]), np.concatenate([p, q]))
+        str(k): segbench.count(np.repeat([1, 0], [p.size, q.size]), np.concatenate([p, q]))
         for k, (p, q) in enumerate(sets)
     }
     found = segbench.intervals(images).standard_errors["auc_roc"] ** 2
@@ -219,7 +218,7 @@ def test_nor_does_it_of_very_many_scores():
         labels = rng.random(4000) < 0.1
         scores = [1 / (1 + np.exp(-rng.normal(labels, 1))) for _ in range(2)]
         for name, values in zip(methods, [*scores, scores[1] ** 3], strict=True):
-            methods[name][str(image)] = segbench.count_pixels(labels, values)
+            methods[name][str(image)] = segbench.count(labels, values)
     comparison = segbench.compare(methods)
     for metric in ("ods_f", "auc_roc", "average_precision", "auc_pr"):
         stored, changed, between = comparison.rows(metric)
@@ -282,7 +281,7 @@ def label_sets(held):
     for image in range(12):
         truth = rng.integers(0, 3 if image < held else 2, (8, 8))
         guess = np.where(rng.random(truth.shape) < 0.7, truth, rng.integers(0, 2, truth.shape))
-        images[str(image)] = count_labels(truth, guess, classes=3)
+        images[str(image)] = count(truth, guess, Labels(classes=3))
     return images
 
 
@@ -295,7 +294,7 @@ def test_a_class_that_few_images_hold_is_named(held, noted):
 
 def test_a_class_that_is_only_predicted_is_held_by_no_image():
     images = label_sets(0)
-    images["0"] = count_labels(np.zeros((2, 2), int), np.full((2, 2), 2), classes=3)
+    images["0"] = count(np.zeros((2, 2), int), np.full((2, 2), 2), Labels(classes=3))
     assert any(note.endswith("2 (0 images)") for note in segbench.intervals(images).notes)
 
 
@@ -305,8 +304,8 @@ def test_a_difference_to_a_calibrated_method_is_not_tested():
     for image in range(30):
         scores = rng.random(400).round(2)
         labels = rng.random(400) < scores
-        methods["calibrated"][str(image)] = segbench.count_pixels(labels, scores)
-        methods["wrong"][str(image)] = segbench.count_pixels(labels, scores**3)
+        methods["calibrated"][str(image)] = segbench.count(labels, scores)
+        methods["wrong"][str(image)] = segbench.count(labels, scores**3)
     comparison = segbench.compare(methods, protocol=segbench.Pixels(calibration=True))
     found = row(comparison, "ece")
     assert math.isnan(found.p_value)
@@ -318,19 +317,19 @@ def test_a_difference_to_a_calibrated_method_is_not_tested():
 
 def test_calibration_has_no_interval_below_30_images():
     rng = np.random.default_rng(0)
-    images = {str(k): segbench.count_pixels(rng.random(50) < 0.5, rng.random(50)) for k in range(29)}
+    images = {str(k): segbench.count(rng.random(50) < 0.5, rng.random(50)) for k in range(29)}
     found = segbench.intervals(segbench.Pixels(calibration=True).table(images))
     assert found.undefined["ece"] == "29 images: this metric has intervals from 30 images on"
     assert found["brier"][0] < found.estimates["brier"] < found["brier"][1]
 
 
-def half_without_positives(count, **settings):
+def half_without_positives(protocol):
     """Two methods over 12 images of 40 pixels; six of the images have 10 positives, the others have none."""
     rng = np.random.default_rng(0)
     truths = [np.repeat([k % 2, 0], [10, 30]) for k in range(12)]
     return {
         method: {
-            str(k): count(truth, np.where(rng.random(40) < 0.7, truth, 1 - truth), **settings)
+            str(k): segbench.count(truth, np.where(rng.random(40) < 0.7, truth, 1 - truth), protocol)
             for k, truth in enumerate(truths)
         }
         for method in "ab"
@@ -339,29 +338,26 @@ def half_without_positives(count, **settings):
 
 @pytest.mark.parametrize("key", ["ods_f", "mean_image_f"])
 def test_images_without_positives_count_for_no_freedom(key):
-    assert row(segbench.compare(half_without_positives(segbench.count_pixels)), key).freedom == 5
+    assert row(segbench.compare(half_without_positives("pixels")), key).freedom == 5
 
 
 @pytest.mark.parametrize("key", ["iou", "dice", "precision", "recall", "mcc", "iou_images", "dice_images"])
 def test_images_without_the_class_count_for_no_freedom(key):
-    assert row(segbench.compare(half_without_positives(count_labels)), key).freedom == 5
+    assert row(segbench.compare(half_without_positives("labels")), key).freedom == 5
 
 
 @pytest.mark.parametrize("protocol", [segbench.Labels(), segbench.Pixels(at=(0.5,))])
 def test_all_images_count_where_negatives_do(protocol):
     key = {"labels": "specificity", "pixels": "specificity@0.5"}[protocol.name]
-    count = {"labels": count_labels, "pixels": segbench.count_pixels}[protocol.name]
-    comparison = segbench.compare(half_without_positives(count), protocol=protocol)
+    comparison = segbench.compare(half_without_positives(protocol), protocol=protocol)
     assert row(comparison, key).freedom == pytest.approx((6 * 30 + 6 * 40) ** 2 / (6 * 30**2 + 6 * 40**2) - 1)
 
 
 def test_all_images_count_alike_in_means_that_each_has():
-    comparison = segbench.compare(half_without_positives(segbench.count_pixels), protocol=segbench.Pixels(at=(0.5,)))
+    comparison = segbench.compare(half_without_positives("pixels"), protocol=segbench.Pixels(at=(0.5,)))
     assert row(comparison, "mean_image_accuracy@0.5").freedom == 11
 
 
 def test_dice_of_masks_has_the_same_p_value_by_either_protocol():
-    of_labels, of_pixels = (
-        segbench.compare(half_without_positives(count)) for count in (count_labels, segbench.count_pixels)
-    )
+    of_labels, of_pixels = (segbench.compare(half_without_positives(protocol)) for protocol in ("labels", "pixels"))
     assert row(of_labels, "dice").p_value == pytest.approx(row(of_pixels, "ods_f").p_value, abs=1e-12)

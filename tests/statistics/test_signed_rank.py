@@ -316,7 +316,7 @@ class TestAnswer:
         assert (row.wins, row.ties, row.losses) == (8, 0, 0)
         verdict = comparison.answer().verdict
         assert verdict.startswith("a leads b by 4.5")
-        assert verdict.endswith("(Hodges-Lehmann estimate; signed-rank test, p = .0078; 8 wins, 0 ties, 0 losses)")
+        assert verdict.endswith("(Hodges-Lehmann estimate; signed-rank test, p = .008; 8 wins, 0 ties, 0 losses)")
         assert comparison.signature.startswith("differences:signed-rank-95|")
 
     def test_table_has_the_same(self):

@@ -98,7 +98,9 @@ def load_one(place: str, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_
 
 def by_segbench(image: EdgeImage, thresholds: NDArray[np.float64]) -> segbench.BoundaryCounts:
     """Count with segbench."""
-    return segbench.count_boundaries(image.ground_truths, image.scores, thresholds=thresholds, max_dist=MAX_DIST)
+    return segbench.count(
+        image.ground_truths, image.scores, segbench.Boundaries(thresholds=thresholds, max_dist=MAX_DIST)
+    )
 
 
 def by_pyedgeeval(image: EdgeImage, thresholds: NDArray[np.float64]) -> segbench.BoundaryCounts:

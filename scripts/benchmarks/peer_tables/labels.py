@@ -77,7 +77,7 @@ def ragged(seed: int, shape: tuple[int, int] = SHAPE) -> tuple[Maps, Maps]:
 
 def by_segbench(truth: Maps, predicted: Maps) -> Matrix:
     """Count with segbench, whose last column holds pixels predicted outside the classes."""
-    return segbench.count_labels(truth, predicted, classes=CLASSES).matrix[:, :-1]
+    return segbench.count(truth, predicted, segbench.Labels(classes=CLASSES)).matrix[:, :-1]
 
 
 def by_bincount(truth: Maps, predicted: Maps) -> Matrix:

@@ -39,7 +39,7 @@ def by_segbench(work: str) -> Answer:
     import segbench
 
     def answer(labels: NDArray[np.bool_], scores: NDArray[Any]) -> Any:  # noqa: ANN401 - arrays or a number
-        counts = segbench.count_pixels(labels, scores)
+        counts = segbench.count(labels, scores)
         if work == "AP":
             return segbench.average_precision(counts)
         if work == "AUC-ROC":

@@ -90,7 +90,9 @@ def _chosen(images: list[LabelMaps], *, alone: bool) -> tuple[list[LabelMaps]]:
 
 def by_segbench(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
     """Give VOI and adapted Rand error of each image at each threshold, means over annotators."""
-    curves = [segbench.region_curve(segbench.count_regions(maps.ground_truths, maps.segmentations)) for maps in images]
+    curves = [
+        segbench.region_curve(segbench.count(maps.ground_truths, maps.segmentations, "regions")) for maps in images
+    ]
     return [np.array([curve.voi, curve.adapted_rand_error]) for curve in curves]
 
 

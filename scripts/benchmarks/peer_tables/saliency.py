@@ -49,7 +49,10 @@ def images(root: str, method: str, most: int) -> tuple[list[MaskImage]]:
 
 def by_segbench(given: Sequence[MaskImage]) -> list[float]:
     """Measure each image, then the set."""
-    counts = {image.name: segbench.count_saliency(image.ground_truth, image.scores, positive=">128") for image in given}
+    counts = {
+        image.name: segbench.count(image.ground_truth, image.scores, segbench.Saliency(positive=">128"))
+        for image in given
+    }
     summary = segbench.Saliency().table(counts).summary()
     return [summary[key] for key in KEYS]
 

@@ -8,83 +8,19 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from segbench.core.arguments import Quantize, as_quantize
-from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, split_mask, where_counted
-from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import are_levels, as_shares, quantized, refuse_nan, refuse_not_finite
+from segbench.core.arguments import Quantize
+from segbench.core.arrays import Array, BoolArray, FloatArray
+from segbench.core.errors import DataError
+from segbench.core.levels import are_levels, as_shares, quantized, refuse_not_finite
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.defects import Found, anomalous_pixels
-from segbench.protocols.label_rules import Positive, void_values, where_not_void
+from segbench.protocols.anomalies.defects import Found
 from segbench.protocols.pixels.counting import refuse_unfit_to_round
 
 ImageScore = Literal["max", "top1"]
 
 _TOP = 100  # one pixel in so many makes the score of an image
-
-
-def count_anomalies(
-    labels: ArrayLike,
-    scores: ArrayLike,
-    valid: ArrayLike | None = None,
-    *,
-    positive: Positive | None = None,
-    void: Sequence[float] = (),
-    quantize: Quantize | None = None,
-    image_score: ImageScore | float = "max",
-) -> AnomalyCounts:
-    """Count the normal and anomalous pixels of an image by score, component by component.
-
-    Parameters
-    ----------
-    labels : array, shape (H, W)
-        Ground truth, anomalous where greater than 0. Masked pixels, here or in `scores`, are counted as ignored, as
-        those outside `valid` are.
-    scores : array, shape (H, W)
-        Higher means more anomalous, of any range. Integers are divided by the maximum of their type.
-    valid : array of bool, shape (H, W), optional
-        True where a pixel counts.
-    positive : str, float or sequence of float, optional
-        Which values of `labels` are anomalous, as in `Anomalies`.
-    void : sequence of float
-        Values of `labels` where pixels do not count, as in `Anomalies`.
-    quantize : {8, 16}, optional
-        Round float scores in [0, 1] to levels of 8 or 16 bits, see `Pixels`.
-    image_score : {"max", "top1"} or float
-        The score of the image: the highest of its pixels, the mean of their highest 1 %, or this number.
-
-    Returns
-    -------
-    AnomalyCounts
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ or are not two-dimensional, or an option is none of those above.
-    DataError
-        If labels are NaN, or hold grey levels and `positive` is not given; if a score that counts is not finite, or
-        with `quantize` one outside [0, 1].
-
-    Examples
-    --------
-    >>> counts = count_anomalies([[0, 1, 0, 1]], [[0.2, 0.9, 0.1, 0.8]])
-    >>> counts.components, counts.total_normal, counts.anomalous_images.tolist()
-    (2, 2, [0.9])
-    """
-    (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
-    truth, values = as_array(truth, "labels"), as_array(values, "scores")
-    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
-        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
-    counted = where_counted(valid, (truth.shape,), (unlabelled, unscored))
-    counted = where_not_void(truth, void_values(void), counted)
-    refuse_nan("labels", truth if counted is None else truth[counted])
-    anomalous = anomalous_pixels("labels", truth, counted, positive)
-    bits = as_quantize(quantize, "quantize")
-    score = image_score if isinstance(image_score, str) else float(image_score)
-    if score not in ("max", "top1") and not (isinstance(score, float) and math.isfinite(score)):
-        raise ArgumentError(f"image_score is {image_score!r}, expected 'max', 'top1' or a number")
-    return count_map("scores", anomalous, values, counted, quantize=bits, image_score=score)
 
 
 def soft_map(name: str, prediction: Array, valid: BoolArray | None, quantize: Quantize | None) -> tuple[Array, float]:

@@ -21,7 +21,7 @@ from segbench.core.arrays import (
     total_of,
     within_total,
 )
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
@@ -57,8 +57,8 @@ class AnomalyCounts(Counts):
 
     Examples
     --------
-    >>> from segbench import count_anomalies
-    >>> counts = count_anomalies([[0, 1], [0, 0]], [[0.1, 0.9], [0.4, 0.1]])
+    >>> from segbench import count
+    >>> counts = count([[0, 1], [0, 0]], [[0.1, 0.9], [0.4, 0.1]], "anomalies")
     >>> counts.scores.tolist(), counts.normal.tolist(), counts.anomalous.tolist(), counts.anomalous_images.tolist()
     ([0.4, 0.1], [1, 2], [1], [0.9])
     """
@@ -136,6 +136,7 @@ class AnomalyCounts(Counts):
         return f"{many(self.components, 'component')} of {self.total_anomalous} among {self.total_normal} normal pixels"
 
     @classmethod
+    @noting_origin
     def sum(cls, counts: Iterable[Self]) -> Self:
         parts = list(counts)
         scores, normal, image_sizes = _merged([(part.scores, part.normal, part.image_sizes) for part in parts])

@@ -15,7 +15,7 @@ from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, che
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import named
+from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like
@@ -75,7 +75,9 @@ def read_scores(table: Any) -> Scores:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.MeasuredBySet, can.Prepared, can.Pictured):
+class Anomalies(
+    Protocol, can.ApartByFolder, can.Verb, can.Checked, can.FromFiles, can.MeasuredBySet, can.Prepared, can.Pictured
+):
     """Settings of the anomaly protocol.
 
     Parameters
@@ -153,7 +155,8 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         if isinstance(self.defects, (str, PathLike)):
             set_fields(self, defects=read_defects(self.defects))
         set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
-        set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
+        numbered, several = numbered_by(self.positive), bool(self.defects)
+        set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=several))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")), void=void_values(self.void))
         if not isinstance(self.image_scores, tuple):
             set_fields(self, image_scores=read_scores(self.image_scores))
@@ -192,9 +195,7 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
-        from segbench.protocols.anomalies.counting import count_anomalies
-
-        count_anomalies(np.eye(2), np.eye(2, dtype=np.float32))
+        self.count(Sample("compiled", (np.eye(2),), (np.eye(2, dtype=np.float32),)))
 
     @property
     def expected(self) -> Expected:
@@ -205,6 +206,19 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.Checked, can.Measured
         return Expected(
             rule=rule, implied=implied, unnamed_rule=unnamed, void=self.void, one_annotator=of_masks, scores=scores
         )
+
+    @property
+    def why_not_arrays(self) -> str:
+        if not self.image_scores:
+            return ""
+        scores = format_setting("image_score", "max")
+        return f"{named('image_scores')} names images as files are named; evaluate folders with it, or give {scores}"
+
+    @property
+    def why_not_alone(self) -> str:
+        if not self.defects:
+            return self.why_not_arrays
+        return f"{named('defects')} takes each file of an image as a defect: evaluate folders with it, or leave it out"
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size

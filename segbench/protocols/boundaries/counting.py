@@ -27,43 +27,7 @@ def count_boundaries(
     max_dist: float | str = 0.0075,
     thin: bool = True,
 ) -> BoundaryCounts:
-    """Count matched and total boundary pixels of an image at every threshold.
-
-    Parameters
-    ----------
-    ground_truths : array of shape (H, W), or a sequence of them
-        Boundary maps, one per annotator; pixels other than 0 are on. They are not thinned.
-    scores : array, shape (H, W)
-        Soft boundary map: uint8 or uint16 levels (over 255 or 65535), bool, or floats.
-    thresholds : int or sequence of float
-        A number K from 1 to 65535 for thresholds ``linspace(1 / (K + 1), 1 - 1 / (K + 1), K)``, as in the official code
-        (up to the last bit ``k / (K + 1)``), scores then in [0, 1]; or rising thresholds. A pixel is on where
-        ``score >= threshold``; `BoundaryCounts.thresholds` are the numbers compared with.
-    max_dist : float or str
-        Tolerance as a fraction of the image's diagonal, or in pixels up to 1000, ``"2px"``; inclusive. 0 matches equal
-        pixels only.
-    thin : bool
-        Whether to thin the map of each threshold first (`segbench.thin`).
-
-    Returns
-    -------
-    BoundaryCounts
-        A ground-truth pixel counts once an annotator; a prediction pixel counts once, and as matched if any
-        annotator's matching used it.
-
-    Raises
-    ------
-    ArgumentError
-        If an argument is out of range.
-    DataError
-        If sizes differ, or scores are NaN, infinite, or outside [0, 1] under a number of thresholds.
-
-    Examples
-    --------
-    >>> counts = count_boundaries([[0, 1, 0, 0]], [[0.0, 0.9, 0.0, 0.4]], thresholds=3, max_dist=0.0)
-    >>> counts.matched_gt, counts.total_pred
-    (array([1, 1, 1]), array([2, 1, 1]))
-    """
+    """Count matched and total boundary pixels of an image at every threshold."""
     soft = inputs.as_scores(scores, "prediction")
     levels_at = inputs.as_thresholds(thresholds)
     if np.ndim(thresholds) == 0:

@@ -71,7 +71,7 @@ def match_boundaries(
         Tolerance in pixels, inclusive, up to 1e9; 0 matches equal pixels only. With a tolerance given as a fraction,
         ``max_dist * sqrt(H**2 + W**2)``.
     annotator : int
-        Index of the annotator, from 0; part of the tie-break, so that a picture shows what `count_boundaries` counted.
+        Index of the annotator, from 0; part of the tie-break, so that a picture shows what was counted.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Settings of the boundary protocol, and how the files of an image become what `count_boundaries` takes."""
+"""Settings of the boundary protocol, and how the files of an image become what it counts."""
 
 from __future__ import annotations
 

@@ -47,10 +47,10 @@ class CenterlineCounts(CountsAtThresholds):
     Examples
     --------
     >>> import numpy as np
-    >>> from segbench import count_centerlines
+    >>> from segbench import count
     >>> truth, predicted = np.zeros((2, 7, 9), bool)
     >>> truth[2:5, 1:8] = predicted[2:5, 1:5] = True
-    >>> counts = count_centerlines(truth, predicted)
+    >>> counts = count(truth, predicted, "centerlines")
     >>> counts.true_skeleton, counts.true_inside.tolist(), counts.skeleton_pixels.tolist()
     (6, [4], [3])
     """

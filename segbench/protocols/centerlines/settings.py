@@ -25,7 +25,7 @@ from segbench.protocols.states import State
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from segbench.core.arrays import BoolArray, FloatArray
     from segbench.core.pictures import Pictures
@@ -143,7 +143,8 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
-        count_centerlines(np.eye(3), np.eye(3), skeleton=self.skeleton)
+        mask = np.eye(3, dtype=np.bool_)
+        self.count(Sample("compiled", (mask,), (mask,)))
 
     @property
     def expected(self) -> Expected:
@@ -210,57 +211,3 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         settings: dict[str, Any] = {"positive": self.positive, "void": self.void, "no_volumes": _NO_VOLUMES}
         unit = isinstance(self.thresholds, int)
         return *masks_at(sample, some if self._soft else None, unit_range=unit, **settings), thresholds
-
-
-def count_centerlines(
-    ground_truth: ArrayLike,
-    prediction: ArrayLike,
-    valid: ArrayLike | None = None,
-    *,
-    at: float | None = None,
-    thresholds: int | tuple[float, ...] | None = None,
-    skeleton: Skeleton = "zhang",
-    connectivity: Literal[8, 4] = 8,
-    positive: Positive | None = None,
-    void: Sequence[int] = (),
-) -> CenterlineCounts:
-    """Compare the centerlines of two masks, or of a mask and a soft map at one threshold or at several.
-
-    Parameters
-    ----------
-    ground_truth : array of bool or numbers, shape (H, W)
-        A mask.
-    prediction : array, shape (H, W)
-        The predicted mask; with `at` or `thresholds` a soft map.
-    valid : array of bool, shape (H, W), optional
-        True where a pixel counts; others are background in both masks, as masked pixels are.
-    at, thresholds, skeleton, connectivity, positive, void
-        As in `Centerlines`.
-
-    Returns
-    -------
-    CenterlineCounts
-        Its `cldice`, `precision` and `sensitivity` hold a value for each threshold.
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, arrays have more than two dimensions, or a setting is out of range.
-    DataError
-        If an array holds values that the settings do not allow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> truth, predicted = np.zeros((2, 7, 9), bool)
-    >>> truth[2:5, 1:8] = predicted[2:5, 1:5] = True
-    >>> counts = count_centerlines(truth, predicted)
-    >>> counts.precision, counts.sensitivity, counts.cldice
-    (array([1.]), array([0.66666667]), array([0.8]))
-    """
-    from segbench.protocols.mask_pairs import counts_of
-
-    protocol = Centerlines(
-        at=at, thresholds=thresholds, skeleton=skeleton, connectivity=connectivity, positive=positive, void=void
-    )
-    return counts_of(protocol, ground_truth, prediction, valid, of_stacks=_NO_VOLUMES)

@@ -11,12 +11,11 @@ import numpy as np
 
 from segbench.core.arguments import as_whole
 from segbench.core.arrays import IntArray, as_counts, frozen
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.protocols.class_names import read_classes
-from segbench.protocols.contours.choices import Empty, Percentile
 from segbench.protocols.contours.distances import Distances
-from segbench.protocols.contours.measures import Conventions, Mask
+from segbench.protocols.contours.measures import Mask
 
 MASKS, OBJECTS = "masks", "objects"
 """What `ContourCounts.classes` holds where there are no classes: one mask, or as many objects as an image has."""
@@ -25,7 +24,7 @@ NO_MATRIX: IntArray = np.zeros((0, 1), np.int64)
 
 _TABLES = {"areas": 3, "bands": 3, "davis": 4, "sizes": 2}
 _LISTS = ("squared", "units", "halves")
-_DIFFERENT = "the arrays of contour counts are of different masks; take counts from count_contours"
+_DIFFERENT = "the arrays of contour counts are of different masks; take counts from segbench.count"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,10 +66,10 @@ class ContourCounts(Counts):
     Examples
     --------
     >>> import numpy as np
-    >>> from segbench import count_contours
+    >>> from segbench import count
     >>> truth, predicted = np.zeros((2, 6, 6), bool)
     >>> truth[1:4, 1:4] = predicted[1:4, 2:5] = True
-    >>> counts = count_contours(truth, predicted)
+    >>> counts = count(truth, predicted, "contours")
     >>> counts.areas.tolist(), counts.metrics()["hd"], counts.metrics()["assd"]
     ([[9, 9, 6]], 1.0, 0.5)
     """
@@ -149,45 +148,8 @@ class ContourCounts(Counts):
         there, back = self.distances(place)
         return Mask(areas, bands, davis, there, back, self.surface == "lengths", self.squared_diagonal)
 
-    def metrics(
-        self,
-        name: str | int | None = None,
-        *,
-        hd95: Percentile = "larger",
-        empty: Empty = "undefined",
-        spacing: float = 1.0,
-        nsd: Sequence[float] = (2.0,),
-    ) -> dict[str, float]:
-        """Compute every metric of one mask of one image.
-
-        Parameters
-        ----------
-        name : str or int, optional
-            The name of a class, or the number of an object, from 1; needed where there are several.
-        hd95, empty, spacing, nsd
-            As in `Contours`.
-
-        Returns
-        -------
-        dict of str to float
-            By key, ``"hd95"`` or ``"nsd@2"``; nan where undefined.
-
-        Raises
-        ------
-        ArgumentError
-            If there is no such mask, or counts are of several images.
-        """
-        names = self.names or tuple(map(str, range(1, len(self.areas) + 1)))
-        if self.images != 1:
-            raise ArgumentError(f"counts are of {self.images} images; metrics are means over images: evaluate them")
-        if name is None and len(names) == 1:
-            name = names[0]
-        if str(name) not in names:
-            raise ArgumentError(f"name is {name!r}, expected one of {', '.join(names)}")
-        conventions = Conventions(hd95=hd95, empty=empty, spacing=spacing, nsd=nsd)
-        return conventions.measure(self.mask(names.index(str(name))))
-
     @classmethod
+    @noting_origin
     def sum(cls, counts: Iterable[ContourCounts]) -> ContourCounts:
         total: ContourCounts | None = None
         rest = iter(counts)

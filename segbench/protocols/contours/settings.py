@@ -31,7 +31,7 @@ from segbench.protocols.states import State
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
@@ -549,62 +549,3 @@ class _ClassAsMask(OneClass, Contours):
 
     of: Contours
     label: int
-
-
-def count_contours(
-    ground_truth: ArrayLike,
-    prediction: ArrayLike,
-    valid: ArrayLike | None = None,
-    *,
-    surface: Surface = "pixels",
-    at: float | None = None,
-    classes: int | Sequence[int] | str | None = None,
-    names: Sequence[str] | None = None,
-    void: Sequence[int] | None = None,
-    positive: Positive | None = None,
-    gt_map: str | Mapping[int, int] = "",
-    pred_map: str | Mapping[int, int] = "",
-) -> ContourCounts:
-    """Measure the contours of masks, or of the classes of label maps, against each other.
-
-    Parameters
-    ----------
-    ground_truth : array of bool or numbers, shape (H, W)
-        A mask, or the label of each pixel.
-    prediction : array, shape (H, W)
-        The predicted mask or labels; with `at` a soft map.
-    valid : array of bool, shape (H, W), optional
-        True where a pixel counts; others are background in both masks, as masked pixels are.
-    surface, at, classes, names, void, positive, gt_map, pred_map
-        As in `Contours`.
-
-    Returns
-    -------
-    ContourCounts
-        Its `metrics` gives every metric.
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, arrays have more than two dimensions, or a setting is out of range.
-    DataError
-        If an array holds values that the settings do not allow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> truth, predicted = np.zeros((2, 8, 8), bool)
-    >>> truth[2:6, 2:6] = predicted[2:6, 2:7] = True
-    >>> metrics = count_contours(truth, predicted).metrics()
-    >>> metrics["hd"], metrics["nsd@2"], round(metrics["dice"], 4)
-    (1.0, 1.0, 0.8889)
-    """
-    from segbench.protocols.contours.inputs import no_volumes
-    from segbench.protocols.mask_pairs import counts_of
-
-    protocol = Contours(
-        surface=surface, at=at, classes=classes, names=names, void=void, positive=positive, gt_map=gt_map,
-        pred_map=pred_map,
-    )  # fmt: skip
-    advice: dict[str, Any] = {"of_stacks": no_volumes(), "maps": classes is not None}
-    return counts_of(protocol, ground_truth, prediction, valid, **advice)

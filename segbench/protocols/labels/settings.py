@@ -38,7 +38,7 @@ from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from segbench.core.arrays import BoolArray, FloatArray, IntArray
     from segbench.core.pictures import Pictures
@@ -276,6 +276,12 @@ class Labels(
         if self.positive is not None or not self.masks:
             return {}
         return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
+
+    def settle_alone(self, facts: Facts, file: str) -> Facts:
+        """Take the larger value beside 0 of masks as positive, unless a rule says which is."""
+        if self.masks and self.positive is None:
+            return rules.positive_alone(facts, file)
+        return super().settle_alone(facts, file)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -546,63 +552,3 @@ def _count_void(void: int, missing: int) -> str:
 def _swapped(counts: LabelCounts) -> LabelCounts:
     """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
     return replace(counts, matrix=counts.matrix[::-1])
-
-
-def count_labels(
-    ground_truth: ArrayLike,
-    prediction: ArrayLike,
-    valid: ArrayLike | None = None,
-    *,
-    classes: int | Sequence[int] | str | None = None,
-    names: Sequence[str] | None = None,
-    void: Sequence[int] | None = None,
-    positive: rules.Positive | None = None,
-    predicted_positive: rules.Positive | None = None,
-    gt_map: str | Mapping[int, int] = "",
-    pred_map: str | Mapping[int, int] = "",
-) -> LabelCounts:
-    """Count pixels by true and predicted class.
-
-    Parameters
-    ----------
-    ground_truth : array of whole numbers or bool, any shape
-        The label of each pixel. Masked pixels, here or in `prediction`, are counted as ignored, as those outside
-        `valid` are.
-    prediction : array, the shape of `ground_truth`, or a stack with one more axis
-        The predicted labels. With one more axis, first or last, the scores of the classes, of which the highest wins;
-        of equal ones the first.
-    valid : array of bool, the shape of `ground_truth`, optional
-        True where a pixel counts.
-    classes, names, void, positive, predicted_positive, gt_map, pred_map
-        As in `Labels`. Without `classes` both are masks; one that holds a single value is positive where this is not 0.
-
-    Returns
-    -------
-    LabelCounts
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, or a setting is out of range.
-    DataError
-        If the ground truth holds labels that are neither classes nor void, or something is not a label map.
-
-    Examples
-    --------
-    >>> counts = count_labels([0, 1, 1, 2, 255], [0, 1, 2, 2, 0], classes=3)
-    >>> counts.matrix
-    array([[1, 0, 0, 0],
-           [0, 1, 1, 0],
-           [0, 0, 1, 0]])
-    >>> counts.ignored
-    1
-    """
-    from segbench.protocols.mask_pairs import image_of
-
-    protocol = Labels(
-        classes=classes, names=names, void=void, positive=positive, predicted_positive=predicted_positive,
-        gt_map=gt_map, pred_map=pred_map,
-    )  # fmt: skip
-    found = protocol.count(image_of(ground_truth, prediction, valid, maps=True))
-    alone = protocol.masks and positive is None and len(found.facts) == 1 and found.facts[0] != 0
-    return _swapped(found.counts) if alone else found.counts

@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from segbench.core.arguments import as_whole
 from segbench.core.arrays import IntArray, as_counts, frozen
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.protocols.class_names import read_classes, written_classes
@@ -56,9 +56,9 @@ class ObjectCounts(Counts):
     Examples
     --------
     >>> import numpy as np
-    >>> from segbench import count_objects
+    >>> from segbench import count
     >>> truth = np.array([[1, 1, 0, 2], [1, 1, 0, 2]])
-    >>> counts = count_objects(truth, np.array([[5, 5, 5, 0], [5, 5, 5, 0]]))
+    >>> counts = count(truth, np.array([[5, 5, 5, 0], [5, 5, 5, 0]]), "objects")
     >>> counts.objects.tolist(), counts.shared.tolist(), counts.whole.tolist()
     ([[2, 1, 0]], [4], [6])
     >>> counts.metrics()["f1@0.5"], round(counts.metrics()["pq"], 4)
@@ -84,7 +84,7 @@ class ObjectCounts(Counts):
         number = len(self.labels)
         fit = len(self.things) == len(self.objects) == len(self.sizes) == number
         if not fit or not self.shared.size == self.whole.size == self.sizes.sum() or self.aji.size != 4:
-            raise ArgumentError("the arrays of object counts do not fit each other; take counts from count_objects")
+            raise ArgumentError("the arrays of object counts do not fit each other; take counts from segbench.count")
 
     @classmethod
     def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
@@ -131,26 +131,8 @@ class ObjectCounts(Counts):
         rows = {name: getattr(self, name)[place : place + 1] for name in ("things", *_TABLES)}
         return replace(self, classes=written_classes([label], [self.names[place]]), shared=shared, whole=whole, **rows)
 
-    def metrics(self, iou: float | Sequence[float] = (0.5, 0.75, 0.9)) -> dict[str, float]:
-        """Compute every metric, as of a set of this one image.
-
-        Parameters
-        ----------
-        iou : float or sequence of float
-            The thresholds of instances, as in `Objects`.
-
-        Returns
-        -------
-        dict of str to float
-            By key, ``"pq"`` or ``"f1@0.5"``; nan where undefined.
-        """
-        from segbench.protocols.registry import measuring
-
-        protocol: Any = measuring(self)
-        table = (replace(protocol, iou=iou) if self.of == INSTANCES else protocol).table({"": self})
-        return dict(zip((metric.key for metric in table.metrics), table.estimates.tolist(), strict=True))
-
     @classmethod
+    @noting_origin
     def sum(cls, counts: Iterable[Self]) -> Self:
         held = list(counts)
         if not held:

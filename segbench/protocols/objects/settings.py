@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
 from segbench.core.metric import Metric
@@ -41,7 +41,7 @@ from segbench.protocols.states import State
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
@@ -411,69 +411,3 @@ class _ClassOfSegments(OneClass, Objects):
         """Return its quality, and every total."""
         found = super().metrics()
         return (*found[:3], *(metric for metric in found if metric.kind == "total"))
-
-
-def count_objects(
-    ground_truth: ArrayLike,
-    prediction: ArrayLike,
-    valid: ArrayLike | None = None,
-    *,
-    kind: Kind | None = None,
-    divisor: int | None = None,
-    classes: int | Sequence[int] | str | None = None,
-    names: Sequence[str] | None = None,
-    things: str | Sequence[int] = (),
-    void: Sequence[int] | None = None,
-    at: float | None = None,
-    positive: Positive | None = None,
-    connectivity: int = 8,
-    min_true: int = 0,
-    min_predicted: int = 0,
-) -> ObjectCounts:
-    """Match the objects of two maps.
-
-    Parameters
-    ----------
-    ground_truth : array of int or bool, shape (H, W)
-        The number of an object for each pixel, and 0 for none; a panoptic map with `divisor`, or a mask.
-    prediction : array, shape (H, W)
-        The predicted map; of components a mask, or with `at` a soft map.
-    valid : array of bool, shape (H, W), optional
-        True where a pixel counts; others are void, as masked pixels are.
-    kind, divisor, classes, names, things, void, at, positive, connectivity, min_true, min_predicted
-        As in `Objects`.
-
-    Returns
-    -------
-    ObjectCounts
-        Its `metrics` gives every metric.
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, arrays do not have two dimensions, or a setting is out of range.
-    DataError
-        If an array holds values that the settings do not allow.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> truth = np.zeros((8, 9), int)
-    >>> truth[2:6, :4], truth[2:6, 5:] = 1, 2
-    >>> metrics = count_objects(truth > 0, truth > 0, kind="components").metrics()
-    >>> metrics["component_f1"]
-    1.0
-    >>> merged = np.zeros_like(truth)
-    >>> merged[2:6] = 1
-    >>> metrics = count_objects(truth, merged).metrics()
-    >>> metrics["f1@0.5"], round(metrics["aji"], 4), round(metrics["aji_plus"], 4)
-    (0.0, 0.4444, 0.3077)
-    """
-    from segbench.protocols.mask_pairs import counts_of
-
-    protocol = Objects(
-        kind=kind, divisor=divisor, classes=classes, names=names, things=things, void=void, at=at, positive=positive,
-        connectivity=connectivity, min_true=min_true, min_predicted=min_predicted,
-    )  # fmt: skip
-    stacks = f"objects of a stack that overlap have no label map: keep the one on top; or {VOLUMES}"
-    return counts_of(protocol, ground_truth, prediction, valid, of_stacks=stacks)

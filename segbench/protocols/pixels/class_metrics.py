@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray
-from segbench.core.counts import Counts
+from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, held_note
@@ -118,6 +118,7 @@ class ClassCounts(Counts):
         return cls(tuple(parts), tuple(parts.values()))
 
     @classmethod
+    @noting_origin
     def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:
         parts = list(counts)
         names = list(dict.fromkeys(part.names for part in parts))

@@ -20,7 +20,7 @@ _MANY = 10**5  # to sort fewer pixels takes less time than to go through all lev
 
 
 def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
-    """Count one image; `name` is what errors call its scores, see `segbench.count_pixels`."""
+    """Count one image; `name` is what errors call its scores."""
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
         return _count_levels(labels, valid, zero_or_one(scores).view(np.uint8), 2)

@@ -348,8 +348,11 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         """Where thresholds come from when they are not the scores themselves."""
         return ", ".join(sorted(self._pool.sources - {""}))
 
-    def _summary(self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...]) -> Summary:
-        return replace(super()._summary(keys, totals, notes), threshold_source=self.threshold_source)
+    def _summary(
+        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...], why_no_means: str = ""
+    ) -> Summary:
+        summary = super()._summary(keys, totals, notes, why_no_means)
+        return replace(summary, threshold_source=self.threshold_source)
 
     @property
     def pooled(self) -> ScoreCounts:

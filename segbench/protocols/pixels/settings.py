@@ -24,12 +24,12 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, as_quantize, as_real, check_choice, check_settings, listed, set_fields
+from segbench.core.arguments import Quantize, as_quantize, as_real, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
 from segbench.core.metric import Metric
@@ -44,24 +44,20 @@ from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from segbench.core.arrays import Array, BoolArray, FloatArray
+    from segbench.core.arrays import Array, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
     from segbench.core.table import Kept
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
-_ONE_GROUND_TRUTH = (
-    "an accumulator of pixels takes one ground truth per image; several annotators are counted from files "
-    "(segbench.evaluate), or by segbench.count_pixels(annotators=...)"
-)
 _LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can.OnDevice, can.FromFiles, can.Pictured):
+class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can.OnDevice, can.Pictured):
     """Settings of the pixel protocol.
 
     Parameters
@@ -160,7 +156,8 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         at = {as_real(value, named("at")) for value in given}
         void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
         set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
-        set_fields(self, reads=replace(self.reads, numbered=rules.numbered_by(positive)))
+        numbered, annotators = rules.numbered_by(positive), self.annotators is not None
+        set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=annotators))
         set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
         thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
         source = (self.thresholds_source or "given") if thresholds else ""
@@ -238,6 +235,12 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
         return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
 
+    def settle_alone(self, facts: Facts, file: str) -> Facts:
+        """Take the larger value beside 0 of masks as positive, unless a rule says which is."""
+        if self.positive is None:
+            return rules.positive_alone(facts, file)
+        return super().settle_alone(facts, file)
+
     def count(self, sample: Sample) -> Counted:
         from segbench.core.levels import INVERTED, as_shares
         from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
@@ -274,14 +277,10 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at, as_masks=True)
         return Expected(rule=rule, void=self.void, one_annotator=alone, several_ruled=True, scores=scores)
 
-    @property
-    def why_not_arrays(self) -> str:
-        return "" if self.annotators is None else _ONE_GROUND_TRUTH
-
-    def count_tensors(self, labels: Any, scores: Any, valid: Any, *, of: str) -> Counted | None:
+    def count_tensors(self, labels: Any, scores: Any, valid: Any, called: tuple[str, str]) -> Counted | None:
         from segbench.protocols.pixels.tensors import count_tensors
 
-        return count_tensors(self, labels, scores, valid, of=of)
+        return count_tensors(self, labels, scores, valid, called)
 
     def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
@@ -373,118 +372,3 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
 def _swapped(counts: ScoreCounts) -> ScoreCounts:
     """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
     return replace(counts, positives=counts.negatives, negatives=counts.positives)
-
-
-def count_pixels(
-    labels: ArrayLike,
-    scores: ArrayLike,
-    valid: ArrayLike | None = None,
-    *,
-    positive: rules.Positive | None = None,
-    quantize: Quantize | None = None,
-    annotators: AnnotatorRule | None = None,
-) -> ScoreCounts:
-    """Count how many positive and negative pixels have each score.
-
-    Parameters
-    ----------
-    labels : array of bool, or of 0 and 1, any shape
-        Ground truth, True where positive; of any values with `positive`. With `annotators` a sequence of such arrays,
-        one per annotator. Masked pixels, here or in `scores`, are counted as ignored, as those outside `valid` are.
-    scores : array, the shape of `labels`, or of one annotator's
-        Higher means more positive. uint8 and uint16 are levels, value / 255 and value / 65535; bool is 0 or 1; other
-        numbers are taken as they are.
-    valid : array of bool, the shape of `labels` or of `scores`, optional
-        True where a pixel counts; the others are counted as ignored, whatever they hold.
-    positive : str, float or sequence of float, optional
-        Which values of `labels` are positive, as in `Pixels`: ``255``, ``(1, 3)``, ``">=128"``.
-    quantize : {8, 16}, optional
-        Round float scores in [0, 1] to levels of 8 or 16 bits, see `Pixels`.
-    annotators : {"any", "all", "majority", "each"}, optional
-        How several annotators count together, as in `Pixels`.
-
-    Returns
-    -------
-    ScoreCounts
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, valid labels hold anything but 0 and 1 and `positive` is not given, or `positive` or
-        `annotators` is not a rule, or `quantize` is neither 8 nor 16.
-    DataError
-        If labels hold NaN beside `positive`, or a valid score is NaN or infinite, or an integer of 2**53 or more, which
-        float64 may not hold exactly; with `quantize` also one outside [0, 1].
-
-    Examples
-    --------
-    >>> counts = count_pixels([0, 1, 1], [0.2, 0.9, 0.2])
-    >>> counts.scores.tolist(), counts.positives.tolist(), counts.negatives.tolist()
-    ([0.9, 0.2], [1, 1], [0, 1])
-    >>> count_pixels([0, 255, 255], [0.2, 0.9, 0.2], positive=255) == counts
-    True
-    >>> count_pixels([[0, 1, 1], [0, 1, 0]], [0.2, 0.9, 0.2], annotators="each").positives.tolist()
-    [2, 1]
-    """
-    import numpy as np
-
-    from segbench.core.arrays import as_array, split_mask, where_counted
-    from segbench.core.levels import are_levels, quantized
-    from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
-
-    bits = as_quantize(quantize, "quantize")
-    if annotators is not None:
-        check_choice(annotators, "annotators", get_args(AnnotatorRule))
-    (truth, unlabelled), (values, unscored) = split_mask(labels, "labels"), split_mask(scores, "scores")
-    if unlabelled is not None:
-        truth = np.where(unlabelled, 0, truth)
-    truth, values = as_array(truth, "labels"), as_array(values, "scores")
-    several = annotators is not None and truth.ndim == values.ndim + 1 and truth.shape[0] > 0
-    if (truth.shape[1:] if several else truth.shape) != values.shape:
-        expected = "the same" if annotators is None else "the same for each annotator"
-        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected {expected}")
-    counted = where_counted(valid, (truth.shape, values.shape), (unlabelled, unscored))
-    truth = _positives(truth, counted, positive)
-    shared = counted is None or counted.shape == values.shape
-    valids = [counted] * (len(truth) if several else 1) if counted is None or shared else list(counted)
-    if bits and values.dtype.kind in "iuf" and not are_levels(values.dtype):
-        refuse_unfit_to_round("scores", values, valids)
-        values = quantized(values, bits)
-    drawn = list(zip(truth, valids, strict=True)) if several else [(truth, counted)]
-    return count_drawn("scores", drawn, values, annotators)
-
-
-def _positives(labels: Array, valid: BoolArray | None, positive: rules.Positive | None) -> BoolArray:
-    """Mark which pixels are positive: those that a rule names, or without a rule those of label 1."""
-    import numpy as np
-
-    from segbench.core.levels import refuse_nan
-
-    if positive is not None:
-        rule = rules.LabelRule.parse(positive)
-        _refuse_other_than_numbers(labels)
-        refuse_nan("labels", labels)
-        return rule.labels("labels", labels, valid)
-    if labels.dtype == np.bool_:
-        return labels
-    if labels.dtype == np.uint8 and labels.max(initial=0) <= 1:
-        return labels.view(np.bool_)
-    ones: BoolArray = labels == 1
-    known = ones | (labels == 0)
-    if not np.all(known if valid is None else known | ~valid):
-        _refuse_other_than_numbers(labels)
-        among = labels if valid is None else labels[np.broadcast_to(valid, labels.shape)]
-        values = np.unique(among)
-        example = f"{values[-1]:g}"
-        if values.size > 2:
-            example = f"'>={values[values.size // 2]:g}', or {rules.all_but(values[0])}"
-        order = "labels come first, then scores; " if labels.dtype.kind == "f" and values.size > 2 else ""
-        what = f"labels hold values other than 0 and 1: {rules.describe(values)}"
-        hint = f"say which are positive, for instance positive={example}, or leave pixels out with valid"
-        raise ArgumentError(f"{what}; {order}{hint}")
-    return ones
-
-
-def _refuse_other_than_numbers(labels: Array) -> None:
-    if labels.dtype.kind not in "biuf":
-        raise ArgumentError(f"labels are of type {labels.dtype}, expected 0 and 1 or numbers with positive=...")

@@ -37,19 +37,19 @@ def count_tensors(
     labels: Tensor,
     scores: Tensor,
     valid: Tensor | None,
-    *,
-    of: str,
+    called: tuple[str, str],
 ) -> Counted:
     """Count the pixels of tensors that lie on one device, as `segbench.Pixels.count` counts arrays."""
     torch: Any = sys.modules["torch"]
     labels, scores = labels.detach().reshape(-1), scores.detach().reshape(-1)
+    labels_called, scores_called = called
     pixels = scores.numel()
-    refuse_nan(f"labels{of}", labels)
+    refuse_nan(labels_called, labels)
     if valid is not None:
         valid = valid.reshape(-1)
         labels, scores = labels[valid], _where(torch, scores, valid)
     values, index = _label_values(torch, labels)
-    among = Sample("labels", (values,), (), ground_truth_files=(f"labels{of}",))
+    among = Sample("labels", (values,), (), ground_truth_files=(labels_called,))
     drawn, label_values = settings.labelled(among)
     ((truth, not_void),) = drawn
     notes = notes_on_values(settings.positive, (values,), drawn, settings.void)
@@ -65,9 +65,9 @@ def count_tensors(
         if settings.invert:
             levels = level_count - 1 - levels
     else:
-        numbers = _as_floats(torch, f"scores{of}", scores)
+        numbers = _as_floats(torch, scores_called, scores)
         if settings.quantize:
-            refuse_beyond_unit(f"scores{of}", numbers, rounding())
+            refuse_beyond_unit(scores_called, numbers, rounding())
         numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
         if not settings.quantize:
             counts = _count_numbers(torch, numbers, positive, ignored, pixels)

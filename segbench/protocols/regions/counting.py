@@ -33,40 +33,7 @@ def count_regions(
     void: Collection[int] = (),
     valid: ArrayLike | None = None,
 ) -> RegionCounts:
-    """Count how well the regions of one image agree with those of its annotators.
-
-    Parameters
-    ----------
-    ground_truths : label map, or a sequence of them
-        Whole numbers from 0, shape (H, W), one per annotator. 0 is a region as any other unless it is void.
-    segmentations_or_ucm2 : array of shape (2H + 1, 2W + 1), or label maps of shape (H, W)
-        An ultrametric contour map of double size: regions are the 8-connected points where ``ucm2 <= threshold``;
-        or one label map, or a sequence of them with the thresholds 1, 2, .. in their order.
-    thresholds : int or array of float
-        A number K or rising thresholds, as in `count_boundaries`; not used for label maps.
-    void : collection of int
-        Ground-truth labels of pixels that are left out for that annotator, for instance ``(0,)`` where 0 is unlabelled.
-    valid : array of shape (H, W), optional
-        Pixels that count, other than 0; None for all.
-
-    Returns
-    -------
-    RegionCounts
-        Of the image; an annotator without a pixel left is passed over.
-
-    Raises
-    ------
-    ArgumentError
-        For thresholds that do not rise, or arrays of other dimensions.
-    DataError
-        For labels that are floats or negative, sizes that differ, scores that are not finite, and no pixel left.
-
-    Examples
-    --------
-    >>> counts = count_regions(np.array([[1, 1, 1, 2]]), np.array([[1, 1, 2, 2]]))
-    >>> counts.covered / 2**20  # 3 pixels covered by 2 / 3, 1 by 1 / 2
-    array([2.5])
-    """
+    """Count how well the regions of one image agree with those of its annotators."""
     truths = as_label_maps(ground_truths, "ground truth of annotator")
     hierarchies, cuts = hierarchies_of(segmentations_or_ucm2, truths[0].shape, thresholds)
     for hierarchy in hierarchies:

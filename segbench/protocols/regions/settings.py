@@ -1,4 +1,4 @@
-"""Settings of the region protocol, and how the files of an image become what `count_regions` takes."""
+"""Settings of the region protocol, and how the files of an image become what it counts."""
 
 from __future__ import annotations
 

@@ -39,9 +39,8 @@ class SaliencyCounts(AddedByField):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from segbench import count_saliency
-    >>> counts = count_saliency(np.array([[0, 1], [0, 1]]), np.array([[0, 0.5], [0, 1.0]]))
+    >>> from segbench import count
+    >>> counts = count([[False, True]] * 2, [[0, 0.5], [0, 1.0]], "saliency")
     >>> counts.mae / 2**44, (counts + counts).images
     (0.125, 2)
     """

@@ -191,8 +191,8 @@ def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
     Examples
     --------
     >>> import numpy as np
-    >>> from segbench import count_saliency
-    >>> curve = saliency_curve(count_saliency(np.eye(2), np.eye(2)))
+    >>> from segbench import count
+    >>> curve = saliency_curve(count(np.eye(2) > 0, np.eye(2), "saliency"))
     >>> curve.f[[0, 1, 255]].round(4).tolist()
     [0.5652, 1.0, 1.0]
     """

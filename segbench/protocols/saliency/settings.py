@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from segbench.core import capabilities as can
 from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import counts_in
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting
 from segbench.core.metric import Metric
@@ -23,21 +23,19 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     Positive,
     RuleWithoutVoid,
-    describe,
     half_among,
     numbered_by,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,
     rule_text,
-    suggested_positive,
     suggested_without_void,
 )
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.core.pictures import Pictures
@@ -214,55 +212,3 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
         return MaskRule.parse(self.positive).labels(file, truth)
-
-
-def count_saliency(
-    labels: ArrayLike, scores: ArrayLike, *, positive: Positive | None = None, stretch: bool = True
-) -> SaliencyCounts:
-    """Measure a saliency map of one image.
-
-    Parameters
-    ----------
-    labels : array of bool, or of 0 and 1, shape (H, W)
-        Ground truth, True where salient; of any values with `positive`.
-    scores : array, shape (H, W)
-        Higher means more salient. Integers are divided by the maximum of their type.
-    positive : str, float or sequence of float, optional
-        Which values of `labels` are positive, as in `Pixels`: ``">128"``.
-    stretch : bool
-        Stretch the map to [0, 1] by its own minimum and maximum, as the field does; else it must lie in [0, 1].
-
-    Returns
-    -------
-    SaliencyCounts
-
-    Raises
-    ------
-    ArgumentError
-        If shapes differ, are not two-dimensional or empty, labels hold anything but 0 and 1 and `positive` is not
-        given, or a setting is out of range.
-    DataError
-        If a score is not finite, or lies outside [0, 1] and is not stretched, or `positive` does not fit the labels.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> counts = count_saliency(np.eye(4), np.eye(4) / 2)
-    >>> counts.mae / 2**44, counts.f_max_of_image / 2**44
-    (0.0, 1.0)
-    """
-    from segbench.core.arrays import as_array, distinct
-    from segbench.protocols.saliency.counting import count_map
-
-    truth, values = as_array(labels, "labels"), as_array(scores, "scores")
-    if truth.shape != values.shape or truth.ndim != 2 or not truth.size:
-        raise ArgumentError(f"labels have shape {truth.shape}, scores {values.shape}; expected the same (H, W)")
-    if positive is not None:
-        truth = MaskRule.parse(positive).labels("labels", truth)
-    elif not ((truth == 0) | (truth == 1)).all():
-        held = distinct(truth)
-        what = f"labels hold values other than 0 and 1: {describe(held)}"
-        of_8_bits = 128 < held[-1] <= 255 and held[0] >= 0
-        hint = _named(HALF) if of_8_bits else suggested_positive(held.tolist(), void=False)
-        raise ArgumentError(f"{what}; {perhaps_swapped(truth)}{hint}")
-    return count_map("scores", truth == 1, values, stretch=stretch)

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import segbench
-from segbench import Anomalies, AnomalyCounts, ArgumentError, DataError, count_anomalies
+from segbench import Anomalies, AnomalyCounts, ArgumentError, DataError, count
 from segbench.protocols.anomalies import curves
 from segbench.protocols.anomalies.curves import measured_pimo, measured_pro
 
@@ -71,20 +71,20 @@ class TestByHand:
         mask[0, 1] = 0
         mask = np.hstack([mask, [[1]]])
         scores = np.hstack([scores, [[0.6]]])
-        counts = count_anomalies(mask, scores)
+        counts = count(mask, scores, "anomalies")
         expected = direct_aupro([mask > 0], [scores], 0.15)
         assert_allclose(measured_pro({"a": counts}, limits=(0.15,)).areas[0], expected, atol=1e-15)
 
     def test_diagonal_neighbours_are_one_component(self):
-        assert count_anomalies(np.eye(3), np.eye(3)).components == 1
+        assert count(np.eye(3), np.eye(3), "anomalies").components == 1
 
     def test_highest_score_makes_the_score_of_an_image(self):
-        counts = count_anomalies([[0, 0]], [[0.2, -3]])
+        counts = count([[0, 0]], [[0.2, -3]], "anomalies")
         assert counts.normal_images.tolist() == [0.2]
 
     def test_mean_of_the_highest_percent_is_rounded_up(self):
         scores = np.arange(150.0).reshape(10, 15)
-        assert count_anomalies(np.zeros((10, 15)), scores, image_score="top1").normal_images.tolist() == [148.5]
+        assert count(np.zeros((10, 15)), scores, Anomalies(image_score="top1")).normal_images.tolist() == [148.5]
 
 
 class TestKnownValues:
@@ -92,7 +92,7 @@ class TestKnownValues:
 
     @pytest.mark.parametrize("row", [[0, 0, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0]])
     def test_aupro_is_a_sixth_up_to_a_third(self, row):
-        counts = count_anomalies(np.array([row] * 400), np.arange(2800).reshape(400, 7) / 2800)
+        counts = count(np.array([row] * 400), np.arange(2800).reshape(400, 7) / 2800, "anomalies")
         assert_allclose(measured_pro({"a": counts}, limits=(1 / 3,)).areas[0], 1 / 6, atol=2e-6)
 
     def test_aupimo(self):
@@ -116,7 +116,7 @@ class TestDirectly:
     def test_aupro(self, limit):
         for seed in range(self.SETS):
             masks, maps = random_set(seed)
-            images = {str(k): count_anomalies(*pair) for k, pair in enumerate(zip(masks, maps, strict=True))}
+            images = {str(k): count(*pair, "anomalies") for k, pair in enumerate(zip(masks, maps, strict=True))}
             at_once = (3, 20, 2**24)[seed % 3]
             found = measured_pro(images, limits=(limit,), at_once=at_once).areas[0]
             assert_allclose(found, direct_aupro(masks, maps, limit), atol=1e-12, rtol=0, err_msg=str(seed))
@@ -130,7 +130,7 @@ class TestDirectly:
         for seed in range(10):
             masks, rng = random_set(seed)[0], np.random.default_rng(seed)
             maps = [spread(rng.integers(0, 101, mask.shape) / 100) for mask in masks]
-            images = {str(k): count_anomalies(*pair) for k, pair in enumerate(zip(masks, maps, strict=True))}
+            images = {str(k): count(*pair, "anomalies") for k, pair in enumerate(zip(masks, maps, strict=True))}
             found = measured_pro(images, limits=(0.3,)).areas[0]
             assert_allclose(found, direct_aupro(masks, maps, 0.3), atol=1e-12, rtol=0, err_msg=str(seed))
 
@@ -139,7 +139,7 @@ class TestDirectly:
         defined = 0
         for seed in range(self.SETS):
             masks, maps = random_set(seed, images=8)
-            images = {str(k): count_anomalies(*pair) for k, pair in enumerate(zip(masks, maps, strict=True))}
+            images = {str(k): count(*pair, "anomalies") for k, pair in enumerate(zip(masks, maps, strict=True))}
             expected, pimo = direct_aupimo(masks, maps, *curves.RATES), measured_pimo(images)
             if expected is None:
                 assert pimo.reason or not any(mask.any() for mask in masks)
@@ -201,20 +201,20 @@ class TestEdges:
     def test_components_at_borders_and_of_one_pixel(self):
         mask = np.zeros((4, 5), bool)
         mask[0, 0] = mask[3, 4] = mask[0, 3:] = True
-        counts = count_anomalies(mask, np.arange(20.0).reshape(4, 5))
+        counts = count(mask, np.arange(20.0).reshape(4, 5), "anomalies")
         assert (counts.components, sorted(counts.component_sizes)) == (3, [1, 1, 2, 2])
 
     def test_void_cuts_components_in_two(self):
         mask, valid = np.ones((1, 5), bool), np.array([[True, True, False, True, True]])
-        counts = count_anomalies(mask, np.ones((1, 5)), valid)
+        counts = count(mask, np.ones((1, 5)), "anomalies", valid)
         assert (counts.components, counts.ignored, counts.total_anomalous) == (2, 1, 4)
         marked = np.where(valid, mask, 255)
         with pytest.raises(segbench.DataError, match=r"leave it out: void=\(255,\)"):
-            count_anomalies([[0, *marked[0]]], np.ones((1, 6)))
-        assert count_anomalies(marked, np.ones((1, 5)), void=(255,)) == counts
+            count([[0, *marked[0]]], np.ones((1, 6)), "anomalies")
+        assert count(marked, np.ones((1, 5)), Anomalies(void=(255,))) == counts
 
     def test_an_image_left_out_as_a_whole_is_no_image(self):
-        counts = count_anomalies([[1, 0]], [[0.5, 0.1]], [[False, False]])
+        counts = count([[1, 0]], [[0.5, 0.1]], "anomalies", [[False, False]])
         assert (counts.ignored, counts.normal_images.size, counts.anomalous_images.size) == (2, 0, 0)
 
     def test_no_normal_images(self):
@@ -247,26 +247,26 @@ class TestEdges:
         scores = np.zeros((2, 2), dtype)
         scores[0, 0] = value
         with pytest.raises(DataError, match="infinite scores, expected finite ones"):
-            count_anomalies([[label, 0], [0, 0]], scores)
+            count([[label, 0], [0, 0]], scores, "anomalies")
 
     def test_maps_of_another_size_are_refused(self):
         with pytest.raises(ArgumentError, match=r"labels have shape \(2, 2\), scores \(2, 3\)"):
-            count_anomalies(np.eye(2), np.ones((2, 3)))
+            count(np.eye(2), np.ones((2, 3)), "anomalies")
 
     def test_small_integers_of_masks_are_anomalous(self):
-        assert count_anomalies(np.array([[0, 3]], np.uint8), [[0.0, 1.0]]).total_anomalous == 1
+        assert count(np.array([[0, 3]], np.uint8), [[0.0, 1.0]], "anomalies").total_anomalous == 1
 
 
 class TestCounts:
     def test_sum_does_not_depend_on_order(self):
         masks, maps = random_set(5)
-        parts = [count_anomalies(*pair) for pair in zip(masks, maps, strict=True)]
+        parts = [count(*pair, "anomalies") for pair in zip(masks, maps, strict=True)]
         assert AnomalyCounts.sum(parts) == AnomalyCounts.sum(parts[::-1])
 
     @pytest.mark.usefixtures("wide_rates")
     def test_summed_counts_measure_the_same(self):
         masks, maps = larger_set()
-        parts = {str(k): count_anomalies(*pair) for k, pair in enumerate(zip(masks, maps, strict=True))}
+        parts = {str(k): count(*pair, "anomalies") for k, pair in enumerate(zip(masks, maps, strict=True))}
         whole = {"all": AnomalyCounts.sum(parts.values())}
         assert_allclose(measured_pro(whole).areas, measured_pro(parts).areas, rtol=1e-12)
         assert_allclose(measured_pimo(whole).rates, measured_pimo(parts).rates, rtol=1e-12)
@@ -284,17 +284,17 @@ class TestCounts:
     def test_integers_are_levels(self, dtype, full):
         levels = np.array([[1, 0], [1, 0]], dtype)
         mask = [[1, 0], [0, 0]]
-        assert count_anomalies(mask, levels) == count_anomalies(mask, levels / np.float64(full))
+        assert count(mask, levels, "anomalies") == count(mask, levels / np.float64(full), "anomalies")
 
     def test_rounding_is_that_of_levels(self):
         rng = np.random.default_rng(1)
         scores, mask = rng.random((9, 9)), rng.random((9, 9)) < 0.2
         levels = np.rint(scores * 65535).astype(np.uint16)
-        assert count_anomalies(mask, scores, quantize=16) == count_anomalies(mask, levels)
+        assert count(mask, scores, Anomalies(quantize=16)) == count(mask, levels, "anomalies")
 
     def test_rounding_refuses_other_ranges(self):
         with pytest.raises(DataError, match="quantize rounds scores from 0 to 1"):
-            count_anomalies([[0, 1]], [[0.0, 3.0]], quantize=8)
+            count([[0, 1]], [[0.0, 3.0]], Anomalies(quantize=8))
 
     def test_components_must_be_filled(self):
         with pytest.raises(ArgumentError, match="component_sizes has 0, expected at least 1"):

@@ -69,16 +69,16 @@ class TestValues:
         with pytest.raises(DataError, match=r"20 distinct values .* for instance positive='>=128'"):
             segbench.evaluate([(GREY, MAPS["bad/0"])], protocol=Anomalies())
         with pytest.raises(DataError, match="20 distinct values"):
-            segbench.count_anomalies(GREY, MAPS["bad/0"])
+            segbench.count(GREY, MAPS["bad/0"], "anomalies")
 
     @pytest.mark.parametrize("values", [(0, 1), (0, 255), (0, 254), (0, 1, 2, 7)])
     def test_masks_of_two_values_and_of_numbers_are_counted(self, values):
         mask = np.resize(np.array(values, np.uint8), MASK.shape)
-        counts = segbench.count_anomalies(mask, MAPS["bad/0"])
+        counts = segbench.count(mask, MAPS["bad/0"], "anomalies")
         assert counts.total_anomalous == np.count_nonzero(mask)
 
     def test_a_rule_that_is_named_takes_all_above_0(self):
-        counts = segbench.count_anomalies(GREY, MAPS["bad/0"], positive=">0")
+        counts = segbench.count(GREY, MAPS["bad/0"], segbench.Anomalies(positive=">0"))
         assert counts.total_anomalous == np.count_nonzero(GREY)
 
 

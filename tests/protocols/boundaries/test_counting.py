@@ -43,26 +43,28 @@ def test_a_drawing_worked_by_hand():
     scores = np.array([[0.9, 0.0, 0.0, 0.0, 0.6], [0.0] * 5, [0.3, 0.0, 0.0, 0.0, 0.0]])
     first = np.array([[0, 1, 0, 0, 0], [0] * 5, [0, 0, 0, 0, 0]])
     second = np.array([[1, 0, 0, 1, 0], [0] * 5, [0, 0, 0, 0, 1]])
-    counts = sb.count_boundaries([first, second], scores, thresholds=[0.2, 0.5, 0.8], max_dist=1.01 / np.hypot(3, 5))
+    counts = sb.count(
+        [first, second], scores, sb.Boundaries(thresholds=[0.2, 0.5, 0.8], max_dist=1.01 / np.hypot(3, 5))
+    )
     assert as_lists(counts) == [[3, 3, 2], [4, 4, 4], [2, 2, 1], [3, 2, 1]]
 
 
 def test_thresholds_are_those_of_the_official_code_to_the_last_bit():
     # Level 85 of 255 is 1 / 3, and the second of 5 thresholds a unit in the last place above it.
     level = np.array([[85]], np.uint8)
-    counts = sb.count_boundaries([[1]], level, thresholds=5)
+    counts = sb.count([[1]], level, sb.Boundaries(thresholds=5))
     assert counts.thresholds[1] == 0.33333333333333337
     assert counts.total_pred.tolist() == [1, 0, 0, 0, 0]
-    assert sb.count_boundaries([[1]], level, thresholds=[1 / 3]).total_pred.tolist() == [1]
-    beside = np.flatnonzero(sb.count_boundaries([[1]], level).thresholds != np.arange(1, 100) / 100)
+    assert sb.count([[1]], level, sb.Boundaries(thresholds=[1 / 3])).total_pred.tolist() == [1]
+    beside = np.flatnonzero(sb.count([[1]], level, "boundaries").thresholds != np.arange(1, 100) / 100)
     assert beside.size == 25
     assert beside[0] == 5
-    assert sb.count_boundaries([[1]], [[0.06]]).total_pred[5] == 0
+    assert sb.count([[1]], [[0.06]], "boundaries").total_pred[5] == 0
 
 
 def test_the_perfect_prediction():
     truth = sb.thin(np.random.default_rng(0).random((30, 40)) < 0.2)
-    counts = sb.count_boundaries(truth, truth, max_dist=0)
+    counts = sb.count(truth, truth, sb.Boundaries(max_dist=0))
     assert (counts.matched_gt == truth.sum()).all()
     assert (counts.matched_pred == counts.total_pred).all()
 
@@ -75,8 +77,10 @@ def test_every_threshold_equal_to_scipy_alone(data):
     truths = [data.draw(arrays(bool, shape, fill=st.just(False))) for _ in range(data.draw(st.integers(1, 3)))]
     max_dist_px = data.draw(st.sampled_from([0, 1.01, 2.3, 4.337]))
     thin = data.draw(st.booleans())
-    counts = sb.count_boundaries(
-        truths, scores.astype(float), thresholds=[1, 2, 3, 4, 5], max_dist=max_dist_px / np.hypot(*shape), thin=thin
+    counts = sb.count(
+        truths,
+        scores.astype(float),
+        sb.Boundaries(thresholds=[1, 2, 3, 4, 5], max_dist=max_dist_px / np.hypot(*shape), thin=thin),
     )
     maps = [skimage_thin(scores >= k) if thin else scores >= k for k in range(1, 6)]
     assert as_lists(counts) == counted_alone(maps, truths, max_dist_px)
@@ -100,16 +104,16 @@ def test_thick_maps_whose_thinning_changes_at_every_threshold():
     scores = sum(np.roll(noise, (dy, dx), (0, 1)) for dy in range(3) for dx in range(3)) / 9
     truth = sb.thin(scores > 0.55)
     thresholds = np.linspace(0.3, 0.7, 9)
-    counts = sb.count_boundaries(truth, scores, thresholds=thresholds, max_dist=3.05 / np.hypot(24, 70))
+    counts = sb.count(truth, scores, sb.Boundaries(thresholds=thresholds, max_dist=3.05 / np.hypot(24, 70)))
     assert as_lists(counts) == counted_alone([skimage_thin(scores >= t) for t in thresholds], [truth], 3.05)
 
 
 def test_no_order_of_thresholds_matters_to_a_threshold():
     scores = np.random.default_rng(4).random((30, 30)) ** 4
     truth = np.random.default_rng(5).random((30, 30)) < 0.1
-    every = sb.count_boundaries(truth, scores, max_dist=0.1)
+    every = sb.count(truth, scores, sb.Boundaries(max_dist=0.1))
     for k in (0, 30, 70, 98):
-        alone = sb.count_boundaries(truth, scores, thresholds=[every.thresholds[k]], max_dist=0.1)
+        alone = sb.count(truth, scores, sb.Boundaries(thresholds=[every.thresholds[k]], max_dist=0.1))
         assert [part[0] for part in as_lists(alone)] == [part[k] for part in as_lists(every)]
 
 
@@ -117,7 +121,7 @@ def test_no_order_of_thresholds_matters_to_a_threshold():
 def test_empty_and_full_maps(shape):
     full, empty = np.ones(shape), np.zeros(shape)
     for scores, truth, matched in ((full, full, full.size), (full, empty, 0), (empty, full, 0), (empty, empty, 0)):
-        counts = sb.count_boundaries([truth] * 8, scores, thin=False)
+        counts = sb.count([truth] * 8, scores, sb.Boundaries(thin=False))
         assert set(counts.matched_gt.tolist()) == {8 * matched}
         assert set(counts.matched_pred.tolist()) == {matched}
 
@@ -126,9 +130,11 @@ def test_a_large_image():
     truth = np.zeros((2000, 3000), bool)
     truth[::50, 5:-5] = True
     shifted = np.roll(truth, 7, axis=0)
-    counts = sb.count_boundaries(truth, shifted, thresholds=3)
+    counts = sb.count(truth, shifted, sb.Boundaries(thresholds=3))
     assert (counts.matched_gt == truth.sum()).all()
-    assert not sb.count_boundaries(truth, shifted, thresholds=1, max_dist=6.9 / np.hypot(*truth.shape)).matched_gt.any()
+    assert not sb.count(
+        truth, shifted, sb.Boundaries(thresholds=1, max_dist=6.9 / np.hypot(*truth.shape))
+    ).matched_gt.any()
 
 
 @pytest.mark.parametrize("max_dist_px", [1.5, 4, 9])
@@ -149,27 +155,29 @@ def test_every_threshold_is_matched_as_if_alone_where_pixels_move(max_dist_px):
 def test_long_lists_of_neighbours():
     rng = np.random.default_rng(8)
     truth, scores = rng.random((60, 80)) < 0.5, rng.random((60, 80))
-    counts = sb.count_boundaries(truth, scores, thresholds=[0.5, 0.7, 0.9], max_dist=0.2, thin=False)
+    counts = sb.count(truth, scores, sb.Boundaries(thresholds=[0.5, 0.7, 0.9], max_dist=0.2, thin=False))
     alone = [sb.match_boundaries(truth, scores >= t, 20) for t in (0.5, 0.7, 0.9)]
     assert counts.matched_gt.tolist() == [match.count for match in alone]
 
 
 def test_one_annotator_given_in_three_ways():
     scores, truth = np.eye(6), np.eye(6, dtype=int)
-    expected = sb.count_boundaries(truth, scores)
-    assert sb.count_boundaries([truth], scores) == expected
-    assert sb.count_boundaries(truth.tolist(), scores) == expected
-    assert sb.count_boundaries(truth[None], scores) == expected
+    expected = sb.count(truth, scores, "boundaries")
+    assert sb.count([truth], scores, "boundaries") == expected
+    assert sb.count(truth.tolist(), scores, "boundaries") == expected
+    assert sb.count(truth[None], scores, "boundaries") == expected
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: sb.count_boundaries([[1, 0]], [[0.5, np.nan]]), "1 NaN and 0 infinite scores"),
-        (lambda: sb.count_boundaries([[1, 0]], [[0.5, np.inf]]), "0 NaN and 1 infinite scores"),
-        (lambda: sb.count_boundaries([[1, 0]], [[0.0, 255.0]]), "from 0 to 255"),
-        (lambda: sb.count_boundaries(np.ones((2, 3)), np.ones((3, 2))), "transposed"),
-        (lambda: sb.count_boundaries([np.ones((2, 2)), np.ones((2, 3))], np.ones((2, 2))), "annotator 1"),
+        (lambda: sb.count([[1, 0]], [[0.5, np.nan]], "boundaries"), "1 NaN and 0 infinite scores"),
+        (lambda: sb.count([[1, 0]], [[0.5, np.inf]], "boundaries"), "0 NaN and 1 infinite scores"),
+        (lambda: sb.count([[1, 0]], [[0.0, 255.0]], "boundaries"), "from 0 to 255"),
+        (
+            lambda: sb.count([np.ones((2, 2)), np.ones((2, 3))], np.ones((2, 2)), "boundaries"),
+            "of annotator 0 .it is off by",
+        ),
         (lambda: count_boundary_maps([np.ones((2, 2)), np.ones((2, 3))], np.ones((2, 2))), "prediction 2"),
     ],
 )
@@ -181,12 +189,12 @@ def test_data_at_fault(call, words):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: sb.count_boundaries(np.ones((2, 2)), np.ones((2, 2), int)), "int64"),
-        (lambda: sb.count_boundaries([], np.ones((2, 2))), "empty"),
-        (lambda: sb.count_boundaries(np.ones((2, 2)), np.ones(2)), "height, width"),
-        (lambda: sb.count_boundaries([[1]], [[1.0]], thresholds=0), "from 1 to 65535"),
-        (lambda: sb.count_boundaries([[1]], [[1.0]], thresholds=[0.5, 0.2]), "rising"),
-        (lambda: sb.count_boundaries([[1]], [[1.0]], max_dist=-0.1), "max_dist"),
+        (lambda: sb.count(np.ones((2, 3)), np.ones((3, 2)), "boundaries"), "ucm2 has shape"),
+        (lambda: sb.count([], np.ones((2, 2)), "boundaries"), "empty"),
+        (lambda: sb.count(np.ones((2, 2)), np.ones(2), "boundaries"), "height, width"),
+        (lambda: sb.count([[1]], [[1.0]], sb.Boundaries(thresholds=0)), "from 1 to 65535"),
+        (lambda: sb.count([[1]], [[1.0]], sb.Boundaries(thresholds=[0.5, 0.2])), "rising"),
+        (lambda: sb.count([[1]], [[1.0]], sb.Boundaries(max_dist=-0.1)), "max_dist"),
     ],
 )
 def test_arguments_at_fault(call, words):
@@ -205,7 +213,7 @@ def test_an_image_of_bsds500_against_the_official_matcher():
     )
     cells = loadmat(root / "groundTruth" / "100007.mat")["groundTruth"].ravel()
     scores = loadmat(root / "ucm2" / "100007.mat")["ucm2"][2::2, 2::2]
-    counts = sb.count_boundaries([cell["Boundaries"][0, 0] for cell in cells], scores)
+    counts = sb.count([cell["Boundaries"][0, 0] for cell in cells], scores, "boundaries")
     assert np.array_equal(counts.total_gt, official.total_gt)
     assert np.array_equal(counts.total_pred, official.total_pred)
     assert 0 <= counts.matched_gt.sum() / official.matched_gt.sum() - 1 <= 0.001

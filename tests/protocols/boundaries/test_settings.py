@@ -6,9 +6,9 @@ import pytest
 from cases import save_cell, write_folder
 from scipy.io import savemat
 
-from segbench import Accumulator, Annotators, ArgumentError, Boundaries, DataError, check, evaluate, nms
+from segbench import Accumulator, Annotators, ArgumentError, Boundaries, DataError, check, count, evaluate, nms
 from segbench.core.sample import Sample
-from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
+from segbench.protocols.boundaries.counting import count_boundary_maps
 from segbench.protocols.boundaries.inputs import label_boundaries
 
 # A diagonal of 20 pixels, so that max_dist .05 is one pixel.
@@ -192,7 +192,7 @@ class TestPredictions:
         truth = rng.random((20, 30)) < 0.1
         counts = Boundaries(nms=(1, 5, 1.01), smoothing=2).count(Sample("a", (truth,), (soft,))).counts
         thinned = nms(soft, radius=1, border=5, multiplier=1.01, smoothing=2)
-        assert counts == count_boundaries([truth], thinned)
+        assert counts == count([truth], thinned, "boundaries")
         assert counts != Boundaries().count(Sample("a", (truth,), (soft,))).counts
 
     @pytest.mark.parametrize("bad", [np.nan, 1.5, -0.5])
@@ -254,8 +254,8 @@ class TestAnnotators:
 def test_a_tolerance_in_pixels_is_the_same_for_all_sizes(shape):
     truth, prediction = np.zeros((2, *shape))
     truth[2:10, 4] = prediction[2:10, 6] = 1
-    assert four(count_boundaries(truth, prediction, thresholds=[0.5], max_dist="2px")) == [8, 8, 8, 8]
-    assert four(count_boundaries(truth, prediction, thresholds=[0.5], max_dist="1.9px")) == [0, 8, 0, 8]
+    assert four(count(truth, prediction, Boundaries(thresholds=[0.5], max_dist="2px"))) == [8, 8, 8, 8]
+    assert four(count(truth, prediction, Boundaries(thresholds=[0.5], max_dist="1.9px"))) == [0, 8, 0, 8]
 
 
 def test_thick_ground_truth_is_thinned_on_request(tmp_path):

@@ -22,7 +22,7 @@ from segbench import (
     DataError,
     Objects,
     compare_results,
-    count_centerlines,
+    count,
     evaluate,
     plot,
     process_pool,
@@ -67,8 +67,8 @@ def official(truth, predicted, skeleton):
 
 def test_parts_of_a_line_found_in_half():
     truth = drawn("..........", ".########.", "..........")
-    counts = count_centerlines(
-        truth, drawn("..........", ".####.....", "..........") | drawn("#" + 9 * ".", *["." * 10] * 2)
+    counts = count(
+        truth, drawn("..........", ".####.....", "..........") | drawn("#" + 9 * ".", *["." * 10] * 2), "centerlines"
     )
     # The prediction is one line of 5 pixels, from the corner to the middle: 4 lie in the truth, which has 8.
     assert counts.precision.tolist() == [4 / 5]
@@ -79,13 +79,13 @@ def test_parts_of_a_line_found_in_half():
 def test_a_thick_prediction_holds_the_whole_true_line():
     truth, predicted = np.zeros((2, 9, 20), bool)
     truth[4, 2:18] = predicted[3:6, 1:19] = True
-    assert count_centerlines(truth, predicted).sensitivity.tolist() == [1]
+    assert count(truth, predicted, "centerlines").sensitivity.tolist() == [1]
 
 
 @pytest.mark.parametrize("skeleton", SKELETONS)
 def test_the_published_formulas_to_the_last_bit(skeleton):
     for truth, predicted in of_masks(maps(12)).values():
-        counts = count_centerlines(truth, predicted, skeleton=skeleton)
+        counts = count(truth, predicted, Centerlines(skeleton=skeleton))
         found = counts.precision[0], counts.sensitivity[0], counts.cldice[0]
         assert found == official(truth, predicted, SKELETONS[skeleton])
 
@@ -118,13 +118,13 @@ def hard_masks():
 def test_skeletons_are_those_of_scikit_image(skeleton):
     for mask in hard_masks():
         expected = SKELETONS[skeleton](mask) > 0 if mask.any() else mask
-        counts = count_centerlines(expected, mask, skeleton=skeleton)
+        counts = count(expected, mask, Centerlines(skeleton=skeleton))
         assert counts.skeleton_pixels[0] == counts.skeleton_inside[0] == np.count_nonzero(expected)
 
 
 def test_skeletons_differ():
     truth, predicted = of_masks(maps(1))["im0"]
-    assert len({count_centerlines(truth, predicted, skeleton=each).cldice[0] for each in SKELETONS}) == len(SKELETONS)
+    assert len({count(truth, predicted, Centerlines(skeleton=each)).cldice[0] for each in SKELETONS}) == len(SKELETONS)
 
 
 @pytest.mark.parametrize(
@@ -137,21 +137,21 @@ def test_skeletons_differ():
     ],
 )
 def test_empty_masks_and_masks_apart(truth, predicted, expected):
-    counts = count_centerlines(drawn(truth), drawn(predicted))
+    counts = count(drawn(truth), drawn(predicted), "centerlines")
     np.testing.assert_array_equal([counts.precision[0], counts.sensitivity[0], counts.cldice[0]], expected)
 
 
 def test_components_and_holes_by_hand():
     truth = drawn("#####", "#...#", "#.#.#", "#...#", "#####")  # two components, one hole
     predicted = drawn("####.", "#..#.", "####.", "#..#.", "####.")  # one component, two holes
-    counts = count_centerlines(truth, predicted)
+    counts = count(truth, predicted, "centerlines")
     assert (counts.betti0[0], counts.betti1[0], counts.euler[0]) == (1, 1, 2)
 
 
 def test_connectivity_decides_what_touches():
     truth = drawn(".#.", "#.#", ".#.")  # a ring at corners, four pixels at edges
     blank = np.zeros((3, 3), bool)
-    at_corners, at_edges = (count_centerlines(truth, blank, connectivity=each) for each in (8, 4))
+    at_corners, at_edges = (count(truth, blank, Centerlines(connectivity=each)) for each in (8, 4))
     assert (at_corners.betti0[0], at_corners.betti1[0]) == (1, 1)
     assert (at_edges.betti0[0], at_edges.betti1[0]) == (4, 0)
 
@@ -159,7 +159,7 @@ def test_connectivity_decides_what_touches():
 @settings(max_examples=300, deadline=None)
 @given(arrays(np.bool_, array_shapes(min_dims=2, max_dims=2, max_side=12)), st.sampled_from([4, 8]))
 def test_topology_is_that_of_scikit_image(mask, connectivity):
-    counts = count_centerlines(mask, np.zeros_like(mask), connectivity=connectivity)
+    counts = count(mask, np.zeros_like(mask), Centerlines(connectivity=connectivity))
     order = connectivity // 4
     assert counts.betti0[0] == label(mask, connectivity=order).max()
     assert counts.euler[0] == abs(euler_number(mask, connectivity=order))
@@ -167,7 +167,7 @@ def test_topology_is_that_of_scikit_image(mask, connectivity):
 
 def test_patches_are_a_grid_of_whole_ones():
     truth, predicted = of_masks(maps(1))["im0"]  # 140 x 150: two by two patches
-    counts = count_centerlines(truth, predicted)
+    counts = count(truth, predicted, "centerlines")
     corners = [(row, column) for row in (0, 64) for column in (0, 64)]
     numbers = [
         [label(mask[row : row + 64, column : column + 64], connectivity=2).max() for mask in (truth, predicted)]
@@ -186,7 +186,7 @@ def test_small_images_have_no_patches():
 def test_the_pooled_and_the_mean():
     pairs = of_masks(maps())
     summary = evaluate(pairs, protocol="centerlines").summary
-    each = [count_centerlines(*pair) for pair in pairs.values()]
+    each = [count(*pair, "centerlines") for pair in pairs.values()]
     assert summary["cldice_images"] == pytest.approx(np.mean([one.cldice[0] for one in each]), abs=1e-15)
     precision = sum(one.skeleton_inside[0] for one in each) / sum(one.skeleton_pixels[0] for one in each)
     sensitivity = sum(one.true_inside[0] for one in each) / sum(one.true_skeleton for one in each)
@@ -196,7 +196,7 @@ def test_the_pooled_and_the_mean():
 def test_patches_are_averaged_in_an_image_first():
     big, small = vessels(1, (128, 128)), vessels(2, (64, 64))
     pairs = {"big": (big > 0.5, big > 0.8), "small": (small > 0.5, small > 0.8)}
-    each = [count_centerlines(*pair) for pair in pairs.values()]
+    each = [count(*pair, "centerlines") for pair in pairs.values()]
     expected = np.mean([each[0].betti0_patches[0] / 4, each[1].betti0_patches[0]])
     assert evaluate(pairs, protocol="centerlines").summary["betti0_error_patches"] == pytest.approx(expected, abs=1e-12)
 
@@ -226,9 +226,9 @@ def test_notes_are_of_the_best_threshold():
 
 def test_thresholds_are_those_of_masks_cut_one_by_one():
     truth, soft = maps(1)["im0"]
-    counts = count_centerlines(truth, soft, thresholds=9)
+    counts = count(truth, soft, Centerlines(thresholds=9))
     for place, threshold in enumerate(counts.thresholds):
-        assert counts.cldice[place] == count_centerlines(truth, soft >= threshold).cldice[0]
+        assert counts.cldice[place] == count(truth, soft >= threshold, "centerlines").cldice[0]
 
 
 def test_the_best_threshold_is_one_for_all_images():
@@ -244,7 +244,7 @@ def test_each_image_has_its_own_best_threshold():
     pairs = maps()
     result = evaluate(pairs, protocol=Centerlines(thresholds=9))
     for name, (truth, soft) in pairs.items():
-        assert result.per_image[name]["cldice"] == count_centerlines(truth, soft, thresholds=9).cldice.max()
+        assert result.per_image[name]["cldice"] == count(truth, soft, Centerlines(thresholds=9)).cldice.max()
 
 
 def test_the_curve_draws_cldice():
@@ -263,12 +263,12 @@ def test_void_and_field_are_background_in_both():
     field = np.ones(truth.shape, bool)
     field[:, 100:] = False
     cut = [np.where(field, mask, 0) for mask in (truth, predicted)]
-    expected = count_centerlines(*cut)
+    expected = count(*cut, "centerlines")
     marked = np.where(field, truth, 255)
     for counts in (
-        count_centerlines(truth, predicted, field),
-        count_centerlines(np.ma.MaskedArray(truth, ~field), predicted),
-        count_centerlines(marked, predicted, void=(255,)),
+        count(truth, predicted, "centerlines", field),
+        count(np.ma.MaskedArray(truth, ~field), predicted, "centerlines"),
+        count(marked, predicted, Centerlines(void=(255,))),
     ):
         assert counts == expected
 
@@ -276,12 +276,12 @@ def test_void_and_field_are_background_in_both():
 def test_what_is_positive_can_be_named():
     truth, predicted = of_masks(maps(1))["im0"]
     values = np.where(truth, 200, 7)
-    assert count_centerlines(values, predicted, positive=">=128") == count_centerlines(truth, predicted)
+    assert count(values, predicted, Centerlines(positive=">=128")) == count(truth, predicted, "centerlines")
 
 
 def test_the_errors_do_not_depend_on_the_order_of_the_masks():
     truth, predicted = of_masks(maps(1))["im0"]
-    there, back = count_centerlines(truth, predicted), count_centerlines(predicted, truth)
+    there, back = count(truth, predicted, "centerlines"), count(predicted, truth, "centerlines")
     assert (there.betti0, there.betti1, there.euler) == (back.betti0, back.betti1, back.euler)
     assert there.precision == back.sensitivity
 
@@ -313,7 +313,7 @@ def test_settings_that_make_no_sense_are_refused(wrong, message):
 )
 def test_shapes_that_make_no_sense_are_refused(truth, predicted, settings_, message):
     with pytest.raises(ArgumentError, match=message):
-        count_centerlines(truth, predicted, **settings_)
+        count(truth, predicted, Centerlines(**settings_))
 
 
 @pytest.mark.parametrize(
@@ -326,13 +326,13 @@ def test_shapes_that_make_no_sense_are_refused(truth, predicted, settings_, mess
 )
 def test_values_that_make_no_sense_are_refused(predicted, settings_, message):
     with pytest.raises(DataError, match=message):
-        count_centerlines(np.eye(3), predicted, **settings_)
+        count(np.eye(3), predicted, Centerlines(**settings_))
 
 
 def test_counts_of_other_settings_do_not_add_up():
     pair = of_masks(maps(1))["im0"]
     with pytest.raises(ArgumentError, match="skeleton"):
-        count_centerlines(*pair) + count_centerlines(*pair, skeleton="lee")
+        count(*pair, "centerlines") + count(*pair, Centerlines(skeleton="lee"))
 
 
 def written(folder, pairs):
@@ -364,7 +364,7 @@ def test_files_of_bits(tmp_path, skeleton):
         np.save(tmp_path / folder / "a.npy", mask)
     result = evaluate(tmp_path / "gt", tmp_path / "pred", Centerlines(skeleton=skeleton))
     assert result.failed == {}
-    assert result.counts["a"] == count_centerlines(truth, predicted, skeleton=skeleton)
+    assert result.counts["a"] == count(truth, predicted, Centerlines(skeleton=skeleton))
 
 
 def test_results_are_kept(tmp_path):

@@ -17,7 +17,7 @@ from segbench import (
     Contours,
     DataError,
     check,
-    count_contours,
+    count,
     evaluate,
     export_overlays,
     export_report,
@@ -78,7 +78,7 @@ def frames():
 def test_metrics_are_means_over_images():
     pairs = masks()
     result = evaluate(pairs, protocol="contours")
-    each = [count_contours(*pair).metrics() for pair in pairs.values()]
+    each = [count(*pair, "contours").metrics() for pair in pairs.values()]
     for key in ("dice", "hd95", "assd", "nsd@2", "boundary_iou", "j", "f_davis"):
         assert result.summary[key] == pytest.approx(np.nanmean([one[key] for one in each]))
     assert result.per_image["im1"]["hd95"] == each[1]["hd95"]
@@ -116,7 +116,10 @@ def test_classes_are_averaged_after_images():
     pairs = labels()
     result = evaluate(pairs, protocol=Contours(classes=3))
     each = np.array(
-        [[count_contours(*pair, classes=3).metrics(place)["assd"] for place in range(3)] for pair in pairs.values()]
+        [
+            [count(*pair, Contours(classes=3)).one(place).metrics()["assd"] for place in range(3)]
+            for pair in pairs.values()
+        ]
     )
     assert np.isnan(each).any()
     assert result.summary["assd"] == pytest.approx(np.nanmean(np.nanmean(each, axis=0)))
@@ -189,7 +192,7 @@ def test_sequences_are_measured_object_by_object():
     for sequence, number in objects.items():
         names = sorted(name for name in pairs if name.startswith(sequence))[1:-1]
         for k in range(1, number + 1):
-            values += [[count_contours(*(part == k for part in pairs[name])).metrics() for name in names]]
+            values += [[count(*(part == k for part in pairs[name]), "contours").metrics() for name in names]]
     mean = {key: [np.mean([frame[key] for frame in frames_]) for frames_ in values] for key in ("j", "f_davis")}
     assert result.summary["j"] == pytest.approx(np.mean(mean["j"]))
     assert result.summary["f_davis"] == pytest.approx(np.mean(mean["f_davis"]))
@@ -460,13 +463,13 @@ def test_soft_maps_are_cut_at_a_score(tmp_path):
     gt, pred = written(tmp_path, masks())
     iio.imwrite(pred / "im0.png", np.rint(soft_map(0) * 255).astype(np.uint8))
     result = evaluate(gt, pred, Contours(at=0.7), images=["im0"])
-    expected = count_contours(soft_map(0) > 0.7, np.rint(soft_map(0) * 255) >= 0.7 * 255).metrics()
+    expected = count(soft_map(0) > 0.7, np.rint(soft_map(0) * 255) >= 0.7 * 255, "contours").metrics()
     assert result.per_image["im0"]["hd"] == expected["hd"]
 
 
 def test_a_soft_map_without_a_cut_names_the_option():
     with pytest.raises(DataError, match=r"expected a mask of 0 and one other value; cut a soft map at a score, at=0.5"):
-        count_contours(np.eye(4, dtype=bool), np.linspace(0, 1, 16).reshape(4, 4))
+        count(np.eye(4, dtype=bool), np.linspace(0, 1, 16).reshape(4, 4), "contours")
 
 
 def test_check_says_how_soft_maps_are_counted(tmp_path):
@@ -480,7 +483,7 @@ def test_check_says_how_soft_maps_are_counted(tmp_path):
 
 def test_labels_that_are_no_classes_are_refused():
     with pytest.raises(DataError, match="value 7 is neither a class nor void"):
-        count_contours([[0, 7]], [[0, 1]], classes=2)
+        count([[0, 7]], [[0, 1]], Contours(classes=2))
 
 
 def test_the_field_of_view_leaves_pixels_out_of_both(tmp_path):

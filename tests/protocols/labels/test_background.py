@@ -85,7 +85,12 @@ class TestContours:
                 np.mean([result.parts("class")[str(k)].summary[key] for k in ORGANS])
             )
         by_image = {
-            name: [library.count_contours(*pair, classes=CLASSES).metrics(str(k), empty=empty)["dice"] for k in ORGANS]
+            name: [
+                library.count(*pair, library.Contours(classes=CLASSES))
+                .one(k)
+                .metrics(library.Contours(empty=empty))["dice"]
+                for k in ORGANS
+            ]
             for name, pair in PAIRS.items()
         }
         assert result.summary["dice_images"] == pytest.approx(np.mean([np.nanmean(of) for of in by_image.values()]))

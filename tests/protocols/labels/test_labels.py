@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 import segbench
-from segbench import ArgumentError, DataError, LabelCounts, Labels, count_labels
+from segbench import ArgumentError, DataError, LabelCounts, Labels, count
 from segbench.aggregator.codec import decode, encode
 from segbench.core.metric import headline
 from segbench.core.numbers import number
@@ -52,7 +52,7 @@ def random_maps(seed, classes=5, shape=(17, 23), *, void=True):
 def test_a_drawing_worked_by_hand():
     truth = drawn("00011 00011 22vvv")
     predicted = drawn("00111 0x011 20000")
-    counts = count_labels(truth, predicted, classes=3)
+    counts = count(truth, predicted, Labels(classes=3))
     assert counts.matrix.tolist() == [[4, 1, 0, 1], [0, 4, 0, 0], [1, 0, 1, 0]]
     assert (counts.ignored, counts.pixels) == (3, 12)
     summary = summary_of({"a": counts})
@@ -72,7 +72,7 @@ def test_a_drawing_worked_by_hand():
 
 def test_a_mask_worked_by_hand():
     truth, predicted = drawn("0011 0011"), drawn("0110 0010")
-    counts = count_labels(truth, predicted)
+    counts = count(truth, predicted, "labels")
     tp, fp, fn, tn = 2, 1, 2, 3
     assert counts.matrix.tolist() == [[tn, fp, 0], [fn, tp, 0]]
     summary = summary_of({"a": counts})
@@ -89,8 +89,8 @@ def test_a_mask_worked_by_hand():
 def test_d_i_and_c_worked_by_hand():
     """Two images: class 1 is in the first alone, but predicted in both; of class 2 there is nothing."""
     images = {
-        "a": count_labels(drawn("0011"), drawn("0001"), classes=3),
-        "b": count_labels(drawn("0000"), drawn("0001"), classes=3),
+        "a": count(drawn("0011"), drawn("0001"), Labels(classes=3)),
+        "b": count(drawn("0000"), drawn("0001"), Labels(classes=3)),
     }
     summary = summary_of(images)
     a0, a1, b0 = 2 / 3, 1 / 2, 3 / 4
@@ -103,16 +103,16 @@ def test_d_i_and_c_worked_by_hand():
 
 
 def test_means_over_a_single_image_are_the_metrics_of_that_image():
-    thirds = count_labels(drawn("0000000 1111111 2222222"), drawn("0011111 1111122 2222200"), classes=3)
+    thirds = count(drawn("0000000 1111111 2222222"), drawn("0011111 1111122 2222200"), Labels(classes=3))
     summary = summary_of({"a": thirds})
     of_images = ("miou_images", "miou_classes", "miou_images_5", "miou_classes_5")
     assert {key: summary[key] for key in of_images} == dict.fromkeys(of_images, summary["miou"])
-    summary = summary_of({"a": count_labels([0, 0, 1, 1, 1, 1, 1], [0, 1, 0, 1, 1, 1, 1])})
+    summary = summary_of({"a": count([0, 0, 1, 1, 1, 1, 1], [0, 1, 0, 1, 1, 1, 1], "labels")})
     assert (summary["iou_images"], summary["dice_images"]) == (summary["iou"], summary["dice"])
 
 
 def test_means_over_images_are_rounded_once():
-    images = {str(n): count_labels([1, 0, 1, 0, 1, 1, 1], np.arange(7) < n) for n in range(1, 7)}
+    images = {str(n): count([1, 0, 1, 0, 1, 1, 1], np.arange(7) < n, "labels") for n in range(1, 7)}
     ious = [Fraction(summary_of({n: image})["iou"]) for n, image in images.items()]
     assert summary_of(images)["iou_images"] == float(sum(ious)) / 6
 
@@ -132,7 +132,7 @@ def test_scikit_learn_agrees(classes):
     sklearn, metrics = pytest.importorskip("sklearn"), pytest.importorskip("sklearn.metrics")
     maps = [random_maps(case, classes=classes, shape=(9, 11)) for case in range(classes, 1002, 6)]
     pairs = [(truth[truth != 255].astype(int), predicted[truth != 255].astype(int)) for truth, predicted in maps]
-    counts = {f"{case:04}": count_labels(*pair, classes=classes) for case, pair in enumerate(maps)}
+    counts = {f"{case:04}": count(*pair, Labels(classes=classes)) for case, pair in enumerate(maps)}
     table = Labels(classes=classes).table(counts)
     ours = dict(zip((metric.key for metric in table.metrics), table.measure_images().T, strict=True))
     true, found = (np.concatenate([case * classes + pair[k] for case, pair in enumerate(pairs)]) for k in (0, 1))
@@ -177,8 +177,8 @@ def test_permuted_classes_permute_results(seed, classes):
     truth, predicted = random_maps(seed, classes)
     order = np.random.default_rng(seed).permutation(classes)
     table = np.append(order, np.full(256 - classes, 255)).astype(np.uint8)
-    one = count_labels(truth, predicted, classes=classes)
-    other = count_labels(table[truth], table[predicted], classes=classes)
+    one = count(truth, predicted, Labels(classes=classes))
+    other = count(table[truth], table[predicted], Labels(classes=classes))
     assert np.array_equal(other.matrix[np.ix_(order, order)], one.matrix[:, :-1])
     first, second = summary_of({"a": one}), summary_of({"a": other})
     for key in SCORES:
@@ -189,8 +189,8 @@ def test_permuted_classes_permute_results(seed, classes):
 @given(st.integers(0, 10**6))
 def test_order_flips_and_merging_do_not_matter(seed):
     images = {str(k): random_maps(seed + k) for k in range(4)}
-    counts = {name: count_labels(*maps, classes=5) for name, maps in images.items()}
-    flipped = {name: count_labels(*(m[::-1].T for m in maps), classes=5) for name, maps in images.items()}
+    counts = {name: count(*maps, Labels(classes=5)) for name, maps in images.items()}
+    flipped = {name: count(*(m[::-1].T for m in maps), Labels(classes=5)) for name, maps in images.items()}
     renamed = {f"{9 - int(name)}": one for name, one in counts.items()}
     summaries = [dict(summary_of(each)) for each in (counts, flipped, renamed)]
     assert str(summaries[0]) == str(summaries[1]) == str(summaries[2])  # to the last bit, nan included
@@ -199,25 +199,25 @@ def test_order_flips_and_merging_do_not_matter(seed):
 
 def test_perfect_predictions_are_one():
     truth, _ = random_maps(3)
-    summary = summary_of({"a": count_labels(truth, truth, classes=5)})
+    summary = summary_of({"a": count(truth, truth, Labels(classes=5))})
     assert {summary[key] for key in SCORES} == {1.0}
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int8, np.int16, np.int32, np.int64, np.uint32, np.float32])
 def test_any_type_of_whole_numbers(dtype):
     truth, predicted = (maps.clip(0, 100) for maps in random_maps(0, void=False))
-    expected = count_labels(truth, predicted, classes=5)
+    expected = count(truth, predicted, Labels(classes=5))
     for one, other in product((np.uint8, dtype), repeat=2):
-        assert count_labels(truth.astype(one), predicted.astype(other), classes=5) == expected
+        assert count(truth.astype(one), predicted.astype(other), Labels(classes=5)) == expected
 
 
 def test_a_field_of_view_leaves_out():
     truth, predicted = random_maps(0)
     field = np.random.default_rng(1).random(truth.shape) < 0.5
-    expected = count_labels(np.where(field, truth, 255), predicted, classes=5)
-    assert count_labels(truth, predicted, field, classes=5) == expected
+    expected = count(np.where(field, truth, 255), predicted, Labels(classes=5))
+    assert count(truth, predicted, Labels(classes=5), field) == expected
     masked = np.ma.masked_array(truth, ~field)
-    assert count_labels(masked, predicted, classes=5) == expected
+    assert count(masked, predicted, Labels(classes=5)) == expected
 
 
 def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
@@ -225,32 +225,32 @@ def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
     stack = np.zeros((3, 2, 3), np.float32)
     stack[2, 0, 0] = 1
     stack[1:, 1, 1] = 0.5
-    expected = count_labels(truth, drawn("200 010"), classes=3)
-    assert count_labels(truth, stack, classes=3) == expected
-    assert count_labels(truth, np.moveaxis(stack, 0, 2), classes=3) == expected
-    assert count_labels(truth, (stack * 200).astype(np.uint8), classes=3) == expected
+    expected = count(truth, drawn("200 010"), Labels(classes=3))
+    assert count(truth, stack, Labels(classes=3)) == expected
+    assert count(truth, np.moveaxis(stack, 0, 2), Labels(classes=3)) == expected
+    assert count(truth, (stack * 200).astype(np.uint8), Labels(classes=3)) == expected
     with pytest.raises(DataError, match=r"\(2, 3, 3\) of uint8 may be a colour image or the scores of 3 classes"):
-        count_labels(truth, np.moveaxis((stack * 200).astype(np.uint8), 0, 2), classes=3)
-    shifted = count_labels(truth + 10, stack, classes=range(10, 13))
+        count(truth, np.moveaxis((stack * 200).astype(np.uint8), 0, 2), Labels(classes=3))
+    shifted = count(truth + 10, stack, Labels(classes=range(10, 13)))
     assert np.array_equal(shifted.matrix, expected.matrix)
     with pytest.raises(DataError, match=r"expected \(4, 2, 3\) or \(2, 3, 4\)"):
-        count_labels(truth, stack, classes=4)
+        count(truth, stack, Labels(classes=4))
     with pytest.raises(DataError, match="holds 1 NaN, expected a number in each"):
-        count_labels(truth, np.where(stack == 1, np.nan, stack), classes=3)
+        count(truth, np.where(stack == 1, np.nan, stack), Labels(classes=3))
     with pytest.raises(DataError, match="can be"):
-        count_labels(truth[:, :2], np.zeros((2, 2, 2)), classes=2)
+        count(truth[:, :2], np.zeros((2, 2, 2)), Labels(classes=2))
 
 
 def test_maps_replace_labels_on_either_side():
     truth, predicted = drawn("012 v99"), drawn("112 333")
-    mapped = count_labels(truth, predicted, classes=2, gt_map="0=0,1-2=1,9=255", pred_map={1: 0, 2: 1, 3: 7})
+    mapped = count(truth, predicted, Labels(classes=2, gt_map="0=0,1-2=1,9=255", pred_map={1: 0, 2: 1, 3: 7}))
     assert mapped.matrix.tolist() == [[1, 0, 0], [1, 1, 0]]
     assert mapped.ignored == 3
-    rest = count_labels(truth, predicted, classes=2, gt_map="1=0,2=1,*=255", pred_map="1=0,*=1")
+    rest = count(truth, predicted, Labels(classes=2, gt_map="1=0,2=1,*=255", pred_map="1=0,*=1"))
     assert rest.matrix.tolist() == [[1, 0, 0], [0, 1, 0]]
-    negative = count_labels(np.array([-1, 0, 1]), np.array([0, 0, 1]), classes=2, gt_map="-1=255")
+    negative = count(np.array([-1, 0, 1]), np.array([0, 0, 1]), Labels(classes=2, gt_map="-1=255"))
     assert (negative.ignored, negative.pixels) == (1, 2)
-    reduced = count_labels(np.array([0, 1, 150]), np.array([0, 0, 149]), classes=150, gt_map="1-150=0-149,0=255")
+    reduced = count(np.array([0, 1, 150]), np.array([0, 0, 149]), Labels(classes=150, gt_map="1-150=0-149,0=255"))
     assert (reduced.ignored, reduced.matrix[0, 0], reduced.matrix[149, 149]) == (1, 1, 1)
 
 
@@ -265,11 +265,11 @@ def test_labels_without_meaning_are_listed():
     with pytest.raises(
         DataError, match=r"values 2, 3, 4 are neither a class nor void; list labels 2-4, too: classes='0-4', or remap"
     ):
-        count_labels(truth, truth, classes=2)
+        count(truth, truth, Labels(classes=2))
     with pytest.raises(DataError, match="value 255 is neither"):
-        count_labels(truth, truth, classes=5, void=())
+        count(truth, truth, Labels(classes=5, void=()))
     field = truth < 2
-    assert count_labels(truth, truth, field, classes=2).pixels == 4
+    assert count(truth, truth, Labels(classes=2), field).pixels == 4
 
 
 @pytest.mark.parametrize(
@@ -284,30 +284,30 @@ def test_labels_without_meaning_are_listed():
 )
 def test_what_is_no_mask_is_refused(truth, predicted, message):
     with pytest.raises(DataError, match=message):
-        count_labels(truth, predicted)
+        count(truth, predicted, "labels")
 
 
 def test_what_is_no_label_map_is_refused():
     with pytest.raises(DataError, match="not whole, expected one label per pixel"):
-        count_labels([0, 1], [0.25, 1], classes=2)
+        count([0, 1], [0.25, 1], Labels(classes=2))
     with pytest.raises(DataError, match="holds 1 NaN, expected a number in each pixel"):
-        count_labels([0, math.nan], [0, 1], classes=2)
+        count([0, math.nan], [0, 1], Labels(classes=2))
     with pytest.raises(DataError, match="from 0 to 1000000"):
-        count_labels([0, 1], [0, 10**6], classes=2)
+        count([0, 1], [0, 10**6], Labels(classes=2))
     with pytest.raises(ArgumentError, match=r"shape \(2,\), prediction \(3,\)"):
-        count_labels([0, 1], [0, 1, 1], classes=2)
+        count([0, 1], [0, 1, 1], Labels(classes=2))
 
 
 def test_masks_of_any_two_values():
     truth, predicted = drawn("0011 0011"), drawn("0110 0010")
-    expected = count_labels(truth, predicted)
-    assert count_labels(truth * 255, predicted, positive=255) == expected
-    assert count_labels(truth.astype(bool), predicted * 128) == expected
-    assert count_labels(truth * 200 + 20, predicted * 200 + 20, positive=">=128") == expected
-    assert count_labels(truth, np.stack([1 - predicted, predicted]).astype(float)) == expected
+    expected = count(truth, predicted, "labels")
+    assert count(truth * 255, predicted, Labels(positive=255)) == expected
+    assert count(truth.astype(bool), predicted * 128, "labels") == expected
+    assert count(truth * 200 + 20, predicted * 200 + 20, Labels(positive=">=128")) == expected
+    assert count(truth, np.stack([1 - predicted, predicted]).astype(float), "labels") == expected
     ones = np.full((2, 2), 255, np.uint8)
-    assert count_labels(ones, ones).matrix.tolist() == [[0, 0, 0], [0, 4, 0]]
-    void = count_labels(np.where(predicted, 7, truth), predicted, void=[7])
+    assert count(ones, ones, "labels").matrix.tolist() == [[0, 0, 0], [0, 4, 0]]
+    void = count(np.where(predicted, 7, truth), predicted, Labels(void=[7]))
     assert (void.ignored, void.pixels) == (3, 5)
 
 
@@ -319,10 +319,10 @@ def test_which_value_is_positive_is_settled_over_the_set():
 
 
 def test_undefined_metrics_say_why():
-    nothing = summary_of({"a": count_labels([0, 0], [0, 0])})
+    nothing = summary_of({"a": count([0, 0], [0, 0], "labels")})
     assert math.isnan(nothing["iou"])
     assert "positive" in nothing.undefined["iou"]
-    void = summary_of({"a": count_labels([255, 255], [0, 0], classes=2)})
+    void = summary_of({"a": count([255, 255], [0, 0], Labels(classes=2))})
     assert set(void.undefined.values()) == {"no pixels"}
     assert set(void.undefined) == {*SCORES, *POSITIVE}
 
@@ -343,16 +343,16 @@ def test_undefined_metrics_say_why():
     ],
 )
 def test_reasons_of_two_classes(truth, predicted, reasons):
-    summary = summary_of({"a": count_labels(truth, predicted, classes=2)})
+    summary = summary_of({"a": count(truth, predicted, Labels(classes=2))})
     assert {key: summary.undefined[key] for key in reasons} == reasons
     assert all(math.isnan(summary[key]) for key in reasons)
     assert "precision" in reasons or not math.isnan(summary["precision"])
 
 
 def test_images_without_a_pixel_that_counts_are_named():
-    images = {str(k): count_labels(*random_maps(k), classes=5) for k in range(3)}
+    images = {str(k): count(*random_maps(k), Labels(classes=5)) for k in range(3)}
     assert not any("void everywhere" in note for note in summary_of(images).notes)
-    images["void"] = count_labels(drawn("vvv"), drawn("012"), classes=5)
+    images["void"] = count(drawn("vvv"), drawn("012"), Labels(classes=5))
     assert "left out of means over images, void everywhere: 1 of 4 images" in summary_of(images).notes
 
 
@@ -389,7 +389,7 @@ def test_more_classes_than_can_be_counted_are_refused_first(protocol, classes):
 
 
 def test_as_many_classes_as_can_be_counted():
-    matrix = count_labels([0, 4095], [4095, 4095], classes=4096).matrix
+    matrix = count([0, 4095], [4095, 4095], Labels(classes=4096)).matrix
     assert (matrix.sum(), matrix[0, 4095], matrix[4095, 4095]) == (2, 1, 1)
 
 
@@ -399,13 +399,13 @@ def test_a_remapping_of_more_values_than_maps_hold_is_refused_first():
 
 
 def test_counts_are_checked_and_survive_packing():
-    counts = count_labels(*random_maps(0), classes=5)
+    counts = count(*random_maps(0), Labels(classes=5))
     assert decode(encode(counts)) == counts
     assert decode(encode(counts)).matrix.shape == (5, 6)
     with pytest.raises(ArgumentError, match=r"expected \(2, 3\)"):
         LabelCounts("0-1", [[1, 2], [3, 4]])
     with pytest.raises(ArgumentError, match="same classes"):
-        counts + count_labels(*random_maps(0, 3), classes=6)
+        counts + count(*random_maps(0, 3), Labels(classes=6))
     with pytest.raises(ArgumentError, match="not negative"):
         LabelCounts("0", [[-1, 0]])
 
@@ -499,8 +499,8 @@ def test_label_images_of_any_form(form, tmp_path):
         saved(tmp_path / folder, "a.png", image)
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol)
     assert not result.failed
-    assert result.counts["a"] == count_labels(truth, predicted, classes=3) or form in ("colours", "rgba")
-    assert np.array_equal(result.counts["a"].matrix, count_labels(truth, predicted, classes=3).matrix)
+    assert result.counts["a"] == count(truth, predicted, Labels(classes=3)) or form in ("colours", "rgba")
+    assert np.array_equal(result.counts["a"].matrix, count(truth, predicted, Labels(classes=3)).matrix)
 
 
 def test_a_palette_names_the_classes(tmp_path):
@@ -565,7 +565,7 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
     assert "Repairs(crop=True)" in near
     assert "Repairs(resize='nearest')" in near
     resized = segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(resize="nearest"))
-    assert resized.counts["a"] == count_labels(truth, predicted, classes=3)
+    assert resized.counts["a"] == count(truth, predicted, Labels(classes=3))
     for wrong in ({"resize": "bilinear"}, {"scale": 255}):
         with pytest.raises(ArgumentError, match="label maps"):
             segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))
@@ -757,7 +757,7 @@ def test_a_bound_reads_every_prediction_alike():
     mask = np.array([[0, 255, 255, 0]])
 
     def matrix(found):
-        return segbench.count_labels(mask, np.array([found]), positive=">=128").matrix.tolist()
+        return segbench.count(mask, np.array([found]), segbench.Labels(positive=">=128")).matrix.tolist()
 
     assert matrix([0, 20, 20, 0]) == [[2, 0, 0], [2, 0, 0]]
     assert matrix([0, 20, 20, 200]) == [[1, 1, 0], [2, 0, 0]]
@@ -799,8 +799,8 @@ class TestMasksCountedAsClasses:
         assert accumulator.compute().summary, "beside an image of both classes, one may hold a single class and void"
 
     def test_one_image_may_hold_one_class_and_void(self):
-        for count in (segbench.count_labels, segbench.count_contours):
-            assert count(self.MASK, self.MASK, classes=2)
+        for protocol in (Labels, segbench.Contours):
+            assert segbench.count(self.MASK, self.MASK, protocol(classes=2))
 
     def test_the_advice_turns_both_sides(self, places):
         with pytest.raises(DataError, match="gt_map='255=1', and pred_map='255=1' if predictions hold it, too"):

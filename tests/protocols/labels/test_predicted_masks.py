@@ -87,28 +87,30 @@ LEVELS = np.rint(SOFT * 255).astype(np.uint8)
 )
 def test_a_bound_for_integers_of_another_scale_is_refused(predicted, rule, advice):
     with pytest.raises(DataError, match=f"on another scale.*predicted_positive='{advice}'.*on one scale"):
-        package.count_labels(TRUTH, predicted, predicted_positive=rule)
+        package.count(TRUTH, predicted, package.Labels(predicted_positive=rule))
 
 
 @pytest.mark.parametrize("truth", [TRUTH, TRUTH * 0], ids=["missed", "nothing to find"])
 def test_a_soft_map_that_is_all_but_0_is_no_mask(truth):
     dark = np.zeros_like(TRUTH)
     dark[0, :3] = 1
-    assert package.count_labels(truth, dark, predicted_positive=">=128").matrix[:, 1].sum() == 0
+    assert package.count(truth, dark, package.Labels(predicted_positive=">=128")).matrix[:, 1].sum() == 0
 
 
 def test_16_bit_files_with_any_level_above_0_can_be_masks():
     numbered = TRUTH * np.uint16(300)
-    assert package.count_labels(TRUTH, numbered, predicted_positive=">=1") == package.count_labels(TRUTH, TRUTH)
+    assert package.count(TRUTH, numbered, package.Labels(predicted_positive=">=1")) == package.count(
+        TRUTH, TRUTH, "labels"
+    )
 
 
 def test_a_bound_of_the_ground_truth_holds_for_soft_maps_only_at_half_of_their_scale():
     with pytest.raises(DataError, match="predicted_positive='>=128'"):
-        package.count_labels(TRUTH, LEVELS, positive=">=1")
+        package.count(TRUTH, LEVELS, package.Labels(positive=">=1"))
     for mask in (TRUTH, TRUTH * 255):
-        assert package.count_labels(TRUTH, mask, positive=">=1") == package.count_labels(TRUTH, TRUTH)
-    cut = package.count_labels(TRUTH, LEVELS >= 128)
-    assert package.count_labels(TRUTH * 255, LEVELS, positive=">=128") == cut
+        assert package.count(TRUTH, mask, package.Labels(positive=">=1")) == package.count(TRUTH, TRUTH, "labels")
+    cut = package.count(TRUTH, LEVELS >= 128, "labels")
+    assert package.count(TRUTH * 255, LEVELS, package.Labels(positive=">=128")) == cut
 
 
 @pytest.mark.parametrize(("rule", "side"), [(">=128", "positive"), (">=0", "negative"), ("7", "positive")])
@@ -172,24 +174,24 @@ def test_all_positive_images_stay_as_the_rule_says_when_loaded(tmp_path):
 
 def test_suggested_classes_are_whole_numbers():
     with pytest.raises(DataError) as error:
-        package.count_labels([0, 0.25, 0.999], [0, 1, 1])
+        package.count([0, 0.25, 0.999], [0, 1, 1], "labels")
     assert "classes" not in str(error.value)
     assert "positive='>=0.5'" in str(error.value)
     with pytest.raises(DataError, match="classes='0-2'"):
-        package.count_labels([0.0, 1.0, 2.0], [0, 1, 1])
+        package.count([0.0, 1.0, 2.0], [0, 1, 1], "labels")
 
 
 def test_no_number_is_made_up_where_the_scale_is_unclear():
     with pytest.raises(DataError, match="predicted_positive='>=N' with N half of the scale"):
-        package.count_labels(TRUTH, np.rint(SOFT * 100).astype(np.uint8))
+        package.count(TRUTH, np.rint(SOFT * 100).astype(np.uint8), "labels")
 
 
 @pytest.mark.parametrize("bound", [0.5, 2])
 def test_a_bound_between_logits_is_no_other_scale(bound):
     logits = SOFT * 8 - 4
     for maps in (logits, logits - 3.5):  # the second has no logit above 1
-        expected = package.count_labels(TRUTH, maps >= bound)
-        assert package.count_labels(TRUTH, maps, predicted_positive=f">={bound}") == expected
+        expected = package.count(TRUTH, maps >= bound, "labels")
+        assert package.count(TRUTH, maps, package.Labels(predicted_positive=f">={bound}")) == expected
 
 
 def test_logits_that_are_cut_at_half_of_probabilities_are_told():
@@ -213,12 +215,14 @@ def test_logits_that_are_cut_at_half_of_probabilities_are_told():
 
 def test_logits_are_cut_at_0():
     with pytest.raises(DataError, match="predicted_positive='>=0' for logits"):
-        package.count_labels(TRUTH, SOFT * 8 - 4)
+        package.count(TRUTH, SOFT * 8 - 4, "labels")
 
 
 def test_a_blank_map_is_of_every_scale():
     blank = np.zeros((24, 24), np.float32)
-    assert package.count_labels(TRUTH, blank, predicted_positive=">=128") == package.count_labels(TRUTH, blank > 0)
+    assert package.count(TRUTH, blank, package.Labels(predicted_positive=">=128")) == package.count(
+        TRUTH, blank > 0, "labels"
+    )
 
 
 @pytest.mark.parametrize("settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}])
@@ -232,28 +236,28 @@ def test_what_the_rule_cannot_be_is_refused(settings):
 )
 def test_a_share_alone_is_no_bound_and_the_error_writes_one(predicted, advice):
     with pytest.raises(DataError, match=f"predicted_positive='0.5' is a single one; .*predicted_positive='{advice}'"):
-        package.count_labels(TRUTH, predicted, predicted_positive=0.5)
+        package.count(TRUTH, predicted, package.Labels(predicted_positive=0.5))
     mask = TRUTH * 0.5
-    assert package.count_labels(TRUTH, mask, predicted_positive=0.5) == package.count_labels(TRUTH, TRUTH)
+    assert package.count(TRUTH, mask, package.Labels(predicted_positive=0.5)) == package.count(TRUTH, TRUTH, "labels")
 
 
 def test_a_single_level_in_the_middle_of_soft_maps_is_no_bound():
     with pytest.raises(DataError, match=r"predicted_positive='128' is a single one; .*predicted_positive='>=128'"):
-        package.count_labels(TRUTH, LEVELS, predicted_positive=128)
+        package.count(TRUTH, LEVELS, package.Labels(predicted_positive=128))
     with pytest.raises(DataError, match="predicted_positive='>=32768'"):
-        package.count_labels(TRUTH, LEVELS * np.uint16(257), predicted_positive=32768)
+        package.count(TRUTH, LEVELS * np.uint16(257), package.Labels(predicted_positive=32768))
     labels = np.arange(576).reshape(24, 24).astype(np.uint16) % 140  # of a label map, 128 is one of many
-    cut = package.count_labels(TRUTH, labels == 128)
-    assert package.count_labels(TRUTH, labels, predicted_positive=128) == cut
+    cut = package.count(TRUTH, labels == 128, "labels")
+    assert package.count(TRUTH, labels, package.Labels(predicted_positive=128)) == cut
     mask = TRUTH * np.uint8(128)
-    assert package.count_labels(TRUTH, mask, predicted_positive=128) == package.count_labels(TRUTH, TRUTH)
+    assert package.count(TRUTH, mask, package.Labels(predicted_positive=128)) == package.count(TRUTH, TRUTH, "labels")
 
 
 def test_a_rule_has_no_meaning_for_two_maps():
     stack = np.stack([1 - SOFT, SOFT])
     with pytest.raises(DataError, match=r"stack of two maps.*leave out predicted_positive="):
-        package.count_labels(TRUTH, stack, predicted_positive=">=0.5")
-    assert package.count_labels(TRUTH, stack) == package.count_labels(TRUTH, SOFT > 0.5)
+        package.count(TRUTH, stack, package.Labels(predicted_positive=">=0.5"))
+    assert package.count(TRUTH, stack, "labels") == package.count(TRUTH, SOFT > 0.5, "labels")
 
 
 @pytest.mark.parametrize("verb", ["labels", "contours", "centerlines", "anomalies"])

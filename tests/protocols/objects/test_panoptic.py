@@ -16,7 +16,7 @@ from segbench import (
     FailedImages,
     Objects,
     check,
-    count_objects,
+    count,
     evaluate,
     export_overlays,
     load_results,
@@ -33,7 +33,7 @@ def drawn(*rows, **values):
 
 
 def counts(truth, predicted, valid=None, **letters):
-    return count_objects(drawn(*truth, **letters), drawn(*predicted, **letters), valid, **CLASSES)
+    return count(drawn(*truth, **letters), drawn(*predicted, **letters), Objects(**CLASSES), valid)
 
 
 def table(found):
@@ -134,12 +134,12 @@ def test_pixels_outside_the_field_are_void():
 def test_a_wrong_divisor_is_refused(divisor, message):
     maps = drawn("rrb", **LETTERS)
     with pytest.raises(DataError, match=message):
-        count_objects(maps, maps, **(CLASSES | {"divisor": divisor}))
+        count(maps, maps, Objects(**CLASSES | {"divisor": divisor}))
 
 
 def test_a_wrong_divisor_without_classes_is_refused():
     with pytest.raises(DataError, match="holds class 26001, expected classes below 4096; correct divisor"):
-        count_objects(np.array([[26001]]), np.array([[26001]]), divisor=100000)
+        count(np.array([[26001]]), np.array([[26001]]), Objects(divisor=100000))
 
 
 def write(folder, name, maps, *, classes=None, info=None):

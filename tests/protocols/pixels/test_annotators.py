@@ -9,7 +9,7 @@ import pytest
 from cases import save_cell, write_folder
 from hypothesis import given
 
-from segbench import ArgumentError, FailedImages, Pixels, ScoreCounts, count_pixels, evaluate
+from segbench import ArgumentError, FailedImages, Pixels, ScoreCounts, count, evaluate
 from segbench.core.sample import Sample
 from segbench.loaders.presets import shipped
 from segbench.protocols.annotators import AnnotatorRule
@@ -51,8 +51,7 @@ class TestRules:
 
     @pytest.mark.parametrize("rule", RULES)
     def test_the_same_from_arrays(self, rule):
-        truths = np.array([FIRST, SECOND, THIRD])
-        assert count_pixels(truths == 1, SCORES, truths != 9, annotators=rule) == BY_HAND[rule]
+        assert count([FIRST, SECOND, THIRD], SCORES, Pixels(positive=1, void=9, annotators=rule)) == BY_HAND[rule]
 
     @pytest.mark.parametrize("rule", RULES)
     def test_outside_the_field_nobody_has_a_voice(self, rule):
@@ -98,20 +97,18 @@ class TestRules:
         assert three == (ScoreCounts.sum([one] * 3) if rule == "each" else one)
 
     def test_two_who_differ_have_no_majority(self):
-        counts = count_pixels([[True, True], [False, True]], [0.5, 0.25], annotators="majority")
+        counts = count([np.array([True, True]), np.array([False, True])], [0.5, 0.25], Pixels(annotators="majority"))
         assert counts == ScoreCounts([0.5, 0.25], [0, 1], [1, 0])
 
     @pytest.mark.parametrize("rule", ["most", "", "Any"])
     def test_what_is_no_rule_is_refused(self, rule):
         with pytest.raises(ArgumentError, match="expected one of any, all, majority, each"):
             Pixels(annotators=rule)
-        with pytest.raises(ArgumentError, match="expected one of any, all, majority, each"):
-            count_pixels([[1]], [1], annotators=rule)
 
     @pytest.mark.parametrize(("labels", "rule"), [([[0, 1], [1, 0]], None), ([[0], [1]], "any"), ([[[0, 1]]], "all")])
     def test_shapes_that_do_not_fit(self, labels, rule):
-        with pytest.raises(ArgumentError, match="labels have shape"):
-            count_pixels(labels, [0.5, 0.2], annotators=rule)
+        with pytest.raises(ArgumentError, match="ground_truth has shape"):
+            count(labels, [0.5, 0.2], Pixels(annotators=rule))
 
     def test_the_rule_stands_in_the_signature_only_when_given(self):
         assert "annotators" not in Pixels().signature_fields()
@@ -160,8 +157,8 @@ class TestFiles:
         pred = write_folder(tmp_path / "pred", {"a.npy": SCORES, "b.npy": SCORES})
         for rule in RULES:
             result = evaluate(gt, pred, Pixels(annotators=rule), gt_pattern=pattern)
-            assert result.counts["a"] == count_pixels(self.truths, SCORES, annotators=rule)
-            assert result.counts["b"] == count_pixels(self.truths[0], SCORES)
+            assert result.counts["a"] == count(self.truths, SCORES, Pixels(annotators=rule))
+            assert result.counts["b"] == count(self.truths[0], SCORES)
             assert f"annotators:{rule}" in result.signature
 
     def test_cells_of_a_mat_file(self, tmp_path):
@@ -170,8 +167,8 @@ class TestFiles:
         pred = write_folder(tmp_path / "pred", {"a.npy": SCORES, "b.npy": SCORES})
         for rule in RULES:
             result = evaluate(tmp_path / "gt", pred, Pixels(annotators=rule))
-            assert result.counts["a"] == count_pixels(self.truths, SCORES, annotators=rule)
-            assert result.counts["b"] == count_pixels(self.truths[0], SCORES)
+            assert result.counts["a"] == count(self.truths, SCORES, Pixels(annotators=rule))
+            assert result.counts["b"] == count(self.truths[0], SCORES)
 
     def test_the_edges_that_ship(self):
         demo = shipped("demo") / "edges"
@@ -208,7 +205,7 @@ def test_the_annotators_of_bsds500(tmp_path):
     expected = {"any": votes > 0, "all": votes == len(drawings), "majority": votes > len(drawings) / 2}
     for rule, labels in expected.items():
         result = evaluate(truth, pred / f"{truth.stem}.png", Pixels(annotators=rule))
-        assert result.pooled == count_pixels(labels, scores)
+        assert result.pooled == count(labels, scores)
     each = evaluate(truth, pred / f"{truth.stem}.png", Pixels(annotators="each")).pooled
-    assert each == ScoreCounts.sum(count_pixels(labels, scores) for labels in drawings)
+    assert each == ScoreCounts.sum(count(labels, scores) for labels in drawings)
     assert len(drawings) > 2

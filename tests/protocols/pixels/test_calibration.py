@@ -8,7 +8,7 @@ import pytest
 from methods import write_methods
 
 import segbench
-from segbench import ArgumentError, Pixels, ScoreCounts, count_pixels
+from segbench import ArgumentError, Pixels, ScoreCounts, count
 
 KEYS = ("brier", "ece", "mce", "ace")
 CALIBRATED = Pixels(calibration=True)
@@ -28,11 +28,9 @@ def random_image(seed, highest=255, pixels=3000):
 
 
 def test_a_drawing_by_hand():
-    found = measured(count_pixels([0, 1, 1, 1], [0, 0, 0.5, 1]))
+    found = measured(count([0, 1, 1, 1], [0, 0, 0.5, 1]))
     assert found == pytest.approx({"brier": 1.25 / 4, "ece": 1.5 / 4, "mce": 1 / 2, "ace": 1.5 / 4}, abs=1e-15)
-    found = measured(
-        count_pixels([1, 0, 1], [0.10, 0.11, 1])
-    )  # two in one bin of equal width, each in one of equal mass
+    found = measured(count([1, 0, 1], [0.10, 0.11, 1]))  # two in one bin of equal width, each in one of equal mass
     hand = {"brier": (0.81 + 0.0121) / 3, "ece": 0.79 / 3, "mce": 0.79 / 2, "ace": (0.9 + 0.11) / 3}
     assert found == pytest.approx(hand, abs=1e-15)
 
@@ -49,7 +47,7 @@ def test_edges_of_bins_are_levels_and_belong_to_the_bin_above(dtype, highest):
             levels = np.array([below, below + 1, highest], dtype)
             first, second = levels[:2] / highest
             gaps = (1 - first, second) if apart else (abs(1 - first - second),)  # in one bin they cancel
-            assert measured(count_pixels([1, 0, 1], levels))["ece"] == pytest.approx(sum(gaps) / 3, abs=1e-15)
+            assert measured(count([1, 0, 1], levels))["ece"] == pytest.approx(sum(gaps) / 3, abs=1e-15)
 
 
 @pytest.mark.parametrize("highest", [255, 65535, 1])
@@ -62,7 +60,7 @@ def test_scikit_learn_agrees(highest):
             labels, scores = (
                 part[scores % (highest // 15) != 0] for part in (labels, scores)
             )  # it closes on the right
-        found = measured(count_pixels(labels, scores))
+        found = measured(count(labels, scores))
         shares = scores / highest
         assert found["brier"] == pytest.approx(brier_score_loss(labels, shares), abs=1e-12)
         true, predicted = calibration_curve(labels, shares, n_bins=15)
@@ -77,7 +75,7 @@ def test_torchmetrics_agrees():
     calibration_error = pytest.importorskip("torchmetrics.functional.classification").binary_calibration_error
     for seed in range(20):
         labels, scores = random_image(seed, 1)
-        found = measured(count_pixels(labels, scores))
+        found = measured(count(labels, scores))
         given = torch.from_numpy(scores), torch.from_numpy(labels.astype(np.int64))
         for key, norm in (("ece", "l1"), ("mce", "max")):
             assert found[key] == pytest.approx(float(calibration_error(*given, n_bins=15, norm=norm)), abs=1e-6)
@@ -89,11 +87,11 @@ def test_ace_is_over_bins_of_equal_mass_that_keep_ties(highest):
     shares = scores / highest
     below = np.searchsorted(np.sort(shares), shares)
     gap = sum(abs((labels - shares)[below * 15 // shares.size == k].sum()) for k in range(15))
-    assert measured(count_pixels(labels, scores))["ace"] == pytest.approx(gap / shares.size, abs=1e-13)
+    assert measured(count(labels, scores))["ace"] == pytest.approx(gap / shares.size, abs=1e-13)
 
 
 def test_neither_order_nor_parts_nor_weights_matter():
-    images = [count_pixels(*random_image(k)) for k in range(4)]
+    images = [count(*random_image(k)) for k in range(4)]
     expected = measured(*images)
     assert measured(*reversed(images)) == measured(ScoreCounts.sum(images)) == expected
     table = CALIBRATED.table({str(k): image for k, image in enumerate(images)})
@@ -104,7 +102,7 @@ def test_neither_order_nor_parts_nor_weights_matter():
 
 
 def test_very_many_scores_are_exact_in_estimates_and_near_in_resamples():
-    images = {str(k): count_pixels(*random_image(k, 1, 20_000)) for k in range(3)}
+    images = {str(k): count(*random_image(k, 1, 20_000)) for k in range(3)}
     table = CALIBRATED.table(images)
     pooled = measured(ScoreCounts.sum(images.values()))
     assert {key: table.summary()[key] for key in KEYS} == pooled
@@ -134,8 +132,8 @@ def test_results_files_that_keep_the_pool_give_exact_differences(tmp_path):
 @pytest.mark.parametrize(
     ("counts", "reason"),
     [
-        (count_pixels([0, 1, 1], [-0.5, 1.0, 2.0]), "scores from -0.5 to 2, expected probabilities from 0 to 1"),
-        (count_pixels([0, 1], [False, True]), "two-valued predictions"),
+        (count([0, 1, 1], [-0.5, 1.0, 2.0]), "scores from -0.5 to 2, expected probabilities from 0 to 1"),
+        (count([0, 1], [False, True]), "two-valued predictions"),
         (ScoreCounts.from_points([1], [0], 2, 2), "scores are known at some thresholds only"),
         (ScoreCounts([0.9, 0.1], [1, 1], [0, 2]).at([0.5]), "scores are known at some thresholds only"),
         (ScoreCounts([], [], []), "no pixels"),
@@ -148,23 +146,23 @@ def test_what_is_no_probability_has_no_calibration(counts, reason):
 
 
 def test_constant_and_two_valued_maps_may_be_probabilities():
-    constant = CALIBRATED.table({"image": count_pixels([0, 1, 1, 1], [0.75] * 4)}).summary()
+    constant = CALIBRATED.table({"image": count([0, 1, 1, 1], [0.75] * 4)}).summary()
     assert [constant[key] for key in ("brier", "ece", "mce", "ace")] == [0.1875, 0, 0, 0]
-    two = CALIBRATED.table({"image": count_pixels([0, 1, 0, 1], [0.25, 0.25, 0.25, 0.75])}).summary()
+    two = CALIBRATED.table({"image": count([0, 1, 0, 1], [0.25, 0.25, 0.25, 0.75])}).summary()
     assert two["brier"] == pytest.approx((2 * 0.25**2 + 0.75**2 + 0.25**2) / 4)
     assert two["ece"] == pytest.approx((3 * (1 / 3 - 0.25) + 0.25) / 4)
 
 
 def test_one_image_that_has_none_takes_it_from_all():
-    images = {"a": count_pixels([0, 1, 1], [0.2, 0.3, 0.7]), "b": count_pixels([0, 1], [0.2, 7.0])}
+    images = {"a": count([0, 1, 1], [0.2, 0.3, 0.7]), "b": count([0, 1], [0.2, 7.0])}
     summary = CALIBRATED.table(images).summary()
     assert summary.undefined["ece"] == "scores from 0.2 to 7, expected probabilities from 0 to 1"
 
 
 def test_what_rounding_puts_outside_is_0_or_1():
-    rounded = measured(count_pixels([0, 1, 0, 1], [-1e-9, 0.25, 0.5, 1 + 1e-7]))
-    assert rounded == pytest.approx(measured(count_pixels([0, 1, 0, 1], [0, 0.25, 0.5, 1])), abs=1e-15)
-    assert measured(count_pixels([0, 0, 1], [1 + 1e-7, 0.5, 0.2]))["mce"] == 1
+    rounded = measured(count([0, 1, 0, 1], [-1e-9, 0.25, 0.5, 1 + 1e-7]))
+    assert rounded == pytest.approx(measured(count([0, 1, 0, 1], [0, 0.25, 0.5, 1])), abs=1e-15)
+    assert measured(count([0, 0, 1], [1 + 1e-7, 0.5, 0.2]))["mce"] == 1
 
 
 @pytest.fixture(scope="module")
@@ -192,10 +190,10 @@ def test_intervals_comparisons_files_and_fixed_thresholds(folders, tmp_path):
     accumulator = segbench.Accumulator(CALIBRATED)
     accumulator.update(*random_image(0))
     alone = accumulator.compute().summary
-    assert {key: alone[key] for key in KEYS} == measured(count_pixels(*random_image(0)))
+    assert {key: alone[key] for key in KEYS} == measured(count(*random_image(0)))
     accumulator.update(*random_image(1), name="a")
     summary = accumulator.compute().summary
-    expected = measured(ScoreCounts.sum(count_pixels(*random_image(k)) for k in (0, 1)))
+    expected = measured(ScoreCounts.sum(count(*random_image(k)) for k in (0, 1)))
     assert {key: summary[key] for key in KEYS} == expected
 
 

@@ -39,7 +39,7 @@ def test_they_are_those_of_the_operating_point_pooled_and_image_by_image(folders
 
 
 def test_a_drawing_by_hand():
-    counts = segbench.count_pixels([1, 1, 1, 0, 0, 0, 0, 0], [0.9, 0.5, 0.4, 0.6, 0.4, 0.3, 0.2, 0.1])
+    counts = segbench.count([1, 1, 1, 0, 0, 0, 0, 0], [0.9, 0.5, 0.4, 0.6, 0.4, 0.3, 0.2, 0.1])
     summary = Pixels(at=(0.5, 2.0)).table({"image": counts}).summary()
     hand = {"precision": 2 / 3, "recall": 2 / 3, "f": 2 / 3, "iou": 1 / 2, "specificity": 4 / 5, "accuracy": 6 / 8}
     assert all(same(summary[f"{key}@0.5"], value) for key, value in hand.items())
@@ -127,6 +127,6 @@ def test_wrong_settings_are_refused(wrong):
     ],
 )
 def test_a_threshold_outside_the_scores_is_noted(scores, note):
-    counts = segbench.count_pixels([0, 1, 1], scores)
+    counts = segbench.count([0, 1, 1], scores)
     table = segbench.Pixels(at=(0.5,)).table({"a": counts})
     assert [one for one in table.notes if "0.5" in one] == [note] * (note is not None)

@@ -5,16 +5,7 @@ import pytest
 from measured import PIXELS, class_image_summary, class_summary, keys_of, pixel_image_summary, pixel_summary
 from sklearn.metrics import f1_score, jaccard_score
 
-from segbench import (
-    Accumulator,
-    ClassCounts,
-    ScoreCounts,
-    auc_pr,
-    compare,
-    count_pixels,
-    curve_band,
-    intervals,
-)
+from segbench import Accumulator, ClassCounts, Pixels, ScoreCounts, auc_pr, compare, count, curve_band, intervals
 from segbench.curves.curve import pr_curve
 
 NEED_A_RANKING = [
@@ -50,7 +41,7 @@ def drawn(images=6, seed=0):
 
 def counted(truths, predictions, **options):
     pairs = zip(truths, predictions, strict=True)
-    return {str(k): count_pixels(truth, scores, **options) for k, (truth, scores) in enumerate(pairs)}
+    return {str(k): count(truth, scores, Pixels(**options)) for k, (truth, scores) in enumerate(pairs)}
 
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
@@ -76,7 +67,7 @@ def test_masks_have_the_values_of_the_mask_and_no_areas(form):
 
 def test_calling_everything_positive_is_no_choice_that_masks_have():
     truth = np.arange(10) < 7
-    summary = pixel_summary({"a": count_pixels(truth, np.arange(10) < 3)})
+    summary = pixel_summary({"a": count(truth, np.arange(10) < 3)})
     assert summary["ods_f"] == 6 / 10  # and 14 / 17 with every pixel
     assert (summary["ods_threshold"], summary["iou"]) == (1, 3 / 7)
 
@@ -92,18 +83,18 @@ def test_soft_maps_have_the_iou_of_their_best_f():
 
 def test_soft_maps_that_do_best_by_calling_everything_positive_say_so():
     truth, scores = np.arange(10) < 8, np.arange(10) % 5
-    assert pixel_summary({"a": count_pixels(truth, scores)}).notes == (
+    assert pixel_summary({"a": count(truth, scores)}).notes == (
         "ODS: predicting every pixel positive gives the best F",
     )
-    assert pixel_summary({"a": count_pixels(truth, truth + scores / 10)}).notes == ()
-    assert pixel_summary({"a": count_pixels(np.ones(10, bool), scores)}).notes == (), "nothing can be wrong"
+    assert pixel_summary({"a": count(truth, truth + scores / 10)}).notes == ()
+    assert pixel_summary({"a": count(np.ones(10, bool), scores)}).notes == (), "nothing can be wrong"
 
 
 @pytest.mark.parametrize(
     ("value", "f", "precision"), [(0.0, 0, np.nan), (-3.0, 0, np.nan), (1.0, 2 * 2 / 7, 0.4), (0.2, 2 * 2 / 7, 0.4)]
 )
 def test_one_value_is_nothing_or_everything(value, f, precision):
-    summary = pixel_summary({"a": count_pixels([1, 0, 1, 0, 0], np.full(5, value))})
+    summary = pixel_summary({"a": count([1, 0, 1, 0, 0], np.full(5, value))})
     assert summary["ods_f"] == pytest.approx(f)
     assert summary["ods_precision"] == pytest.approx(precision, nan_ok=True)
     assert np.isfinite(summary["ods_threshold"])
@@ -112,11 +103,11 @@ def test_one_value_is_nothing_or_everything(value, f, precision):
 
 
 def test_the_set_decides_and_not_the_image():
-    soft = {"a": count_pixels([0, 1, 1], [0.1, 0.5, 0.9]), "b": count_pixels([0, 1, 1], [0.0, 0.0, 0.0])}
+    soft = {"a": count([0, 1, 1], [0.1, 0.5, 0.9]), "b": count([0, 1, 1], [0.0, 0.0, 0.0])}
     of_set = ScoreCounts.sum(soft.values())
     assert "auc_pr" not in pixel_summary(soft).undefined
     assert pixel_image_summary(soft["b"], of_set)["f"] == pytest.approx(4 / 5)
-    masks = {"a": count_pixels([0, 1, 1], [0, 1, 1]), "b": count_pixels([0, 1, 1], [0, 0, 0])}
+    masks = {"a": count([0, 1, 1], np.array([0, 1, 1], bool)), "b": count([0, 1, 1], np.zeros(3, bool))}
     row = pixel_image_summary(masks["b"], ScoreCounts.sum(masks.values()))
     assert (row["f"], row["recall"], row["iou"], row["threshold"]) == (0, 0, 0, 1)
     assert row.undefined == {
@@ -129,24 +120,24 @@ def test_the_set_decides_and_not_the_image():
 def test_counts_alone_are_no_masks():
     point = ScoreCounts.from_points([5], [2], 20, 2000)
     by_hand = ScoreCounts([1, 0], [5, 15], [2, 1998])
-    for counts in (point, by_hand, count_pixels([0, 1, 1, 0], [0, 1, 0, 0]).at([1.0])):
+    for counts in (point, by_hand, count([0, 1, 1, 0], [0, 1, 0, 0]).at([1.0])):
         assert not counts.two_valued
         assert "auc_pr" not in pixel_image_summary(counts).undefined
-    masks = count_pixels([0, 1, 1, 0], [0, 1, 0, 0])
+    masks = count([0, 1, 1, 0], [0, 1, 0, 0])
     assert (masks.two_valued, (masks + by_hand).two_valued) == (True, False)
     assert auc_pr(masks) == pr_curve(masks).area > 0, "curves of counts are what they were"
 
 
 def test_values_that_do_not_count_do_not_decide():
     valid = np.array([True, True, True, False])
-    assert count_pixels([0, 1, 1, 0], [0.0, 1.0, 0.0, np.nan], valid).two_valued
-    nothing = count_pixels([0, 1], [0.2, 0.7], np.zeros(2, bool))
+    assert count([0, 1, 1, 0], [0.0, 1.0, 0.0, np.nan], valid=valid).two_valued
+    nothing = count([0, 1], [0.2, 0.7], valid=np.zeros(2, bool))
     assert not nothing.two_valued
-    assert (nothing + count_pixels([0, 1], [0, 1])).two_valued
+    assert (nothing + count([0, 1], [0, 1])).two_valued
 
 
 def test_masks_on_two_scales_are_soft_maps():
-    counts = count_pixels([0, 1], np.array([0, 1], np.uint8)) + count_pixels([0, 1], np.array([0, 255], np.uint8))
+    counts = count([0, 1], np.array([0, 1], np.uint8)) + count([0, 1], np.array([0, 255], np.uint8))
     assert not counts.two_valued
 
 
@@ -181,14 +172,14 @@ def test_masks_of_any_two_values_are_compared():
 
 
 def test_each_class_decides_for_itself():
-    mask, soft = count_pixels([0, 1, 1, 0], [0, 1, 0, 0]), count_pixels([1, 0, 0, 1], [0.1, 0.2, 0.3, 0.15])
+    mask, soft = count([0, 1, 1, 0], [0, 1, 0, 0]), count([1, 0, 0, 1], [0.1, 0.2, 0.3, 0.15])
     one = ClassCounts(("cat", "dog"), (mask, soft))
     summary = class_summary({"a": one})
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 2 * 2 / 6) / 2)
     assert "macro_auc_pr" not in summary.undefined
     assert any(note.endswith("without cat (two-valued predictions)") for note in summary.notes)
     assert "dog: ODS: predicting every pixel positive gives the best F" in summary.notes
-    both = ClassCounts(("cat", "dog"), (mask, count_pixels([1, 0, 0, 1], [0, 0, 0, 0])))
+    both = ClassCounts(("cat", "dog"), (mask, count([1, 0, 0, 1], [0, 0, 0, 0])))
     summary = class_summary({"a": both})
     assert summary.undefined["macro_auc_pr"] == summary.undefined["micro_auc_pr"] == "two-valued predictions"
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 0) / 2)

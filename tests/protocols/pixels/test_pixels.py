@@ -16,7 +16,7 @@ from segbench import (
     Pixels,
     Regions,
     ScoreCounts,
-    count_pixels,
+    count,
     evaluate,
 )
 from segbench.core.sample import Sample
@@ -42,8 +42,10 @@ def numbers_of(dtype):
 
 def assert_counted_like_unique(labels, scores, valid):
     """Compare counts with NumPy's distinct values of each class, bit by bit."""
-    counts = count_pixels(labels, scores, valid)
+    counts = count(labels, scores, valid=valid)
     kept = scores.astype(np.float32 if scores.dtype in (np.float16, np.float32) else np.float64)[valid] + 0.0
+    if scores.dtype.kind in "iu":  # levels, as in files
+        kept /= np.iinfo(scores.dtype).max
     distinct = np.unique(kept)[::-1]
     assert counts.scores.dtype == distinct.dtype
     assert counts.scores.tobytes() == distinct.tobytes()
@@ -62,26 +64,26 @@ def counted(truth, scores, field=None, **settings):
 
 class TestCountPixels:
     def test_a_drawing_counted_by_hand(self):
-        counts = count_pixels(FIRST_TRUTH, FIRST_SCORES)
+        counts = count(FIRST_TRUTH, FIRST_SCORES)
         assert counts == ScoreCounts([1, 0.75, 0.5, 0.25, 0], [1, 1, 0, 2, 1], [0, 0, 1, 0, 10])
 
     def test_pixels_outside_are_ignored_whatever_they_hold(self):
-        counts = count_pixels([True, False, True], [0.5, np.nan, 0.25], valid=np.array([True, False, True]))
+        counts = count([True, False, True], [0.5, np.nan, 0.25], valid=np.array([True, False, True]))
         assert counts == ScoreCounts([0.5, 0.25], [1, 1], [0, 0], 1)
 
     def test_booleans_stored_as_any_byte_are_zero_or_one(self):
         # NumPy arrays of Pillow's 1-bit images hold 255 for True: as an index it would write outside the table.
         image = np.asarray(Image.fromarray(np.eye(64, dtype=bool)))
         assert image.view(np.uint8).max() == 255
-        expected = count_pixels(np.eye(64, dtype=bool), np.eye(64, dtype=bool))
-        assert count_pixels(image, image) == expected
-        assert count_pixels(image, image, image) == count_pixels(image, image, np.eye(64, dtype=bool))
-        assert count_pixels(image, image.astype(float)) == expected
+        expected = count(np.eye(64, dtype=bool), np.eye(64, dtype=bool))
+        assert count(image, image) == expected
+        assert count(image, image, valid=image) == count(image, image, valid=np.eye(64, dtype=bool))
+        assert count(image, image.astype(float)) == expected
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
     def test_levels_are_shares_of_the_largest(self, dtype):
         top = np.iinfo(dtype).max
-        counts = count_pixels([1, 0, 1], np.array([top, 51 * (top // 255), 0], dtype))
+        counts = count([1, 0, 1], np.array([top, 51 * (top // 255), 0], dtype))
         assert counts.scores.tolist() == [1.0, 0.2, 0.0]
 
     @given(st.data(), st.sampled_from(["f2", "f4", "f8", "i1", "i2", "i4", "u4", "i8", "u8"]), images)
@@ -107,15 +109,15 @@ class TestCountPixels:
     def test_levels_are_counted_like_unique_in_images_of_any_size(self, dtype, size):
         rng = np.random.default_rng(size)
         levels = rng.integers(0, 65536, size).astype(dtype)
-        labels, valid = rng.integers(0, 2, size, np.uint8), rng.random(size) < 0.9
+        labels, valid = np.arange(size, dtype=np.uint8) % 2, rng.random(size) < 0.9  # the first of them is 0
         top = 1 if dtype is bool else np.iinfo(dtype).max
-        expected = count_pixels(labels, levels / top, valid)
-        assert count_pixels(labels, levels, valid) == count_pixels(labels.astype(bool), levels, valid) == expected
-        assert count_pixels(labels, levels) == count_pixels(labels.astype(bool), levels / top)
+        expected = count(labels, levels / top, valid=valid)
+        assert count(labels, levels, valid=valid) == count(labels.astype(bool), levels, valid=valid) == expected
+        assert count(labels, levels) == count(labels.astype(bool), levels / top)
 
     @pytest.mark.parametrize("size", [2**17 - 2, 2**17, 5 * 2**17 + 3])
     def test_more_pixels_of_one_level_than_small_integers_hold(self, size):
-        counts = count_pixels(np.zeros(size, bool), np.zeros(size, np.uint8), np.arange(size) > 0)
+        counts = count(np.zeros(size, bool), np.zeros(size, np.uint8), valid=np.arange(size) > 0)
         assert counts == ScoreCounts([0], [0], [size - 1], 1)
 
     @given(
@@ -129,7 +131,7 @@ class TestCountPixels:
         nan, infinite = np.isnan(scores[valid]).sum(), np.isinf(scores[valid]).sum()
         if nan or infinite:
             with pytest.raises(DataError, match=f"{nan} NaN and {infinite} infinite"):
-                count_pixels(labels, scores, valid)
+                count(labels, scores, valid=valid)
         else:
             assert_counted_like_unique(labels, scores, valid)
 
@@ -137,8 +139,8 @@ class TestCountPixels:
     def test_integers_that_floats_cannot_tell_apart_are_refused(self, large):
         scores = np.array([large, large - 1 if large > 0 else large + 1, 0])
         with pytest.raises(DataError, match=r"integer scores from .* float64 does not hold"):
-            count_pixels([1, 0, 1], scores)
-        assert count_pixels([1, 0, 1], scores, np.array([False, False, True])).scores.tolist() == [0.0]
+            count([1, 0, 1], scores)
+        assert count(np.array([1, 0, 1], bool), scores, valid=np.array([False, False, True])).scores.tolist() == [0.0]
 
     @pytest.mark.parametrize("protocol", ["pixels", "boundaries", "saliency", "anomalies"])
     def test_integers_that_floats_cannot_tell_apart_are_refused_by_every_protocol(self, protocol):
@@ -170,9 +172,9 @@ class TestCountPixels:
     def test_float32_takes_little_memory(self, share, distinct):
         rng = np.random.default_rng(0)
         labels, scores = rng.random(10**6) < share, rng.integers(0, distinct, 10**6).astype(np.float32)
-        count_pixels(labels, scores)
+        count(labels, scores)
         tracemalloc.start()
-        count_pixels(labels, scores)
+        count(labels, scores)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < (17.1 if distinct > 10 else 9) * scores.size  # which are sorted beside themselves
@@ -180,66 +182,84 @@ class TestCountPixels:
     def test_inputs_are_not_changed(self):
         labels, scores = np.array([1, 0, 1]), np.array([0.5, -0.0, 0.25], np.float32)
         before = labels.tobytes(), scores.tobytes()
-        count_pixels(labels, scores)
+        count(labels, scores)
         assert (labels.tobytes(), scores.tobytes()) == before
 
     def test_the_order_of_memory_does_not_matter(self):
         rng = np.random.default_rng(0)
         labels, scores = rng.random((30, 40)) < 0.5, rng.integers(0, 256, (30, 40), np.uint8)
-        straight = count_pixels(labels, scores)
-        assert count_pixels(labels.T, scores.T) == straight
-        assert count_pixels(labels[::-1, ::-1], scores[::-1, ::-1]) == straight
-        assert count_pixels(np.asfortranarray(labels), scores) == straight
+        straight = count(labels, scores)
+        assert count(labels.T, scores.T) == straight
+        assert count(labels[::-1, ::-1], scores[::-1, ::-1]) == straight
+        assert count(np.asfortranarray(labels), scores) == straight
 
     @pytest.mark.parametrize(
         ("labels", "scores", "error", "message"),
         [
-            ([0, 1], [0.5], ArgumentError, r"\(2,\), scores \(1,\)"),
-            ([0, 2], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
-            ([0, np.nan], [0.5, 0.5], ArgumentError, "other than 0 and 1"),
-            (["a", "b"], [0.5, 0.5], ArgumentError, "labels is list of <U1, expected an array"),
+            ([0, 1], [0.5], ArgumentError, r"\(2,\), prediction \(1,\)"),
+            ([1, 2], [0.5, 0.5], DataError, "expected 0 and one larger value"),
+            ([0, np.nan], [0.5, 0.5], DataError, "holds 1 NaN"),
+            (["a", "b"], [0.5, 0.5], ArgumentError, "ground_truth is list of <U1, expected an array"),
             ([0, 1], [0.5, np.nan], DataError, "1 NaN and 0 infinite"),
             ([0, 1], [np.inf, -np.inf], DataError, "0 NaN and 2 infinite"),
-            ([0, 1], ["a", "b"], ArgumentError, "scores is list of <U1, expected an array"),
+            ([0, 1], ["a", "b"], ArgumentError, "prediction is list of <U1, expected an array"),
         ],
     )
     def test_what_cannot_be_counted_is_refused(self, labels, scores, error, message):
         with pytest.raises(error, match=message):
-            count_pixels(labels, scores)
+            count(labels, scores)
 
     @pytest.mark.parametrize(
         ("labels", "found", "example"),
         [
-            ([0, 255], r"2 distinct values \(0, 255\)", "positive=255,"),
-            ([255, 255], r"1 distinct values \(255\)", "positive=255,"),
-            ([-1, 1], r"2 distinct values \(-1, 1\)", "positive=1,"),
-            ([0, 128, 255], r"3 distinct values \(0, 128, 255\)", "positive='>=128',"),
+            ([255, 255], r"1 distinct value \(255\)", "positive=255"),
+            ([1, 255], r"2 distinct values \(1, 255\)", "positive=255"),
+            ([-1, 1], r"2 distinct values \(-1, 1\)", "positive=1"),
+            ([-1, 0], r"2 distinct values \(-1, 0\)", "positive=0"),
+            ([0, 128, 255], r"3 distinct values \(0, 128, 255\)", "for instance positive='>=128'"),
         ],
     )
-    def test_labels_that_are_no_0_and_1_are_refused_with_the_argument_that_reads_them(self, labels, found, example):
-        with pytest.raises(ArgumentError, match=f"{found}; say which are positive, for instance {example}"):
-            count_pixels(labels, [0.5] * len(labels))
+    def test_labels_other_than_0_and_a_larger_one_are_refused_with_the_argument_that_reads_them(
+        self, labels, found, example
+    ):
+        with pytest.raises(DataError, match=rf"{found}.*{example}$"):
+            count(labels, [0.5] * len(labels))
+
+    def test_counts_add_up_if_the_same_value_was_positive(self):
+        zero, one, full = ([0, 0], [0, 1], [0, 255])
+        of_one, of_full = (count(labels, [0.2, 0.9]) for labels in (one, full))
+        assert of_one == of_full, "what was positive is no part of the counts"
+        assert (count(zero, [0.2, 0.9]) + of_full + count(full, [0.2, 0.9])).total_positives == 2
+        for add_up in (
+            lambda: of_one + of_full,
+            lambda: sum([of_one, of_full]),
+            lambda: ScoreCounts.sum([of_one, of_full]),
+        ):
+            with pytest.raises(ArgumentError, match=r"one value is positive, and here 1 and 255 were; .*positive=1"):
+                add_up()
+        by_rule = [count(labels, [0.2, 0.9], Pixels(positive=labels[1])) for labels in (one, full)]
+        assert sum(by_rule).total_positives == 2
 
     @pytest.mark.parametrize("positive", [255, 255.0, "255", ">=128", [255], np.uint8(255), np.array([200, 255])])
     def test_positive_says_which_labels_are(self, positive):
-        counts = count_pixels(np.array([0, 255, 7], np.uint8), [0.2, 0.9, 0.2], positive=positive)
-        assert counts == count_pixels([0, 1, 0], [0.2, 0.9, 0.2])
+        counts = count(np.array([0, 255, 7], np.uint8), [0.2, 0.9, 0.2], Pixels(positive=positive))
+        assert counts == count([0, 1, 0], [0.2, 0.9, 0.2])
 
     def test_positive_goes_with_annotators_and_masks(self):
-        labels = np.ma.masked_equal([[0, 255, 9], [255, 255, 0]], 9)
-        counts = count_pixels(labels, [0.2, 0.9, 0.4], positive=255, annotators="any")
+        labels = [np.array([0, 255, 9]), np.array([255, 255, 0])]
+        counts = count(labels, [0.2, 0.9, 0.4], Pixels(positive=255, void=9, annotators="any"))
         assert (counts.total_positives, counts.total_negatives, counts.ignored) == (2, 1, 0)
 
     def test_positive_refuses_nan(self):
-        with pytest.raises(DataError, match="labels: holds 1 NaN"):
-            count_pixels([0, np.nan], [0.5, 0.5], positive=1)
+        with pytest.raises(DataError, match="ground_truth: holds 1 NaN"):
+            count([0, np.nan], [0.5, 0.5], Pixels(positive=1))
 
     def test_labels_outside_valid_may_hold_anything(self):
         labels = np.array([0, 1, 255])
-        counts = count_pixels(labels, [0.2, 0.9, 0.5], labels != 255)
+        counts = count(labels, [0.2, 0.9, 0.5], valid=labels != 255)
         assert (counts.total_positives, counts.total_negatives, counts.ignored) == (1, 1, 1)
-        with pytest.raises(ArgumentError, match="other than 0 and 1"):
-            count_pixels(labels, [0.2, 0.9, 0.5], labels != 0)
+        with pytest.raises(DataError, match="expected 0 and one larger value"):
+            count(labels, [0.2, 0.9, 0.5], valid=labels != 0)
 
 
 class TestRule:

@@ -8,7 +8,7 @@ import pytest
 from cases import write_folder
 
 import segbench
-from segbench import Accumulator, ArgumentError, Classes, DataError, Pixels, count_pixels, evaluate
+from segbench import Accumulator, ArgumentError, Classes, DataError, Pixels, count, evaluate
 from segbench.core.sample import Sample
 
 RNG = np.random.default_rng(0)
@@ -22,34 +22,34 @@ LABELS = np.arange(12, dtype=np.uint8).reshape(3, 4) % 2
 def test_counts_are_those_of_an_image_of_levels(bits, kind, stored):
     scores = SCORES.astype(stored)
     levels = np.rint(scores.astype(np.float64) * np.iinfo(kind).max).astype(kind)
-    assert count_pixels(TRUTH, scores, quantize=bits) == count_pixels(TRUTH, levels)
+    assert count(TRUTH, scores, Pixels(quantize=bits)) == count(TRUTH, levels)
 
 
 def test_halves_are_rounded_to_even_levels():
-    counts = count_pixels([0, 1, 1], [0.5 / 255, 1.5 / 255, 2.5 / 255], quantize=8)
+    counts = count([0, 1, 1], [0.5 / 255, 1.5 / 255, 2.5 / 255], Pixels(quantize=8))
     assert (counts.scores * 255).tolist() == [2, 0]
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.bool_])
 def test_levels_and_masks_stay_as_they_are(kind):
     stored = (SCORES * (1 if kind == np.bool_ else np.iinfo(kind).max)).round().astype(kind)
-    assert count_pixels(TRUTH, stored, quantize=8) == count_pixels(TRUTH, stored)
+    assert count(TRUTH, stored, Pixels(quantize=8)) == count(TRUTH, stored)
 
 
 def test_scores_are_inverted_first():
     # 1 - .5 / 255 rounds to 254, and .5 / 255 to 0, which turned around would be 255.
     scores = np.array([[0.5 / 255, 0.3], [0.7, 1.0]])
     result = evaluate([([[1, 0], [0, 0]], scores)], protocol=Pixels(invert=True, quantize=8))
-    assert result.counts["0"] == count_pixels([[1, 0], [0, 0]], np.rint(255 * (1 - scores)).astype(np.uint8))
+    assert result.counts["0"] == count([[1, 0], [0, 0]], np.rint(255 * (1 - scores)).astype(np.uint8))
 
 
 def test_what_rounding_puts_outside_by_a_millionth_is_0_or_1():
-    assert count_pixels([0, 1], [-1e-7, 1 + 1e-7], quantize=16).scores.tolist() == [1, 0]
+    assert count([0, 1], [-1e-7, 1 + 1e-7], Pixels(quantize=16)).scores.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("valid", [np.nan, 7.0, -np.inf])
 def test_pixels_that_do_not_count_may_hold_anything(valid):
-    assert count_pixels([0, 1, 1], [0.25, 0.5, valid], [True, True, False], quantize=8).ignored == 1
+    assert count([0, 1, 1], [0.25, 0.5, valid], Pixels(quantize=8), [True, True, False]).ignored == 1
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_pixels_that_do_not_count_may_hold_anything(valid):
 )
 def test_scores_outside_0_to_1_are_refused(scores, said):
     for counted in (
-        lambda: count_pixels([0, 1], scores, quantize=8),
+        lambda: count([0, 1], scores, Pixels(quantize=8)),
         lambda: Accumulator(Pixels(quantize=8)).update([0, 1], np.array(scores)),
         lambda: Accumulator(Pixels(quantize=8, invert=True)).update([0, 1], np.array(scores)),
     ):
@@ -128,7 +128,7 @@ def test_each_class_is_rounded():
     truth, maps = RNG.integers(0, 3, (8, 9)), RNG.random((3, 8, 9))
     result = evaluate([(truth, maps)], protocol=Classes(labels=range(3), quantize=8))
     assert result.signature.startswith("protocol:classes|classes:0-2|void:255|invert:no|quantize:8|")
-    assert result.parts("class")["1"].counts["0"] == count_pixels(truth == 1, maps[1], quantize=8)
+    assert result.parts("class")["1"].counts["0"] == count(truth == 1, maps[1], Pixels(quantize=8))
 
 
 def test_results_files_keep_the_setting(tmp_path):
@@ -145,7 +145,7 @@ def test_other_numbers_of_bits_are_refused(bits):
     for made in (
         lambda: Pixels(quantize=bits),
         lambda: Classes(labels=[0, 1], quantize=bits),
-        lambda: count_pixels([0, 1], [0.1, 0.2], quantize=bits),
+        lambda: count([0, 1], [0.1, 0.2], Pixels(quantize=bits)),
     ):
         with pytest.raises(ArgumentError, match=r"quantize is .*, expected 8 or 16"):
             made()

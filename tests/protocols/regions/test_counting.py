@@ -11,8 +11,9 @@ from scipy import ndimage
 from scipy.io import loadmat
 from skimage.metrics import adapted_rand_error, variation_of_information
 
-from segbench import ArgumentError, DataError, RegionCounts, Regions, count_regions, region_curve
+from segbench import ArgumentError, DataError, RegionCounts, Regions, count, region_curve
 from segbench.core.sample import Sample
+from segbench.protocols.regions.counting import count_regions
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
 
@@ -24,7 +25,7 @@ labels = arrays(np.int64, (6, 5), elements=st.integers(0, 4))
 
 
 def figures(prediction, truths, **options):
-    return region_curve(count_regions(truths, prediction, **options))
+    return region_curve(count(truths, prediction, Regions(**options)))
 
 
 def by_pairs(prediction, truth):
@@ -59,7 +60,7 @@ def same_sums(one, other):
 class TestByHand:
     def test_covering(self):
         # The left region: 4 of 6. The right one: 2 of 4. The other way round the same overlaps, areas of 6 and 2.
-        counts = count_regions(TRUTH, PREDICTION)
+        counts = count(TRUTH, PREDICTION, "regions")
         assert counts.area == counts.pixels == 8
         assert counts.covered[0] == pytest.approx((4 * 4 / 6 + 4 * 2 / 4) * 2**20, abs=1)
         assert counts.covered_pred[0] == pytest.approx((6 * 4 / 6 + 2 * 2 / 4) * 2**20, abs=1)
@@ -77,8 +78,8 @@ class TestByHand:
         assert curve.voi_merge[0] == pytest.approx(6 / 8 * -(2 / 3 * np.log2(2 / 3) + 1 / 3 * np.log2(1 / 3)))
 
     def test_annotators_add_their_areas_and_share_the_means(self):
-        one, other = count_regions(TRUTH, PREDICTION), count_regions(PREDICTION, PREDICTION)
-        both = count_regions([TRUTH, PREDICTION], PREDICTION)
+        one, other = count(TRUTH, PREDICTION, "regions"), count(PREDICTION, PREDICTION, "regions")
+        both = count([TRUTH, PREDICTION], PREDICTION, "regions")
         assert both.area == 16
         assert both.covered == one.covered + other.covered
         assert abs(2 * both.rand_index[0] - one.rand_index[0] - other.rand_index[0]) <= 2
@@ -88,7 +89,7 @@ class TestByHand:
     def test_each_region_at_its_own_threshold(self):
         fine, coarse = np.array([[1, 1, 2, 3]] * 2), np.array([[1, 1, 1, 1]] * 2)
         truth = [np.array([[1, 1, 2, 3]] * 2), coarse]
-        counts = count_regions(truth, [fine, coarse])
+        counts = count_regions([truth], [fine, coarse])
         assert counts.thresholds.tolist() == [1, 2]
         assert counts.covered_best == 16 * 2**20
         assert counts.covered.max() < counts.covered_best
@@ -96,18 +97,18 @@ class TestByHand:
     def test_void_pixels_are_in_no_area(self):
         truth = TRUTH.copy()
         truth[:, 2] = 0
-        assert count_regions(truth, PREDICTION, void=(0,)) == count_regions(
-            truth[:, [0, 1, 3]], PREDICTION[:, [0, 1, 3]]
+        assert count(truth, PREDICTION, Regions(void=(0,))) == count(
+            truth[:, [0, 1, 3]], PREDICTION[:, [0, 1, 3]], "regions"
         ).__class__([1], 1, 6, 8, 6 * 2**20, [6 * 2**20], [8 * 2**20], *([[2**36]] + [[0]] * 2 + [[2**36]] * 3))
-        assert count_regions(truth, PREDICTION).area == 8, "0 is a region unless it is void"
+        assert count(truth, PREDICTION, "regions").area == 8, "0 is a region unless it is void"
         inside = truth != 0
-        assert count_regions(truth, PREDICTION, valid=inside).pixels == 6
+        assert count(truth, PREDICTION, "regions", inside).pixels == 6
 
     def test_an_annotator_without_pixels_is_passed_over(self):
         nothing = np.zeros_like(TRUTH)
-        assert count_regions([TRUTH, nothing], PREDICTION, void=(0,)).area == 8
+        assert count([TRUTH, nothing], PREDICTION, Regions(void=(0,))).area == 8
         with pytest.raises(DataError, match="every annotator has only void pixels"):
-            count_regions(nothing, PREDICTION, void=[0])
+            count(nothing, PREDICTION, Regions(void=[0]))
 
 
 class TestHierarchies:
@@ -115,7 +116,7 @@ class TestHierarchies:
         # Three pixels: a contour of .2, then one of exactly .5, which is no contour at the threshold .5.
         ucm2 = double_grid(np.array([[0.2, 0.5]]), np.empty((0, 3)))
         truth = np.array([[1, 1, 2]])
-        counts = count_regions(truth, ucm2, thresholds=[0.1, 0.3, 0.5])
+        counts = count(truth, ucm2, Regions(thresholds=[0.1, 0.3, 0.5]))
         assert counts.covered.tolist() == [2**21, 3 * 2**20, round(2 * 2 / 3 * 2**20) + round(2**20 / 3)]
         assert counts.covered_best == 3 * 2**20
 
@@ -127,25 +128,25 @@ class TestHierarchies:
     )
     def test_merged_tables_are_those_of_every_threshold(self, vertical, horizontal, truths):
         ucm2 = double_grid(vertical / 5, horizontal / 5)
-        counts = count_regions(truths, ucm2, thresholds=7)
+        counts = count(truths, ucm2, Regions(thresholds=7))
         assert same_sums(counts, count_regions(truths, at_each_threshold(ucm2, counts.thresholds)))
         truths[:, 0, 0] = 0
         some = {"void": (3,), "valid": truths[0] < 2}
         segmentations = at_each_threshold(ucm2, counts.thresholds)
         assert same_sums(
-            count_regions(truths, ucm2, thresholds=7, **some), count_regions(truths, segmentations, **some)
+            count(truths, ucm2, Regions(thresholds=7, **some)), count(truths, segmentations, Regions(**some))
         )
 
     def test_crossings_connect_diagonally(self):
         ucm2 = double_grid(np.full((2, 1), 0.9), np.full((1, 2), 0.9))
         ucm2[2, 2] = 0.1
-        assert region_curve(count_regions(np.ones((2, 2), int), ucm2, thresholds=[0.5])).covering == 1
+        assert region_curve(count(np.ones((2, 2), int), ucm2, Regions(thresholds=[0.5]))).covering == 1
 
     def test_levels_of_8_bits(self):
         ucm2 = double_grid(np.array([[0.2, 0.6]]), np.empty((0, 3)))
         truth = np.array([[1, 2, 2]])
         as_bytes = np.rint(ucm2 * 255).astype(np.uint8)
-        assert count_regions(truth, as_bytes, thresholds=4) == count_regions(truth, as_bytes / 255, thresholds=4)
+        assert count(truth, as_bytes, Regions(thresholds=4)) == count(truth, as_bytes / 255, Regions(thresholds=4))
 
 
 class TestAgreement:
@@ -169,33 +170,37 @@ class TestAgreement:
 class TestInvariants:
     @given(labels, labels)
     def test_names_of_labels_and_place_do_not_matter(self, prediction, truth):
-        counts = count_regions(truth, prediction)
+        counts = count(truth, prediction, "regions")
         renamed = np.array([40000, 3, 0, 77, 5])
-        assert count_regions(truth, renamed[prediction]) == counts
-        assert count_regions(renamed[truth], prediction) == counts
-        assert count_regions(truth, prediction.astype(np.uint64) * 2**40) == counts
-        assert count_regions(truth[::-1], prediction[::-1]) == counts
-        assert count_regions(truth.T, prediction.T) == counts
+        assert count(truth, renamed[prediction], "regions") == counts
+        assert count(renamed[truth], prediction, "regions") == counts
+        assert count(truth, prediction.astype(np.uint64) * 2**40, "regions") == counts
+        assert count(truth[::-1], prediction[::-1], "regions") == counts
+        assert count(truth.T, prediction.T, "regions") == counts
 
     @given(labels)
     def test_perfect_is_one(self, truth):
-        counts = count_regions([truth, truth], truth)
+        counts = count([truth, truth], truth, "regions")
         assert counts.covered == counts.covered_best == counts.area * 2**20
         assert counts.rand_index == counts.adapted_rand == counts.rand_precision == counts.rand_recall == 2**36
         assert counts.voi_split == counts.voi_merge == 0
 
     @given(labels, labels, labels)
     def test_order_of_annotators(self, prediction, one, other):
-        assert count_regions([one, other], prediction) == count_regions([other, one], prediction)
+        assert count([one, other], prediction, "regions") == count([other, one], prediction, "regions")
 
     @given(labels, labels)
     def test_exchange_turns_split_into_merge(self, prediction, truth):
-        there, back = count_regions(truth, prediction), count_regions(prediction, truth)
+        there, back = count(truth, prediction, "regions"), count(prediction, truth, "regions")
         assert (there.voi_split, there.rand_precision) == (back.voi_merge, back.rand_recall)
         assert (there.covered, there.rand_index) == (back.covered_pred, back.rand_index)
 
     def test_sums_do_not_depend_on_order(self):
-        counts = [count_regions(TRUTH, PREDICTION), count_regions(TRUTH, TRUTH), count_regions(PREDICTION, TRUTH)]
+        counts = [
+            count(TRUTH, PREDICTION, "regions"),
+            count(TRUTH, TRUTH, "regions"),
+            count(PREDICTION, TRUTH, "regions"),
+        ]
         assert RegionCounts.sum(counts) == counts[2] + (counts[0] + counts[1])
         assert RegionCounts.sum(counts).images == 3
 
@@ -206,7 +211,7 @@ class TestSizes:
         many[0, 0] = 1
         one = np.ones_like(many)
         for prediction, truth in ((many, many), (many, one), (one, many), (one, one)):
-            counts = count_regions(truth, prediction.astype(np.uint16))
+            counts = count(truth, prediction.astype(np.uint16), "regions")
             assert counts.area == 65536
             assert (counts.covered[0] == 65536 * 2**20) == (prediction is truth)
 
@@ -214,12 +219,12 @@ class TestSizes:
         rng = np.random.default_rng(0)
         ucm2 = double_grid(rng.random((256, 255)), rng.random((255, 256)))
         truth = np.arange(65536).reshape(256, 256)
-        counts = count_regions(truth, ucm2, thresholds=9)
+        counts = count(truth, ucm2, Regions(thresholds=9))
         segmentations = at_each_threshold(ucm2, counts.thresholds)
-        assert same_sums(counts, count_regions(truth, segmentations))
+        assert same_sums(counts, count_regions([truth], segmentations))
 
     def test_one_pixel(self):
-        counts = count_regions(np.array([[1]]), np.array([[3]]))
+        counts = count(np.array([[1]]), np.array([[3]]), "regions")
         assert counts.rand_index == counts.adapted_rand == 2**36
 
 
@@ -228,28 +233,26 @@ class TestRefusals:
         ("prediction", "truth", "says"),
         [
             (PREDICTION * 1.0, TRUTH, "prediction|segmentation.*float64, expected whole numbers"),
-            (PREDICTION, TRUTH * 1.0, "ground truth.*float64, expected whole numbers"),
+            (PREDICTION, TRUTH * 1.0, "ground_truth.*float64, expected whole numbers"),
             (-PREDICTION, TRUTH, "holds the label -9, expected 0 or more"),
             (PREDICTION, -TRUTH, "holds the label -2, expected 0 or more"),
             (PREDICTION[:1], TRUTH, "1 x 4 .height x width., expected 2 x 4"),
-            ([TRUTH, TRUTH[:1]], TRUTH, "segmentation 1: 1 x 4"),
             (np.full((5, 9), 0.5), TRUTH, "8 pixels lie above the threshold 0.01"),
             (np.full((5, 9), np.nan), TRUTH, "45 NaN and 0 infinite"),
             (np.full((5, 9), 2.0), TRUTH, "evenly spaced thresholds are for"),
-            (np.empty((0, 0), int), np.empty((0, 0), int), "has no pixel"),
         ],
     )
     def test_data(self, prediction, truth, says):
         with pytest.raises(DataError, match=says):
-            count_regions(truth, prediction)
+            count(truth, prediction, "regions")
 
     def test_arguments(self):
-        with pytest.raises(ArgumentError, match="at least one map"):
-            count_regions([], PREDICTION)
+        with pytest.raises(ArgumentError, match=r"ground_truth has shape \(0,\)|empty list"):
+            count([], PREDICTION, "regions")
         with pytest.raises(ArgumentError, match="thresholds is 0"):
-            count_regions(TRUTH, np.zeros((5, 9)), thresholds=0)
+            count(TRUTH, np.zeros((5, 9)), Regions(thresholds=0))
         with pytest.raises(ArgumentError, match="cannot be added"):
-            count_regions(TRUTH, PREDICTION) + count_regions(TRUTH, [TRUTH, TRUTH])
+            count(TRUTH, PREDICTION, "regions") + count_regions([TRUTH], [TRUTH, TRUTH])
         with pytest.raises(ArgumentError, match="more area covered"):
             RegionCounts([1], 1, 4, 4, 2**23, [0], [0], *([[0]] * 6))
         with pytest.raises(ArgumentError, match=r"void is 0\.5"):
@@ -269,5 +272,5 @@ def test_an_image_of_bsds500_merged_and_direct():
     ucm2 = loadmat(Path(BSDS500) / "ucm2" / "2018.mat")["ucm2"]
     cell = loadmat(Path(BSDS500) / "groundTruth" / "2018.mat")["groundTruth"].ravel()
     truths = [annotator["Segmentation"][0, 0] for annotator in cell]
-    counts = count_regions(truths, ucm2)
+    counts = count(truths, ucm2, "regions")
     assert same_sums(counts, count_regions(truths, at_each_threshold(ucm2, counts.thresholds)))

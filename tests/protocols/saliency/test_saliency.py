@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.ndimage import convolve, distance_transform_edt
 
 import segbench
-from segbench import ArgumentError, DataError, Saliency, count_saliency
+from segbench import ArgumentError, DataError, Saliency, count
 from segbench.protocols.saliency import kernels
 from segbench.protocols.saliency.counts import UNITS
 
@@ -43,7 +43,7 @@ class TestByHand:
 
     @pytest.fixture
     def counts(self):
-        return count_saliency([[0, 1], [0, 1]], [[0.0, 0.5], [0.0, 1.0]])
+        return count([[0, 1], [0, 1]], [[0.0, 0.5], [0.0, 1.0]], "saliency")
 
     def test_mae_is_an_eighth(self, counts):
         assert value(counts, "mae") == 0.125
@@ -87,7 +87,7 @@ class TestByHand:
 
 class TestDegenerateImages:
     def test_without_positives(self):
-        counts = count_saliency(np.zeros((4, 5)), np.linspace(0, 1, 20).reshape(4, 5))
+        counts = count(np.zeros((4, 5)), np.linspace(0, 1, 20).reshape(4, 5), "saliency")
         assert_allclose(value(counts, "s_measure"), 0.5, atol=1e-13)  # 1 - mean
         assert [value(counts, key) for key in ("weighted_f", "f_max_of_image", "f_adaptive", "mean_iou")] == [0] * 4
         # The share of negative predictions, of one pixel less than there are.
@@ -95,7 +95,7 @@ class TestDegenerateImages:
         assert_allclose(value(counts, "ber"), 0.5, atol=1e-13)
 
     def test_all_positive(self):
-        counts = count_saliency(np.ones((4, 5)), np.linspace(0, 1, 20).reshape(4, 5))
+        counts = count(np.ones((4, 5)), np.linspace(0, 1, 20).reshape(4, 5), "saliency")
         assert_allclose(value(counts, "s_measure"), 0.5, atol=1e-13)
         assert_allclose(value(counts, "e")[[0, 255]], [20 / 19, 1 / 19], atol=1e-13)
         assert value(counts, "f_max_of_image") == 1
@@ -104,7 +104,7 @@ class TestDegenerateImages:
     def test_a_constant_map_is_not_stretched(self, level):
         labels = np.zeros((4, 6))
         labels[1:3, 2:4] = 1
-        counts = count_saliency(labels, np.full((4, 6), level, np.uint8))
+        counts = count(labels, np.full((4, 6), level, np.uint8), "saliency")
         assert_allclose(value(counts, "mae"), (20 * level + 4 * (255 - level)) / 255 / 24, atol=1e-13)
         assert_allclose(value(counts, "precision")[level], 4 / 24, atol=1e-13)
         assert value(counts, "f_adaptive") == value(counts, "f")[0 if level == 64 else level] * (level != 64)
@@ -112,7 +112,7 @@ class TestDegenerateImages:
     @pytest.mark.parametrize("salient", [0, 1])
     @pytest.mark.parametrize("score", [0.0, 1.0])
     def test_one_pixel(self, salient, score):
-        counts = count_saliency([[salient]], [[score]])
+        counts = count([[salient]], [[score]], "saliency")
         right = float(salient == score)
         assert value(counts, "s_measure") == right
         assert value(counts, "mae") == 1 - right
@@ -122,13 +122,13 @@ class TestDegenerateImages:
     def test_positives_in_the_last_row_and_column_leave_parts_empty(self):
         labels = np.zeros((4, 6))
         labels[3, 5] = 1
-        counts = count_saliency(labels, labels)
+        counts = count(labels, labels, "saliency")
         assert_allclose(value(counts, "s_measure"), 1, atol=1e-12)
 
     def test_a_perfect_map(self):
         labels = np.zeros((8, 9))
         labels[2:5, 3:7] = 1
-        counts = count_saliency(labels, labels)
+        counts = count(labels, labels, "saliency")
         for key, expected in {"mae": 0, "s_measure": 1, "weighted_f": 1, "f_max_of_image": 1, "ber": 0}.items():
             assert_allclose(value(counts, key), expected, atol=1e-12)
         assert_allclose(value(counts, "e_adaptive"), 72 / 71, atol=1e-12)
@@ -139,19 +139,19 @@ class TestInvariants:
     def test_types_of_one_map_agree(self, seed):
         labels, levels = random_case(seed)
         for stretch in (True, False):
-            of_levels = count_saliency(labels, levels, stretch=stretch)
-            assert alike(of_levels, count_saliency(labels, levels / 255, stretch=stretch))
-            assert alike(of_levels, count_saliency(labels, levels.astype(np.uint16) * 257, stretch=stretch))
+            of_levels = count(labels, levels, Saliency(stretch=stretch))
+            assert alike(of_levels, count(labels, levels / 255, Saliency(stretch=stretch)))
+            assert alike(of_levels, count(labels, levels.astype(np.uint16) * 257, Saliency(stretch=stretch)))
 
     @pytest.mark.parametrize("seed", range(6))
     def test_a_stretched_map_does_not_depend_on_range(self, seed):
         labels, levels = random_case(seed, levels=100)
-        assert alike(count_saliency(labels, levels / 2.0 - 7), count_saliency(labels, levels / 128.0))
+        assert alike(count(labels, levels / 2.0 - 7, "saliency"), count(labels, levels / 128.0, "saliency"))
 
     def test_arrays_are_not_modified(self):
         labels, levels = random_case(0)
         before = labels.copy(), levels.copy()
-        count_saliency(labels, levels)
+        count(labels, levels, "saliency")
         assert_array_equal(labels, before[0])
         assert_array_equal(levels, before[1])
 
@@ -209,7 +209,7 @@ class TestWeightedF:
         true = labels.sum() - weighted[labels].sum()
         precision, recall = true / (true + weighted[~labels].sum()), 1 - weighted[labels].mean()
         expected = 2 * precision * recall / (precision + recall)
-        found = count_saliency(labels, scores, stretch=False)
+        found = count(labels, scores, Saliency(stretch=False))
         assert_allclose(value(found, "weighted_f"), expected, atol=1e-12)
 
 
@@ -236,12 +236,12 @@ class TestSettings:
     )
     def test_maps_that_cannot_be_measured_are_refused(self, scores, settings, words):
         with pytest.raises(DataError, match=words):
-            count_saliency([[0, 1]], scores, **settings)
+            count([[0, 1]], scores, Saliency(**settings))
 
     @pytest.mark.parametrize(("labels", "scores"), [([[0, 2]], [[0, 1]]), ([[0, 1]], [[0, 1, 0]]), ([0, 1], [0, 1])])
     def test_arrays_of_other_values_or_shapes_are_refused(self, labels, scores):
         with pytest.raises(ArgumentError):
-            count_saliency(labels, scores)
+            count(labels, scores, "saliency")
 
     @pytest.mark.parametrize(
         ("values", "words"),
@@ -257,7 +257,7 @@ class TestSettings:
     def test_labels_are_refused_with_a_rule_that_fits_them(self, values, words):
         labels = np.array([values])
         with pytest.raises(ArgumentError, match=f"labels hold values other than 0 and 1: .*{words}$"):
-            count_saliency(labels, labels / 2.0**30)
+            count(labels, labels / 2.0**30, "saliency")
 
 
 class TestGroundTruthThatTheRuleDoesNotFit:
@@ -280,16 +280,16 @@ class TestGroundTruthThatTheRuleDoesNotFit:
     def test_is_refused(self, to_mask, words):
         labels, levels = random_case(0)
         with pytest.raises(DataError, match=words):
-            count_saliency(to_mask(labels), levels, positive=">128")
+            count(to_mask(labels), levels, Saliency(positive=">128"))
         with pytest.raises(DataError, match=words):
             segbench.evaluate([(to_mask(labels), levels)], protocol=Saliency())
 
     @pytest.mark.parametrize("rule", [">=1", ">128"])
     def test_the_rule_named_reads_masks_of_either_range(self, rule):
         labels, levels = random_case(0)
-        expected = count_saliency(labels, levels)
+        expected = count(labels, levels, "saliency")
         for factor in (1, 255, 65535) if rule == ">=1" else (255, 65535):
-            assert count_saliency(labels * np.uint16(factor), levels, positive=rule) == expected
+            assert count(labels * np.uint16(factor), levels, Saliency(positive=rule)) == expected
 
     def test_blank_masks_are_background(self):
         labels, levels = random_case(0)
@@ -421,7 +421,7 @@ class TestCommand:
 def test_a_range_beyond_floats_is_an_error_that_names_the_map():
     scores = np.array([[-1.7e308, 1.7e308], [0, 1]])
     with pytest.raises(DataError, match=r"scores from -1.7e\+308 to 1.7e\+308, .*; scale"):
-        count_saliency(np.eye(2), scores)
+        count(np.eye(2), scores, "saliency")
 
 
 @pytest.mark.parametrize(("level", "rows", "s_of_regions"), [(51, slice(4, 5), 0.75), (255, slice(0, 2), 1)])
@@ -431,13 +431,13 @@ def test_regions_in_which_nothing_varies_score_1(level, rows, s_of_regions):
     truth[rows, rows] = True
     value, share = Fraction(level, 255), Fraction(int(truth.sum()), 100)
     objects = sum(part * 2 * mean / (mean**2 + 1) for part, mean in ((share, value), (1 - share, 1 - value)))
-    found = count_saliency(truth, np.full((10, 10), level, np.uint8)).s_measure / UNITS
+    found = count(truth, np.full((10, 10), level, np.uint8), "saliency").s_measure / UNITS
     assert found == pytest.approx(float(objects + Fraction(s_of_regions)) / 2, abs=1e-12)
 
 
 def test_the_curves_of_a_set_are_the_means_of_those_of_its_images():
     rng = np.random.default_rng(0)
-    images = [count_saliency(rng.random((9, 7)) < 0.4, rng.random((9, 7))) for _ in range(3)]
+    images = [count(rng.random((9, 7)) < 0.4, rng.random((9, 7)), "saliency") for _ in range(3)]
     of_set = segbench.saliency_curve(sum(images[1:], images[0])).columns
     of_images = [segbench.saliency_curve(image).columns for image in images]
     for name in ("precision", "recall", "f", "e"):

@@ -33,7 +33,7 @@ from segbench import (
     achievable_pr_curve,
     boundary_curve,
     compare_results,
-    count_pixels,
+    count,
     evaluate,
     load_results,
     plot,
@@ -584,7 +584,7 @@ class TestLetters:
 class TestPoints:
     def test_every_point_drawn_lies_on_the_curve(self):
         rng = np.random.default_rng(0)
-        curve = pr_curve(count_pixels(rng.random(400) < 0.3, rng.integers(0, 12, 400)))
+        curve = pr_curve(count(rng.random(400) < 0.3, rng.integers(0, 12, 400)))
         recall, precision = curve.line("pr")
         tp = recall * curve.positives
         false = np.where(precision > 0, tp / np.where(precision > 0, precision, 1) - tp, 0)

@@ -1,0 +1,106 @@
+"""Several methods and runs of methods against one ground truth: their names, and what is refused before counting."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from itertools import count
+from pathlib import Path
+from shlex import quote
+from typing import TypeAlias
+
+from segbench.core.arguments import as_path
+from segbench.core.errors import ArgumentError
+from segbench.core.grouping import grouped
+from segbench.core.interface import option_of, setting
+from segbench.core.names import MethodRun
+from segbench.core.numbers import many
+from segbench.loaders.decoded import shown
+from segbench.loaders.pairing import Pairing
+from segbench.loaders.source import method_name
+from segbench.statistics.run_means import are_folds
+
+Place: TypeAlias = str | os.PathLike[str]
+Predictions: TypeAlias = Mapping[str, Place] | list[str] | list[Path] | list[Place] | tuple[Place, ...]
+"""Predictions of several methods: by name, where ``"ours@1"`` is a run of ``"ours"``, or named after their folders."""
+
+
+def places_of(predictions: Predictions) -> dict[MethodRun, str]:
+    """Read places of predictions by method and run."""
+    if not predictions:
+        raise ArgumentError("prediction is empty, expected the paths of one or more methods: {'ours': PRED}")
+    if isinstance(predictions, Mapping):
+        paths = {f"prediction[{name!r}]": path for name, path in predictions.items()}
+        methods = [_method_run(name) for name in predictions]
+    else:
+        paths = {f"prediction[{number}]": path for number, path in enumerate(predictions)}
+        methods = []
+    places = [as_path(path, argument) for argument, path in paths.items()]
+    methods = methods or [MethodRun(method_name(place)) for place in places]
+    named: dict[MethodRun, str] = {}
+    for method, place in zip(methods, places, strict=True):
+        require_new(named, method, place)
+        named[method] = place
+    refuse_mixed(named)
+    return named
+
+
+def _method_run(name: object) -> MethodRun:
+    """Read the name of a method, or of one of its runs."""
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"prediction holds the name {name!r:.60}, expected a text that names a method: 'ours'")
+    method, at, run = name.rpartition("@")
+    if at and not (method and run):
+        lacking = "run after" if method else "method before"
+        raise ArgumentError(
+            f"prediction holds the name {name!r} with no {lacking} @; write {method or 'ours'}@{run or 1}"
+        )
+    return MethodRun(shown(method), shown(run)) if at else MethodRun(shown(name))
+
+
+def named_place(name: object, path: str) -> str:
+    """Write a name with its place as it is typed."""
+    return setting(quote(f"{name}={path}"), f"{{{str(name)!r}: {path!r}}}")
+
+
+def require_new(known: Iterable[object], name: object, path: str, plural: str = "methods") -> None:
+    """Refuse a name that another place has, also one that is written as a run is."""
+    if str(name) in map(str, known):
+        of_run = isinstance(name, MethodRun) and name.run
+        other = f"{name.method}@other" if isinstance(name, MethodRun) and of_run else "other"
+        plural = "runs" if of_run else plural
+        another = named_place(other, shown(path))
+        raise ArgumentError(f"two {plural} are called {str(name)!r}; give one another name: {another}")
+
+
+def refuse_mixed(paths: Mapping[MethodRun, str]) -> None:
+    """Refuse a method that is given by itself and as runs."""
+    runs = runs_by_method(paths)
+    for method_run, path in paths.items():
+        method = method_run.method
+        if not method_run.run and method in runs:
+            free = next(str(number) for number in count(1) if str(number) not in runs[method])
+            problem = (
+                f"{method!r} is given by itself and as {many(len(runs[method]), 'run')}, {', '.join(runs[method])}"
+            )
+            run, other = (named_place(name, shown(path)) for name in (f"{method}@{free}", f"{method}-2"))
+            raise ArgumentError(f"{problem}; name this one, too, as a run, {run}, or as another method, {other}")
+
+
+def runs_by_method(named: Iterable[MethodRun]) -> dict[str, list[str]]:
+    """Return the runs of each method that has any."""
+    return grouped((of.method, of.run) for of in named if of.run)
+
+
+def refuse_overlapping_runs(pairings: Mapping[MethodRun, Pairing]) -> None:
+    """Refuse runs of one method that share some images but not all, and folds as such, before anything is counted."""
+    by_method = grouped((of.method, (of.run, pairing)) for of, pairing in pairings.items() if of.run)
+    for method, runs in by_method.items():
+        predicted = [name for _, pairing in runs for name in pairing.names]
+        alone = len(set(predicted)) == len(predicted) and len(runs) > 1
+        if alone and all(pairing.files and pairing.missing and not pairing.extra for _, pairing in runs):
+            folds = f"each of the {len(runs)} runs of {method} has predictions of other images"
+            option = setting(option_of("allow_missing"), "allow_missing=True")
+            raise ArgumentError(f"{folds}; if they are the folds of a cross-validation, add {option}")
+        if all(pairing.files and not pairing.incomplete for _, pairing in runs):  # else the error says what is lacking
+            are_folds(method, {run: pairing.names for run, pairing in runs})

@@ -1,0 +1,97 @@
+"""Runs written to results files: completed, and kept with what follows from all their counts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from segbench.aggregator.codec import encode_kept
+from segbench.aggregator.measuring import Measurable
+from segbench.aggregator.records import Outcome, Run
+from segbench.aggregator.store import Begun, Finished, ResultsFile
+from segbench.core.capabilities import Pooling
+from segbench.core.counts import Counts
+from segbench.core.interface import setting
+from segbench.core.numbers import of_all
+from segbench.core.table import Keeping, Table
+
+_AT_ONCE = 100
+
+
+class ReplacedRun(UserWarning):
+    """A run in a results file was replaced by one that may be another, or kept as none of the new could be counted.
+
+    It is another for its images, or if two accumulators have no name of their own.
+    """
+
+
+class Saved(Measurable, Finished, Protocol):
+    """What a `segbench.Result` is here."""
+
+    @property
+    def counts(self) -> Mapping[str, Counts]:
+        """The counts of each image."""
+
+    @property
+    def table(self) -> Table:
+        """The counts of all images laid out."""
+
+    def digest_of(self, numbers: str, counts: bytes) -> str:
+        """Return a digest of the images and of what was derived from them."""
+
+
+def save_run(
+    path: Path, run: Run, outcomes: Iterable[Outcome], result: Saved, *, complete: bool, fresh: bool, stacklevel: int
+) -> None:
+    """Write a run that was counted before into a results file; one that stopped early stays incomplete there."""
+    remaining = iter(outcomes)
+    with ResultsFile(path, create=True) as store:
+        begun = store.begin(run, fresh=fresh)
+        while batch := list(islice(remaining, _AT_ONCE)):
+            store.save(begun, run, batch)
+        if complete:
+            finish(begun, run, result, stacklevel=stacklevel + 1)
+
+
+def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stacklevel: int = 4) -> None:
+    """Complete a run, unless it counted nothing and would replace one that did; warn where another set is replaced.
+
+    `of_another` says of what a run is that is stored under the same name, where that is known.
+    """
+    store = begun.file
+    before = store.replaced(begun, run, result)
+    what = f"{store.path}: the run of {run.label!r}"
+    if before.images and not result.counts:
+        warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
+        return
+    keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
+    if before.lacking and "missing" in run.settings:
+        lacking = of_all(before.lacking, before.images, "image")
+        what = f"{what} was replaced by one without {lacking}, which have no prediction now"
+    elif (
+        (before.images and not before.same)
+        or ("subset" in run.settings and before.lacking)
+        or (run.published and before.signature not in {"", result.signature})
+    ):
+        what = f"{what} with other images or another ground truth was replaced"
+    elif before.lacking and run.settings.get("source") == "arrays":
+        what = f"{what} was replaced by one without {of_all(before.lacking, before.images, 'image')}"
+    elif before.images and of_another:
+        what = f"{what} of {of_another} was replaced"
+    else:
+        return
+    another = f"another name{setting('', ' (method=...)')} or file"
+    warnings.warn(f"{what}; to keep both, give one of them {another}", ReplacedRun, stacklevel=stacklevel)
+
+
+def keep_pooled(store: ResultsFile, key: int, result: Saved) -> None:
+    """Keep what follows from all counts of a complete run of very many scores or images, which take long to read."""
+    if result.rules.capability(Pooling) and "thresholds" in result.settings:
+        result = result.with_settings(thresholds=())  # what is kept does not depend on how the run is measured
+    if result.counts and isinstance(result.table, Keeping) and result.table.worth_keeping:
+        numbers, counts = encode_kept(result.table.keepable())
+        store.keep_pooled(key, result.digest_of(numbers, counts), numbers, counts)

@@ -1,0 +1,174 @@
+"""Names and arguments of other packages: the hint of each error is followed, and must give the right number."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+import segbench
+from segbench import (
+    Accumulator,
+    ArgumentError,
+    Boundaries,
+    Classes,
+    Contours,
+    Labels,
+    Objects,
+    Pixels,
+    evaluate,
+    load_results,
+)
+
+GROUND_TRUTH = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
+PREDICTION = np.array([[1, 1, 1, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])  # 3 of 4 right, 1 wrong
+SCORES = np.where(PREDICTION == 1, 0.8, 0.2)
+PAIR = [(GROUND_TRUTH, PREDICTION)]
+
+
+def advice(error):
+    """What an error says to write."""
+    return re.search(r"write (?:protocol=)?(.*?)(?:, with result = .*|, or .*|$)", str(error.value))[1]
+
+
+def follow(code, **values):
+    return eval(code, {"segbench": segbench, **values})  # noqa: S307  our own message
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("iou", 3 / 5),
+        ("IoU", 3 / 5),
+        ("JaccardIndex", 3 / 5),
+        ("dice", 3 / 4),
+        ("dice_score", 3 / 4),
+        ("miou", (3 / 5 + 11 / 13) / 2),
+        ("pixel_accuracy", 14 / 16),
+        ("hd95", 0.85),  # each border has three pixels at 0 and one at 1
+        ("mae", 2 / 16),
+    ],
+)
+def test_metrics_are_measured_by_evaluate(name, right):
+    with pytest.raises(AttributeError) as error:
+        getattr(segbench, name)
+    assert follow(advice(error), ground_truth=GROUND_TRUTH == 1, prediction=PREDICTION == 1) == pytest.approx(right)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("average_precision_score", 3 / 4 * 3 / 4 + 1 / 16), ("roc_auc_score", 5 / 6)]
+)
+def test_functions_of_other_packages_take_a_result(name, right):
+    with pytest.raises(AttributeError) as error:
+        getattr(segbench, name)
+    result = evaluate([(GROUND_TRUTH, SCORES)])
+    assert follow(advice(error), result=result) == pytest.approx(right)
+
+
+def test_results_are_saved_by_themselves(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AttributeError) as error:
+        segbench.save_results  # noqa: B018  it is looked up
+    follow(advice(error), result=evaluate([(GROUND_TRUTH, SCORES)], method="net"))
+    assert [result.method for result in load_results("results.segbench")] == ["net"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("acumulator", "Accumulator"), ("labels", "Labels"), ("evalute", "evaluate")]
+)
+def test_misspelt_names_are_corrected(name, meant):
+    with pytest.raises(AttributeError, match=f"perhaps segbench.{meant} is meant"):
+        getattr(segbench, name)
+
+
+def test_names_that_mean_nothing_are_only_refused():
+    assert not hasattr(segbench, "_private")
+    with pytest.raises(AttributeError, match=r"attribute whatever$"):
+        segbench.whatever  # noqa: B018  as above
+
+
+@pytest.mark.parametrize(
+    ("arguments", "key", "right"),
+    [
+        ({"at": 0.5}, "iou@0.5", 3 / 5),
+        ({"threshold": 0.5}, "iou@0.5", 3 / 5),
+        ({"classes": 8}, "pixel_accuracy", 14 / 16),
+        ({"num_classes": 8}, "pixel_accuracy", 14 / 16),
+        ({"spacing": 2}, "hd95", 1.7),
+        ({"voxelspacing": 2}, "hd95", 1.7),
+        ({"ignore_index": 9, "protocol": "labels"}, "pixel_accuracy", 13 / 15),
+        ({"ignore_index": 9, "protocol": Labels(classes=3)}, "pixel_accuracy", 13 / 15),
+    ],
+)
+@pytest.mark.parametrize("called", [evaluate, lambda _pairs, **arguments: Accumulator(**arguments)])
+def test_settings_of_protocols_are_written_with_the_protocol(called, arguments, key, right):
+    truth = GROUND_TRUTH.copy()
+    truth[3, 3] = arguments.get("ignore_index", 0)
+    pairs = [(truth, SCORES if "iou" in key else PREDICTION)]
+    with pytest.raises(TypeError) as error:
+        called(pairs, **arguments)
+    assert isinstance(error.value, ArgumentError)
+    assert evaluate(pairs, protocol=follow(advice(error))).summary[key] == pytest.approx(right)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ({"overwrite": True}, {"fresh": True}),
+        ({"mask": "fov"}, {"field": "fov"}),
+        ({"skip_missing": True}, {"allow_missing": True}),
+        ({"metod": "net"}, {"method": "net"}),
+        ({"sigmoid": True}, {"repairs": segbench.Repairs(scale="sigmoid")}),
+        ({"scale": 255}, {"repairs": segbench.Repairs(scale=255)}),
+        ({"save": True}, {"results": "results.segbench"}),
+    ],
+)
+def test_other_arguments_of_evaluate(arguments, meant):
+    with pytest.raises(TypeError, match=f"evaluate has no argument {next(iter(arguments))}") as error:
+        evaluate("gt", "pred", **arguments)
+    written = follow(f"dict({re.search('write (.*)', str(error.value))[1]})")
+    assert written == meant
+    assert set(written) <= set(inspect.signature(evaluate).parameters)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "arguments", "meant"),
+    [
+        (Labels, {"num_classes": 8}, Labels(classes=8)),
+        (Labels, {"n_classes": 8}, Labels(classes=8)),
+        (Labels, {"ignore_index": 255}, Labels(void=255)),
+        (Labels, {"classes": 2, "class_names": ["a", "b"]}, Labels(classes=2, names=["a", "b"])),
+        (Labels, {"classes": 3, "include_background": False}, Labels(classes=3, background="0")),
+        (Labels, {"threshold": 0.5}, Labels(predicted_positive=">=0.5")),
+        (Labels, {"num_classes": 8, "ignore_index": 255}, Labels(classes=8, void=255)),
+        (Contours, {"voxelspacing": 1}, Contours(spacing=1)),
+        (Contours, {"tolerance": 3}, Contours(nsd=3)),
+        (Pixels, {"threshold": 0.5}, Pixels(at=0.5)),
+        (Pixels, {"threshold": [0.3, 0.5]}, Pixels(at=(0.3, 0.5))),
+        (Classes, {"num_classes": 3}, Classes(labels=(0, 1, 2))),
+        (Boundaries, {"tolerance": 0.01}, Boundaries(max_dist=0.01)),
+        (Objects, {"iou_threshold": 0.5}, Objects(iou=0.5)),
+    ],
+)
+def test_settings_that_a_protocol_calls_otherwise(protocol, arguments, meant):
+    with pytest.raises(TypeError, match=f"{protocol.__name__} has no setting") as error:
+        protocol(**arguments)
+    written = follow(f"dict({', '.join(re.findall('write ([^;]*)', str(error.value)))})")
+    known = {name: value for name, value in arguments.items() if name in inspect.signature(protocol).parameters}
+    assert protocol(**known, **written) == meant
+
+
+def test_settings_that_nobody_knows_are_refused_with_those_there_are():
+    with pytest.raises(ArgumentError, match="Pixels has no setting whatever; its settings are positive, void"):
+        Pixels(whatever=1)
+
+
+def test_one_number_stands_for_a_list_of_one():
+    assert Pixels(at=0.5) == Pixels(at=(0.5,))
+    assert evaluate([(GROUND_TRUTH, SCORES)], protocol=Pixels(at=0.5)).summary["recall@0.5"] == 3 / 4
+
+
+def test_signatures_stay_as_they_are_declared():
+    assert "at" in inspect.signature(Pixels).parameters
+    assert "protocol" in inspect.signature(Accumulator).parameters
+    assert next(iter(inspect.signature(evaluate).parameters)) == "ground_truth"
