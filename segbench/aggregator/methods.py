@@ -12,7 +12,7 @@ from typing import TypeAlias
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.interface import option_of, setting
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many
 from segbench.loaders.decoded import shown
@@ -93,8 +93,14 @@ def runs_by_method(named: Iterable[MethodRun]) -> dict[str, list[str]]:
 
 
 def refuse_overlapping_runs(pairings: Mapping[MethodRun, Pairing]) -> None:
-    """Refuse runs of one method that share some images but not all, before anything is counted."""
+    """Refuse runs of one method that share some images but not all, and folds as such, before anything is counted."""
     by_method = grouped((of.method, (of.run, pairing)) for of, pairing in pairings.items() if of.run)
     for method, runs in by_method.items():
+        predicted = [name for _, pairing in runs for name in pairing.names]
+        alone = len(set(predicted)) == len(predicted) and len(runs) > 1
+        if alone and all(pairing.files and pairing.missing and not pairing.extra for _, pairing in runs):
+            folds = f"each of the {len(runs)} runs of {method} has predictions of other images"
+            option = setting(option_of("allow_missing"), "allow_missing=True")
+            raise ArgumentError(f"{folds}; if they are the folds of a cross-validation, add {option}")
         if all(pairing.files and not pairing.incomplete for _, pairing in runs):  # else the error says what is lacking
             are_folds(method, {run: pairing.names for run, pairing in runs})

@@ -41,8 +41,8 @@ def method_places(arguments: Sequence[str]) -> dict[MethodRun, str]:
     for text in arguments:
         name, path = _name_and_place(text)
         if _is_named(text) and "@" not in name and len(glob(path)) > 1:  # noqa: PTH207  a path from the root, too
-            runs = quote(f"{name}@={path}")
-            raise ArgumentError(f"{text!r} is no folder, it matches several; to count each as a run, write {runs}")
+            as_runs = quote(f"{name}@={path}")
+            raise ArgumentError(f"{text!r} is no folder, it matches several; to count each as a run, write {as_runs}")
         method, at, run = name.rpartition("@")
         if not at or not _is_named(text):
             of_text = {MethodRun(name): path}

@@ -31,7 +31,7 @@ def unit_metrics(metrics: Iterable[Metric], noun: str) -> tuple[Metric, ...]:
             metric,
             key=_of_units(metric.image_key),
             title=metric.title if metric.compared or metric.headline else "",
-            group=f"{noun}s",
+            group=f"per-{noun}",
             image_key="",
             headline=False,
             mean_over_images=True,

@@ -390,6 +390,8 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
     notes = [_legend(of, keys, second=second, intervals=intervals)]
+    if set(of.comparisons) == {""} and len(of.first.methods) == 2:  # which no letters tell apart
+        notes += [of.first.answer(key).verdict for key in keys]
     notes += [f"lower is better: {lower}"] if lower else []
     means = (remarks([result for result in results if result.sd], keys=keys) for results in of.results.values())
     notes += dict.fromkeys(remark.text for several in means for remark in several if remark.kind == "table")

@@ -113,6 +113,8 @@ def test_the_first_line_uses_the_name_of_the_column(segbench, counted, volumes, 
     answer = segbench("compare", path, "--unit", f"{table}:patient_id")
     assert answer.err.startswith("8 patients, such as case_")
     assert "8 patients: intervals over fewer than 10 are unreliable" in answer.out
+    by_patient = segbench("compare", path, "--unit", f"{table}:patient_id", "--metrics", "dice_units").out
+    assert " by per-patient Dice: " in by_patient.splitlines()[0] or " per-patient Dice (" in by_patient.splitlines()[0]
 
 
 def test_a_stored_unit_decides_until_it_is_taken_away(segbench, counted):

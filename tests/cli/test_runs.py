@@ -125,6 +125,16 @@ def test_a_folder_of_runs_and_a_glob_without_an_at_sign(segbench):
     assert "is no folder, it matches several; to count each as a run, write 'net@=net/seed*'" in several.err
 
 
+def test_folds_without_the_option_that_they_take(segbench, tmp_path, gt):  # noqa: ARG001  for its files
+    for fold, image in enumerate("ab"):
+        write(tmp_path / "cv" / f"fold{fold}", {image: TRUTH})
+    answer = segbench("labels", "gt", "cv@=cv/fold*")
+    assert answer.code == 2
+    assert "each of the 2 runs of cv has predictions of other images" in answer.err
+    assert "folds of a cross-validation, add --allow-missing" in answer.err
+    assert segbench("labels", "gt", "cv@=cv/fold*", "--allow-missing").code == 0
+
+
 def test_copies_are_no_trainings(segbench, net):
     shutil.copytree(net / "seed7", net / "seed8")
     answer = segbench("labels", "gt", "net@=net/seed*")

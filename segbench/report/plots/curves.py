@@ -168,12 +168,12 @@ def _ranges(
 ) -> tuple[dict[int, Area], str]:
     """Return the range of the runs around the means of methods, and what the legend says of it.
 
-    Of more than `_MOST_BANDS`, which would hide each other, it is that of the best method.
+    Of more than `_MOST_BANDS`, which would hide each other, it is that of the best method that has runs.
     """
     means = {k: curve for k, curve in enumerate(curves) if isinstance(curve, MeanCurve)}
     shown = list(means)[: None if len(means) <= _MOST_BANDS else 1]
     areas = {k: Area(*ends(means[k])) for k in shown}
-    only = "" if len(shown) == len(means) else ", of the best method"
+    only = "" if len(shown) == len(means) else ", of the best with runs"
     return areas, f"lowest to highest run{only}" if means else ""
 
 
