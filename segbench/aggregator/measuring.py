@@ -121,7 +121,9 @@ def _assigned_by(results: Sequence[HasSettings], kind: str) -> list[str]:
 
     The folder of a CSV file tells nothing apart: it may be another on another machine.
     """
-    first = {result.assigned[kind].label: result.assigned[kind].by for result in results[::-1] if kind in result.assigned}
+    first = {
+        result.assigned[kind].label: result.assigned[kind].by for result in results[::-1] if kind in result.assigned
+    }
     named = [first[result.assigned[kind].label] if kind in result.assigned else "none" for result in results]
     usual = next((by for by, result in zip(named, results, strict=True) if not result.published), "none")
     return [usual if result.published else by for by, result in zip(named, results, strict=True)]

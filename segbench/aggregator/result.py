@@ -1142,7 +1142,10 @@ class Axis:
 AXES: Mapping[str, Axis] = {
     "class": Axis("classes", partial(_by_protocol, "class"), lambda _: setting("--classes 0-18", "classes=")),
     "object": Axis(
-        "objects", partial(_by_protocol, "object"), lambda _: setting("segbench contours GT PRED --sequences", "Contours(sequences=True)"), has_rows=True
+        "objects",
+        partial(_by_protocol, "object"),
+        lambda _: setting("segbench contours GT PRED --sequences", "Contours(sequences=True)"),
+        has_rows=True,
     ),
     "group": Axis(
         "groups", partial(_by_image, "group"), partial(_how_to_name, "group_by"), is_in_one=True, has_rows=True

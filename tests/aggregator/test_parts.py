@@ -334,7 +334,10 @@ def test_a_results_file_and_its_merged_halves_have_the_same_parts(tmp_path):
         (lambda result: result.parts("classes"), "axis is 'classes', expected one of 'class', 'object', 'group'"),
         (lambda result: result.parts("object"), "has no objects: it is a result of the labels protocol; it has parts"),
         (lambda result: result.parts("class", "folder"), "by is for groups of images, and the axis is 'class'"),
-        (lambda result: result.parts("group"), r"was counted without groups; name them: with_settings\(group_by='folder'\)"),
+        (
+            lambda result: result.parts("group"),
+            r"was counted without groups; name them: with_settings\(group_by='folder'\)",
+        ),
         (lambda result: result.parts("class")["sea"], "class='sea': there is no such class; the classes are sky, road"),
         (lambda result: result.parts("class").mean.parts("group", "folder"), "is a mean over classes; take the parts"),
     ],

@@ -3,10 +3,9 @@
 import csv
 import io
 import json
-
-import numpy as np
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 from PIL import Image
 

@@ -284,7 +284,7 @@ def test_a_folder_where_nothing_stands_for_the_star(segbench, net):
 
 
 @pytest.mark.usefixtures("net")
-def test_a_results_file_holds_a_method_with_runs_or_without(segbench, net):
+def test_a_results_file_holds_a_method_with_runs_or_without(segbench):
     assert segbench("labels", "gt", "net=net/seed7", "-o", "r.segbench").code == 0
     answer = segbench("labels", "gt", "net@2=net/seed64", "-o", "r.segbench")
     assert answer.code == 1
