@@ -166,7 +166,7 @@ class TestCounts:
                 measure(LABELS)
 
     def test_intervals_are_of_one_result(self):
-        with pytest.raises(ArgumentError, match="found list, expected one result, or counts by the name of the image"):
+        with pytest.raises(ArgumentError, match="found a list of ScoreCounts, expected a list of runs"):
             segbench.intervals([self.COUNTS, self.COUNTS])
 
 
