@@ -103,7 +103,9 @@ class TestAgainstFiles:
         accumulator.update([list(truths[:2]), truths[2]], np.clip(scores[:2], 0, 1), names=["b", "c"])
         counts = accumulator.compute().counts
         for name, drawn, k in (("a", truths, 0), ("b", truths[:2], 0), ("c", truths[2:], 1)):
-            assert counts[name] == segbench.count(drawn, np.clip(scores[k], 0, 1), segbench.Boundaries(thresholds=4))
+            assert counts[name] == segbench.count(
+                list(drawn), np.clip(scores[k], 0, 1), segbench.Boundaries(thresholds=4)
+            )
 
     @pytest.mark.parametrize("protocol", [Boundaries(thresholds=4), Regions(thresholds=4)])
     def test_several_annotators_as_an_axis(self, protocol):
@@ -205,7 +207,7 @@ class TestWithoutNames:
         accumulator.update(FIRST_TRUTH, FIRST_SCORES)
         accumulator.update([SECOND_TRUTH], [SECOND_SCORES])
         result = accumulator.compute()
-        assert result.pooled == count([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
+        assert result.pooled == count(np.stack([FIRST_TRUTH, SECOND_TRUTH]), np.stack([FIRST_SCORES, SECOND_SCORES]))
         assert result.summary["ods_f"] == pytest.approx(14 / 19)
         assert result.curve.area == pytest.approx(0.6531311, abs=1e-7)
         for key in ("ois_f", "ois_precision", "ois_recall", "mean_image_f"):
@@ -551,7 +553,9 @@ class TestDLPack:
             Accumulator().update(Elsewhere(), [0.1])
 
 
-def test_nested_lists_are_no_annotators():
-    for labels in ([[0, 1]], [np.zeros(4)]):
-        with pytest.raises(ArgumentError, match=r"one array of shape \(height, width\) per annotator"):
-            Accumulator(Boundaries()).update(labels, np.zeros((1, 2)), name="a")
+def test_nested_lists_of_numbers_are_one_array_and_no_annotators():
+    accumulator = Accumulator(Boundaries())
+    accumulator.update([[0, 1]], np.zeros((1, 2)), name="a")
+    assert accumulator.compute().counts["a"].total_gt[0] == 1
+    with pytest.raises(ArgumentError, match=r"one array of shape \(height, width\) per annotator"):
+        accumulator.update([np.zeros(4), np.zeros(4)], np.zeros((1, 2)), name="b")
