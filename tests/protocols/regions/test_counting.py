@@ -128,13 +128,13 @@ class TestHierarchies:
     )
     def test_merged_tables_are_those_of_every_threshold(self, vertical, horizontal, truths):
         ucm2 = double_grid(vertical / 5, horizontal / 5)
-        counts = count(truths, ucm2, Regions(thresholds=7))
+        counts = count(list(truths), ucm2, Regions(thresholds=7))
         assert same_sums(counts, count_regions(truths, at_each_threshold(ucm2, counts.thresholds)))
         truths[:, 0, 0] = 0
         some = {"void": (3,), "valid": truths[0] < 2}
         segmentations = at_each_threshold(ucm2, counts.thresholds)
         assert same_sums(
-            count(truths, ucm2, Regions(thresholds=7, **some)), count(truths, segmentations, Regions(**some))
+            count_regions(truths, ucm2, thresholds=7, **some), count_regions(truths, segmentations, **some)
         )
 
     def test_crossings_connect_diagonally(self):
