@@ -35,12 +35,12 @@ def places_of(predictions: Predictions) -> dict[MethodRun, str]:
     else:
         paths = {f"prediction[{number}]": path for number, path in enumerate(predictions)}
         methods = []
-    places = [as_path(path, argument) for argument, path in paths.items()]
-    methods = methods or [MethodRun(method_name(place)) for place in places]
+    folders = [as_path(path, argument) for argument, path in paths.items()]
+    methods = methods or [MethodRun(method_name(folder)) for folder in folders]
     named: dict[MethodRun, str] = {}
-    for method, place in zip(methods, places, strict=True):
-        require_new(named, method, place)
-        named[method] = place
+    for method, folder in zip(methods, folders, strict=True):
+        require_new(named, method, folder)
+        named[method] = folder
     refuse_mixed(named)
     return named
 

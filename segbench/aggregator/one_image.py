@@ -150,8 +150,8 @@ def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any
             stack = _classes_first(truth, prediction)
             return as_planes(truth, stack, valid, count_on, one_image=True, any_shape=True, called=_CALLED)
         if axes == 3 and reads.annotators:
-            what = f"ground_truth has shape {tuple(truth.shape)}, expected (height, width)"
-            raise ArgumentError(f"{what}; give several annotators as a list of arrays: list(ground_truth)")
+            shape = f"ground_truth has shape {tuple(truth.shape)}, expected (height, width)"
+            raise ArgumentError(f"{shape}; give several annotators as a list of arrays: list(ground_truth)")
     batch = as_image(ground_truth, prediction, valid, count_on=count_on, reads=reads, called=_CALLED)
     if batch.valid is not None and reads.without_field:
         raise ArgumentError(f"valid or masked pixels: {reads.without_field}")

@@ -64,28 +64,28 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     """
     store = begun.file
     before = store.replaced(begun, run, result)
-    what = f"{store.path}: the run of {run.label!r}"
+    named_run = f"{store.path}: the run of {run.label!r}"
     if before.images and not result.counts:
-        warnings.warn(f"{what} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
+        warnings.warn(f"{named_run} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
     if before.lacking and "missing" in run.settings:
         lacking = of_all(before.lacking, before.images, "image")
-        what = f"{what} was replaced by one without {lacking}, which have no prediction now"
+        replaced = f"{named_run} was replaced by one without {lacking}, which have no prediction now"
     elif (
         (before.images and not before.same)
         or ("subset" in run.settings and before.lacking)
         or (run.published and before.signature not in {"", result.signature})
     ):
-        what = f"{what} with other images or another ground truth was replaced"
+        replaced = f"{named_run} with other images or another ground truth was replaced"
     elif before.lacking and run.settings.get("source") == "arrays":
-        what = f"{what} was replaced by one without {of_all(before.lacking, before.images, 'image')}"
+        replaced = f"{named_run} was replaced by one without {of_all(before.lacking, before.images, 'image')}"
     elif before.images and of_another:
-        what = f"{what} of {of_another} was replaced"
+        replaced = f"{named_run} of {of_another} was replaced"
     else:
         return
     another = f"another name{setting('', ' (method=...)')} or file"
-    warnings.warn(f"{what}; to keep both, give one of them {another}", ReplacedRun, stacklevel=stacklevel)
+    warnings.warn(f"{replaced}; to keep both, give one of them {another}", ReplacedRun, stacklevel=stacklevel)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Saved) -> None:

@@ -83,8 +83,8 @@ class Assignment:
         """Insist that there is such a group."""
         if name not in self.names:
             known = first_names(self.names, 20)
-            what = f"{format_setting(self.kind, name)}: there is no such {self.kind}"
-            raise ArgumentError(f"{what}; the {self.kind}s are {known}")
+            missing = f"{format_setting(self.kind, name)}: there is no such {self.kind}"
+            raise ArgumentError(f"{missing}; the {self.kind}s are {known}")
         return name
 
     def refuse_divided(self, parts: Mapping[str, str], kind: str) -> None:
@@ -93,9 +93,9 @@ class Assignment:
         for image, unit in self.of_images.items():
             if first.setdefault(unit, parts.get(image, "")) != parts.get(image, ""):
                 several = " and ".join(part or "none" for part in (first[unit], parts.get(image, "")))
-                what = f"the {self.noun} {unit!r} has images in several {kind}s: {several}"
+                divided = f"the {self.noun} {unit!r} has images in several {kind}s: {several}"
                 raise ArgumentError(
-                    f"{what}; let each {self.noun} lie in one {kind}, or leave out {kind}s or {self.noun}s"
+                    f"{divided}; let each {self.noun} lie in one {kind}, or leave out {kind}s or {self.noun}s"
                 )
 
     def among(self, names: Iterable[str]) -> Assignment:
@@ -121,29 +121,29 @@ def assignments(settings: Mapping[str, By], names: Collection[str]) -> dict[str,
 def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str], names: Iterable[str]) -> Assignment:
     """Say what images belong to, see `By`; every image is of some unit."""
     images, kind = sorted(names), KINDS[setting]
-    label, what, strange = MAPPING, f"the mapping of {named(setting)}", list[str]()
+    label, source, strange = MAPPING, f"the mapping of {named(setting)}", list[str]()
     if callable(by):
         by = {name: by(name) for name in images}
     if isinstance(by, Mapping):
         of_images, strange = _fitted(kind, {str(name): str(group) for name, group in by.items()}, images)
     elif is_by_name(by):
-        of_images, label, what = by_name(kind, by, images), by, by
+        of_images, label, source = by_name(kind, by, images), by, by
     else:
         path, column = _path_and_column(setting, by)
         of_images, strange = _fitted(kind, read_column(path, column), images)
-        label, what = f"{Path(path).absolute()}:{column}", by
+        label, source = f"{Path(path).absolute()}:{column}", by
     without = [name for name in images if name not in of_images]
     if not of_images or (without and kind == UNIT):
         lacking = first_names(without, 3)
-        some = f" to {of_all(len(without), len(images), 'image')}: " if of_images else ": images are "
-        what = what if label == MAPPING else format_setting(setting, what)
-        raise ArgumentError(f"{what} gives no {kind}{some}{lacking}; {_hint(by, strange)}")
+        images_without = f" to {of_all(len(without), len(images), 'image')}: " if of_images else ": images are "
+        source = source if label == MAPPING else format_setting(setting, source)
+        raise ArgumentError(f"{source} gives no {kind}{images_without}{lacking}; {_hint(by, strange)}")
     for name, group in of_images.items():
         if _RESERVED.fullmatch(group):
             raise ArgumentError(f"{name} is in a {kind} called {group!r}, which names another row; rename this {kind}")
     notes = _without(kind, of_images, images)
     if strange:
-        notes += (f"{many(len(strange), 'row')} of {what} without an image: {first_names(strange, _LISTED)}",)
+        notes += (f"{many(len(strange), 'row')} of {source} without an image: {first_names(strange, _LISTED)}",)
     return Assignment(kind, label, of_images, notes)
 
 
@@ -207,17 +207,17 @@ def _without(kind: str, of_images: Mapping[str, str], images: Sequence[str]) -> 
 
 
 def _fitted(kind: str, groups: Mapping[str, str], images: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Give the groups by image, whose name may be written with the suffix of a file; and names without an image."""
+    """Return the groups by image, whose name may be written with the suffix of a file; and names without an image."""
     known = set(images)
-    found: dict[str, str] = {}
+    of_images: dict[str, str] = {}
     strange = []
     for name, group in groups.items():
-        image = next((each for each in (name, name.rpartition(".")[0]) if each in known), None)
+        image = next((written for written in (name, name.rpartition(".")[0]) if written in known), None)
         if image is None:
             strange.append(name)
-        elif group and found.setdefault(image, group) != group:
-            raise ArgumentError(f"{image!r} is in {found[image]!r} and, as {name!r}, in {group!r}; give it one {kind}")
-    return found, strange
+        elif group and of_images.setdefault(image, group) != group:
+            raise ArgumentError(f"{image!r} is in {of_images[image]!r} and, as {name!r}, in {group!r}; give it one {kind}")
+    return of_images, strange
 
 
 def _path_and_column(setting: str, by: str) -> tuple[str, str]:
