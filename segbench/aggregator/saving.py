@@ -66,7 +66,9 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     before = store.replaced(begun, run, result)
     named_run = f"{store.path}: the run of {run.label!r}"
     if before.images and not result.counts:
-        warnings.warn(f"{named_run} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel)
+        warnings.warn(
+            f"{named_run} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel
+        )
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
     if before.lacking and "missing" in run.settings:

@@ -216,7 +216,9 @@ def _fitted(kind: str, groups: Mapping[str, str], images: Sequence[str]) -> tupl
         if image is None:
             strange.append(name)
         elif group and of_images.setdefault(image, group) != group:
-            raise ArgumentError(f"{image!r} is in {of_images[image]!r} and, as {name!r}, in {group!r}; give it one {kind}")
+            raise ArgumentError(
+                f"{image!r} is in {of_images[image]!r} and, as {name!r}, in {group!r}; give it one {kind}"
+            )
     return of_images, strange
 
 
