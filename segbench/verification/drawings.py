@@ -85,7 +85,7 @@ def _contours(drawing: Known) -> Found:
 
 
 def _summary(settings: Callable[..., Protocol], drawing: Known) -> Found:
-    return counted({"": tuple(_maps(drawing))}, protocol=settings(**drawing.get("settings", {}))).summary
+    return counted({"drawing": tuple(_maps(drawing))}, protocol=settings(**drawing.get("settings", {}))).summary
 
 
 def _demo(settings: Callable[..., Protocol], tool: Known) -> Found:
