@@ -125,25 +125,26 @@ def measuring(counts: Counts) -> Protocol:
 def measuring_with(counts: Counts, protocol: object) -> Protocol:
     """Return the protocol that measures counts: the one given, that of their origin, or else the one with defaults."""
     if protocol is not None:
-        given = as_protocol(protocol)
-        if not isinstance(counts, given.counts):
+        measured_as = as_protocol(protocol)
+        if not isinstance(counts, measured_as.counts):
             expected = f"a protocol with {type(counts).__name__}, such as {measuring(counts)!r}"
-            raise ArgumentError(f"protocol is {given!r}, which counts {given.counts.__name__}; expected {expected}")
-        return _measured_as(_protocol_of(counts), given)
-    known = counts.origin.protocols
-    if any(measured != _measuring_settings(known[0]) for measured in map(_measuring_settings, known)):
-        settings = " and ".join(map(repr, known))
-        raise ArgumentError(f"counts of {settings} were added up; say how to measure them: metrics({known[0]!r})")
-    return _measured_as(_protocol_of(counts), known[0]) if known else measuring(counts)
+            raise ArgumentError(
+                f"protocol is {measured_as!r}, which counts {measured_as.counts.__name__}; expected {expected}"
+            )
+        return _measured_as(_protocol_of(counts), measured_as)
+    counted = counts.origin.protocols
+    if any(measured != _measuring_settings(counted[0]) for measured in map(_measuring_settings, counted)):
+        settings = " and ".join(map(repr, counted))
+        raise ArgumentError(f"counts of {settings} were added up; say how to measure them: metrics({counted[0]!r})")
+    return _measured_as(_protocol_of(counts), counted[0]) if counted else measuring(counts)
 
 
 def _protocol_of(counts: Counts) -> Protocol | None:
     """Return the protocol that counted, or what the counts themselves tell of it; None if that is nothing."""
     from segbench.core.capabilities import FromCounts
 
-    known = counts.origin.protocols
-    if len(known) == 1:
-        return known[0]
+    if len(counts.origin.protocols) == 1:
+        return counts.origin.protocols[0]
     protocol = measuring(counts)
     return protocol if isinstance(protocol, FromCounts) else None
 

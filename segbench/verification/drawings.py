@@ -80,12 +80,12 @@ def _aupimo() -> Iterator[Check]:
 def _contours(drawing: Known) -> Found:
     truth, predicted = ((drawn != 0) ^ drawing.get("background", False) for drawn in _maps(drawing))
     protocol = Contours(nsd=[float(key[4:]) for key in drawing["metrics"]])
-    found: Found = count(truth, predicted, protocol).metrics()
-    return found
+    metrics: Found = count(truth, predicted, protocol).metrics()
+    return metrics
 
 
 def _summary(settings: Callable[..., Protocol], drawing: Known) -> Found:
-    return counted({"": tuple(_maps(drawing))}, protocol=settings(**drawing.get("settings", {}))).summary
+    return counted({"drawing": tuple(_maps(drawing))}, protocol=settings(**drawing.get("settings", {}))).summary
 
 
 def _demo(settings: Callable[..., Protocol], tool: Known) -> Found:
@@ -97,5 +97,5 @@ def _components(tool: Known) -> Found:
     """Number the components of an image's masks, which are then instances."""
     files = (shipped("demo") / "objects" / place / f"{tool['image']}.png" for place in _PLACES)
     masks = (decode(file.read_bytes(), file, role="ground truth").array >= 128 for file in files)
-    found: Found = count(*components_of(*masks, connectivity=8, min_true=0, min_predicted=0), "objects").metrics()
-    return found
+    metrics: Found = count(*components_of(*masks, connectivity=8, min_true=0, min_predicted=0), "objects").metrics()
+    return metrics
