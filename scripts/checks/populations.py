@@ -271,7 +271,7 @@ def saliency_map(random: Random) -> tuple[Any, ...]:
         false = np.hypot(y - random.uniform(0, 24), x - random.uniform(0, 24)) < random.uniform(0, 6)
         heights = (shared + random.normal(0, 0.3)) * (2 * (disc ^ (false & (random.random() < 0.5))) - 1)
         scores = expit(1.5 * heights + random.normal(0, 1, disc.shape))
-        methods.append(segbench.count(disc.astype(np.uint8), np.rint(scores * 255) / 255, "saliency"))
+        methods.append(segbench.count(disc, np.rint(scores * 255) / 255, "saliency"))
     return tuple(methods)
 
 
