@@ -54,8 +54,8 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str,
     if not are_wide(dtype):
         return ()
     largest = np.iinfo(dtype).max
-    or_scale = ", or set the scale, such as 255" if scalable else ""
-    return (Doubt(f"{dtype} values are levels: score = value / {largest}; store scores as floats{or_scale}"),)
+    others = ", or set the scale, such as 255" if scalable else ", and masks as bool"
+    return (Doubt(f"{dtype} values are levels: score = value / {largest}; store scores as floats{others}"),)
 
 
 def note_on_ones(stored: NDArray[Any]) -> tuple[str, ...]:

@@ -15,7 +15,6 @@ from segbench.core.guesses import COMMANDS, METRICS, WITH_AN_OPTION, meant_setti
 from segbench.core.interface import format_setting
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
-from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol, protocols, protocols_of, verbs
 
@@ -95,6 +94,8 @@ def _argument_meant(typed: str, value: object, parameters: Collection[str], argu
     """Say what to write for an argument: a setting of the protocol or of repairs, or another argument."""
     if "protocol" in parameters and (setting := _setting_meant(typed, value, arguments.get("protocol", Pixels()))):
         return setting
+    from segbench.loaders.repairs import Repairs  # which loads NumPy
+
     if "repairs" in parameters and (repairs := meant_settings(Repairs, typed, value, {})):
         return f"write repairs=segbench.Repairs({_written(repairs)})"
     meant = list(options_meant(typed))

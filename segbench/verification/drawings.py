@@ -85,7 +85,9 @@ def _contours(drawing: Known) -> Found:
 
 
 def _summary(settings: Callable[..., Protocol], drawing: Known) -> Found:
-    return counted({"drawing": tuple(_maps(drawing))}, protocol=settings(**drawing.get("settings", {}))).summary
+    truth, predicted = _maps(drawing)
+    predicted = predicted != 0 if predicted.max() == 1 else predicted  # a mask, or numbers of objects
+    return counted({"drawing": (truth, predicted)}, protocol=settings(**drawing.get("settings", {}))).summary
 
 
 def _demo(settings: Callable[..., Protocol], tool: Known) -> Found:

@@ -22,7 +22,7 @@ class TestResult:
         result = evaluate(*papers)
         assert result.method == "pred"
         assert result.counts["first"] == count(FIRST_TRUTH, FIRST_SCORES)
-        assert result.pooled == count([FIRST_TRUTH, SECOND_TRUTH], [FIRST_SCORES, SECOND_SCORES])
+        assert result.pooled == count(FIRST_TRUTH, FIRST_SCORES) + count(SECOND_TRUTH, SECOND_SCORES)
         assert result.summary["positives"] == 9
         assert result.summary["ods_f"] == pytest.approx(14 / 19)
         assert result.summary["ods_threshold"] == 0.25

@@ -85,7 +85,7 @@ def test_a_published_curve_has_nothing_to_compare(tmp_path):
     counted = evaluate(truth, folder, Boundaries(thresholds=3))
     printed = Result(
         "print",
-        "boundaries",
+        Boundaries(thresholds=3),
         counted.settings,
         counted.signature,
         {},

@@ -48,7 +48,7 @@ def folders(tmp_path):
 
 def require_same(result, alone):
     assert repr(dict(result.summary)) == repr(dict(alone.summary))  # nan is nan
-    class_of_tests = f"class:{result.settings.get('class')}|"
+    class_of_tests = f"counted_by:{type(result.rules).__name__}|"
     assert result.signature.replace(class_of_tests, "") == alone.signature
     assert list(result.counts) == list(alone.counts)
     assert all(result.counts[name] == alone.counts[name] for name in alone.counts)

@@ -41,7 +41,7 @@ def test_f_is_averaged_at_each_threshold(net):
 
 
 def test_masks_are_a_point_in_their_middle():
-    (joined,) = join_runs([run_of("1", [1, 1, 0, 0]), run_of("2", [1, 0, 1, 0])])
+    (joined,) = join_runs([run_of("1", [1.0, 1, 0, 0]), run_of("2", [1.0, 0, 1, 0])])
     best = joined.summary["ods_recall"], joined.summary["ods_precision"]
     assert best == (0.75, 0.75)
 

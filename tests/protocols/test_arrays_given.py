@@ -128,6 +128,7 @@ class TestByteOrder:
 
     @pytest.mark.parametrize("dtype", SWAPPED)
     @pytest.mark.parametrize("quantize", [None, 8])
+    @pytest.mark.filterwarnings("ignore:.* values are levels")
     def test_the_accumulator(self, dtype, quantize):
         scores = (SCORES * (10 if quantize is None or np.dtype(dtype).kind != "f" else 1)).astype(dtype)
         results = []

@@ -89,7 +89,7 @@ def test_a_published_curve_is_a_table():
 
 def test_masks_show_their_point_and_what_they_lack():
     accumulator = Accumulator(method="hard")
-    accumulator.update([[0, 1], [1, 1]], [[0, 1], [1, 0]], names=["a", "b"])
+    accumulator.update([[0, 1], [1, 1]], [[False, True], [True, False]], names=["a", "b"])
     result = accumulator.compute()
     assert "those at the mask" in result._repr_html_()
     assert "two-valued predictions" in result.summary._repr_html_()

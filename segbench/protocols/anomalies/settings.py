@@ -195,7 +195,7 @@ class Anomalies(
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
-        self.count(Sample("compiled", (np.eye(2),), (np.eye(2, dtype=np.float32),)))
+        Anomalies().count(Sample("compiled", (np.eye(2),), (np.eye(2, dtype=np.float32),)))
 
     @property
     def expected(self) -> Expected:

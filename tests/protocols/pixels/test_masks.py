@@ -190,7 +190,7 @@ def test_tuning_takes_soft_maps():
     from segbench import DataError, tuned_thresholds
 
     accumulator = Accumulator()
-    accumulator.update([0, 1, 1], [1, 1, 0], name="mask")
+    accumulator.update([0, 1, 1], [True, True, False], name="mask")
     with pytest.raises(DataError, match="two-valued predictions, expected soft maps"):
         tuned_thresholds(accumulator.compute())
 

@@ -164,6 +164,7 @@ class TestCountPixels:
         with pytest.raises(DataError, match="by their ranks"):
             evaluate({"a": ([0, 1, 1], np.array([-(2**60), 2**60, 2**60 + 1]))})
 
+    @pytest.mark.filterwarnings("ignore:int64 values are levels")
     def test_large_integers_outside_the_field_do_not_matter(self):
         labels, scores, valid = [0, 1, 1], np.array([2**40, 2**41, 2**63 - 1]), np.array([True, True, False])
         assert evaluate({"a": (labels, scores, valid)}).summary["iou"] == 1
