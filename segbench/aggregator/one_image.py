@@ -54,7 +54,9 @@ def count(
     Raises
     ------
     ArgumentError
-        If shapes differ, something cannot be read as an array, or settings need names or files.
+        If something cannot be read as an array, or settings need names or files.
+    ArgumentError or DataError
+        If shapes differ.
     DataError
         If an array holds values that the settings do not allow.
 

@@ -58,6 +58,7 @@ STORED = {
 
 
 @pytest.mark.parametrize("stored", STORED)
+@pytest.mark.filterwarnings("ignore:.*int16 values are levels")
 def test_scores_without_data_are_refused_and_the_advice_gives_the_right_numbers(tmp_path, stored):
     array, nodata, scores = STORED[stored]
     places = folders(tmp_path, geotiff(MASK), geotiff(array, nodata))

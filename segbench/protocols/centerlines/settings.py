@@ -105,6 +105,8 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         settle_mask(self)
         if self.thresholds is not None:
             set_fields(self, thresholds=number_or_list(self.thresholds))
+        if not self._soft:
+            set_fields(self, reads=replace(self.reads, levels=False))  # masks may be of any type
         set_fields(self, void=void_labels(self.void))
 
     @property
