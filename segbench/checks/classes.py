@@ -133,7 +133,7 @@ def class_map_findings(failures: Mapping[str, DataError], total: int) -> list[Fi
     """List predictions that are not one soft map per class, and those that are where one map is read."""
     maps = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
     several = {image: error for image, error in failures.items() if isinstance(error, ClassStackError)}
-    values = sorted({value for error in several.values() for value in error.values})
+    values = sorted({value for error in several.values() for value in error.stored})
     stacks = {image: error.of_set(values) for image, error in several.items()}
     no_maps = f"{inspected(maps, total, 'are')} not one soft map per class"
     one_each = f"{inspected(stacks, total, 'have')} one map per class"
@@ -342,9 +342,9 @@ def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Fi
     for about, images in grouped((error.about, image) for image, error in seen.items()).items():
         errors: dict[str, DataError] = {image: seen[image].error for image in images}
         several = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
-        values = sorted({value for error in several.values() for value in error.values})
+        values = sorted({value for error in several.values() for value in error.stored})
         other_side = sorted({value for error in several.values() for value in error.other_side})
-        errors |= {image: error.of_set(values, other_side) for image, error in several.items() if error.values}
+        errors |= {image: error.of_set(values, other_side) for image, error in several.items() if error.stored}
         what = f"{many(len(errors), 'image')} of {total} inspected cannot be counted with these settings"
         found += failing("not-countable", what, errors, about=about)
     return found

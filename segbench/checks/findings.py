@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
+from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many, of_all, verb
 
@@ -145,8 +146,8 @@ class Report:
 
 def finding(
     key: str,
-    message: str,
-    fix: str,
+    message: Message | str,
+    fix: Message | Setting | str,
     places: Iterable[Place],
     *,
     about: About = "prediction",
@@ -156,7 +157,9 @@ def finding(
     """Give a finding if it has places or stops the `whole` set; it is an error if it stops that or images."""
     at, stopped = tuple(places), tuple(dict.fromkeys(images))
     how: Severity = "error" if stopped or whole else "warning"
-    made = Finding(key=key, severity=how, about=about, message=message, fix=fix, places=at, images=stopped, whole=whole)
+    made = Finding(
+        key=key, severity=how, about=about, message=str(message), fix=str(fix), places=at, images=stopped, whole=whole
+    )
     return [made] if at or whole else []
 
 
@@ -182,8 +185,8 @@ def failing(
     key: str, what: str, failures: Mapping[str, DataError], fix: str = "", about: About = "prediction"
 ) -> list[Finding]:
     """Give what stops from images with what is wrong with each, which says how to fix it, or else `fix`."""
-    hints = dict.fromkeys(error.hint for error in failures.values() if error.hint)
-    places = (Place(error.path, error.what) for error in failures.values())
+    hints = dict.fromkeys(str(error.hint) for error in failures.values() if error.hint)
+    places = (Place(error.path, str(error.what)) for error in failures.values())
     return finding(key, what, "; ".join(list(hints)[:3]) or fix, places, about=about, images=failures)
 
 

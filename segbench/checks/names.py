@@ -40,7 +40,7 @@ def problem_findings(pairing: Pairing) -> list[Finding]:
     error = pairing.problem
     if error is None:
         return _predictions_as_annotator(pairing)
-    what, *listed = error.what.split("\n")
+    what, *listed = str(error.what).split("\n")
     places = tuple(Place(line.strip()) for line in listed if line)
     # Each method has faults of its own in a list, and their number would keep these from being one finding.
     what = "holds faulty lines" if pairing.inputs.pairs and places else what.rstrip(":")

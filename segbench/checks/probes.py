@@ -72,7 +72,7 @@ class UncountedError(DataError):
 
 
 class ClassStackError(DataError):
-    """A stack of so many maps, one per class, where a protocol reads one; `values` are those of its ground truth."""
+    """A stack of so many maps, one per class, where a protocol reads one; `stored` are those of its ground truth."""
 
     def __init__(self, error: DataError, values: Sequence[float], maps: int) -> None:
         of_labels, of_scores = (classes_of_maps(np.array(values), maps, argument) for argument in CLASSES)
@@ -81,7 +81,7 @@ class ClassStackError(DataError):
             labels = setting("segbench labels GT PRED", "Labels()")
         scores = setting(f"segbench pixels GT PRED {of_scores}", f"Classes({of_scores})")
         super().__init__(error.path, error.what, f"{labels} for the argmax, or {scores} for the scores of each class")
-        self.values, self.maps = values, maps
+        self.stored, self.maps = values, maps
 
     def of_set(self, values: Sequence[float]) -> DataError:
         """Give the error with advice on the values of a set, of which an image may show too few."""

@@ -252,9 +252,9 @@ def refused_exchange_findings(failures: Mapping[str, DataError], total: int) -> 
     exchanged = {image: error for image, error in refused.items() if error.exchanged}
     if 2 * len(exchanged) <= total or any(error.exchanged is False for error in refused.values()):
         return []
-    hint = next(iter(exchanged.values())).hint.removeprefix(IF_PREDICTION)
+    hint = next(iter(exchanged.values())).hint.written().removeprefix(IF_PREDICTION)
     fix = f"{ORDER}; or, if they are in order, {hint}"
-    places = [Place(error.path, error.what) for error in exchanged.values()]
+    places = [Place(error.path, str(error.what)) for error in exchanged.values()]
     return finding("exchanged", _EXCHANGED, fix, places, about="names", images=refused)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
+
+from segbench.core.messages import Message, Setting, Style, as_message
 
 VOLUMES = "see docs/limits.md for volumes"
 """What to do with arrays of three dimensions that are no stack of maps."""
@@ -12,7 +15,40 @@ LISTED = 10
 
 
 class SegbenchError(Exception):
-    """Anything segbench refuses; catch this to catch all of it."""
+    """Anything segbench refuses; catch this to catch all of it.
+
+    Parameters
+    ----------
+    message : Message or str
+        What was found, what was expected and what to do.
+    """
+
+    def __init__(self, message: Message | Setting | str = "") -> None:
+        super().__init__(message)
+        self.message = as_message(message)
+
+    @property
+    def kind(self) -> str:
+        """What it is, for scripts, see the page *Messages* of the documentation."""
+        return self.message.kind
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values that the message speaks of, by name."""
+        return self.message.values
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that would help, with their values."""
+        return self.message.settings
+
+    def written(self, style: Style | None = None) -> str:
+        """Write the message for a reader: with arguments of Python, or with options of the command line."""
+        return self.message.written(style)
+
+    def __str__(self) -> str:
+        """Write the message, which names arguments of Python."""
+        return self.written()
 
 
 class ArgumentError(SegbenchError, ValueError):
@@ -21,8 +57,6 @@ class ArgumentError(SegbenchError, ValueError):
 
 class UnknownMetricError(ArgumentError, KeyError):
     """No metric has this key, or no image or part of a result this name."""
-
-    __str__ = Exception.__str__
 
 
 class UnknownArgumentError(ArgumentError, TypeError):
@@ -36,9 +70,9 @@ class DataError(SegbenchError):
     ----------
     path : str
         The file or folder, or the name of the array.
-    what : str
+    what : Message or str
         What was found and what was expected.
-    hint : str
+    hint : Message, Setting or str
         What to do about it; may be empty.
 
     Examples
@@ -47,18 +81,25 @@ class DataError(SegbenchError):
     gt/7.png: 3 distinct values (0, 128, 255), expected 2; give positive=128
     """
 
-    def __init__(self, path: str, what: str, hint: str = "") -> None:
-        super().__init__(path, what, hint)
+    def __init__(self, path: str, what: Message | str, hint: Message | Setting | str = "") -> None:
+        super().__init__(what)
+        self.args = path, what, hint
         self.path = path
-        self.what = what
-        self.hint = hint
+        self.what = self.message
+        self.hint = as_message(hint)
 
-    def __str__(self) -> str:
-        """Give path, finding and hint as one sentence; below a list, cut to its first lines, the hint has a line."""
-        blocks = groupby(self.what.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that would help, with their values."""
+        return self.hint.settings
+
+    def written(self, style: Style | None = None) -> str:
+        """Write path, finding and hint as one sentence; below a list, cut to its first lines, the hint has a line."""
+        whole, hint = self.what.written(style), self.hint.written(style)
+        blocks = groupby(whole.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
         what = "\n".join(line for is_list, lines in blocks for line in (few([*lines]) if is_list else lines))
         mark = "\n-> " if "\n" in what else "; "
-        return f"{self.path}: {what}" + (f"{mark}{self.hint}" if self.hint else "")
+        return f"{self.path}: {what}" + (f"{mark}{hint}" if hint else "")
 
 
 def few(lines: Sequence[str], indent: str = "  ") -> list[str]:

@@ -1,12 +1,115 @@
-"""Notes on metrics, of which a table of some metrics shows its part."""
+"""Notes: what has to be said beside data and numbers, on a side of an image, on metrics, or on a whole set."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, TypeAlias
 
+from segbench.core.messages import Message, Style, as_message, write
 from segbench.core.names import first_names
+
+Side: TypeAlias = Literal["ground truth", "prediction", "field", ""]
+
+
+@dataclass(frozen=True)
+class Note:
+    """A message about data or numbers that stand beside it.
+
+    Parameters
+    ----------
+    message : Message
+        What is said; `metrics` stands in its template where their names belong.
+    side : {"ground truth", "prediction", "field", ""}
+        Which file of an image it is about, which stands before the text.
+    doubt : bool
+        Whether data are probably not what was meant, so that Python's callers are warned.
+    metrics : tuple of pair of str
+        The metrics that it is about: key, and the name as it is written; empty where it is about all.
+    most : int, optional
+        How many names are written; None for all.
+    detail : Message or str
+        What it says of one image alone, in brackets behind the text; notes on a set leave it out.
+    amount : int
+        A number of pixels, values or the like in one image, in brackets, which adds up over images.
+
+    Examples
+    --------
+    >>> note = Note(Message("left-out", "left out of {metrics}: {images} images", images=2), metrics=(("hd", "HD"),))
+    >>> print(note)
+    left out of HD: 2 images
+    >>> note.about({"assd"}) is None
+    True
+    """
+
+    message: Message
+    side: Side = ""
+    doubt: bool = False
+    metrics: tuple[tuple[str, str], ...] = ()
+    most: int | None = None
+    detail: Message | str = ""
+    amount: int = 0
+
+    @property
+    def kind(self) -> str:
+        """What it is, for scripts."""
+        return self.message.kind
+
+    def written(self, style: Style | None = None) -> str:
+        """Write it for a reader."""
+        names = list(dict.fromkeys(name for _, name in self.metrics))
+        listed = {"metrics": first_names(names, self.most or len(names))} if names else {}
+        text = Message(self.message.kind, self.message.template, **{**self.message.values, **listed}).written(style)
+        bracketed = str(self.amount) if self.amount else write(self.detail, style)
+        return (f"{self.side}: " if self.side else "") + text + (f" [{bracketed}]" if bracketed else "")
+
+    def __str__(self) -> str:
+        """Write it, with settings as arguments of Python."""
+        return self.written()
+
+    @property
+    def of_set(self) -> Note:
+        """The note without what it says of one image alone."""
+        return replace(self, detail="", amount=0) if self.detail or self.amount else self
+
+    def about(self, keys: Collection[str] | None) -> Note | None:
+        """Return its part on metrics of some keys, or of all; None if it is about others."""
+        if keys is None or not self.metrics:
+            return self
+        metrics = tuple((key, name) for key, name in self.metrics if key in keys)
+        return replace(self, metrics=metrics) if metrics else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it, from which `of_json` makes the same note."""
+        return {
+            **self.message.to_json(),
+            "side": self.side,
+            "doubt": self.doubt,
+            "metrics": dict(self.metrics),
+            "most": self.most,
+            "detail": self.detail.to_json() if isinstance(self.detail, Message) else self.detail,
+            "amount": self.amount,
+        }
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Note:
+        """Return what `to_json` gave."""
+        detail = stored["detail"]
+        return cls(
+            Message.of_json(stored),
+            side=stored["side"],
+            doubt=bool(stored["doubt"]),
+            metrics=tuple(stored["metrics"].items()),
+            most=stored["most"],
+            detail=Message.of_json(detail) if isinstance(detail, dict) else str(detail),
+            amount=int(stored["amount"]),
+        )
+
+
+def as_note(said: Note | Message | str) -> Note:
+    """Return a note of what may be words alone, as a protocol of one's own gives them."""
+    return said if isinstance(said, Note) else Note(as_message(said))
 
 
 class MetricNote(str):

@@ -19,6 +19,7 @@ from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Message
 from segbench.core.numbers import many, verb, written
 from segbench.core.options import option, read_void
 from segbench.core.sample import SIDES
@@ -220,10 +221,10 @@ class ManyValuesError(DataError):
     """
 
     def __init__(
-        self, path: str, what: str, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
+        self, path: str, what: Message | str, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
     ) -> None:
         super().__init__(path, what, advise(values, other_side))
-        self.values = tuple(values) if len(values) <= MOST_LABELS else ()
+        self.stored = tuple(values) if len(values) <= MOST_LABELS else ()
         self.other_side = tuple(other_side) if len(other_side) <= MOST_LABELS else ()
         self.advise = advise
 

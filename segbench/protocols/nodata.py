@@ -53,11 +53,11 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
         counted = protocol.count(sample)
     except ManyValuesError as error:
         first = partial(_before, advice, error.advise)
-        raise ManyValuesError(error.path, error.what, error.values, first, error.other_side) from None
+        raise ManyValuesError(error.path, error.what, error.stored, first, error.other_side) from None
     except DataError as error:
         if error.path not in sample.truth_files:
             raise
-        raise DataError(error.path, error.what, _first(advice, error.hint)) from None
+        raise DataError(error.path, error.what, _first(advice, str(error.hint))) from None
     return replace(counted, notes=(*counted.notes, f"ground truth: {advice}"))
 
 

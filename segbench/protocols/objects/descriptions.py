@@ -124,8 +124,8 @@ def _together(problems: Sequence[DataError]) -> DataError:
     """Return all problems as one error, with a line for each."""
     if len(problems) == 1:
         return problems[0]
-    lines = [f"{error.path}: {line}" for error in problems for line in _lines_of(error.what)]
-    hints = dict.fromkeys(error.hint for error in problems if error.hint)
+    lines = [f"{error.path}: {line}" for error in problems for line in _lines_of(str(error.what))]
+    hints = dict.fromkeys(str(error.hint) for error in problems if error.hint)
     return DataError("JSON files", f"have {len(lines)} problems:{listed(lines)}", "; ".join(hints))
 
 
