@@ -62,8 +62,9 @@ def test_every_picture_is_drawn_by_the_script_and_shown():
 def test_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch, capfd):
     for folder in ("datasets", "scripts"):
         (tmp_path / folder).symlink_to(ROOT / folder)
-    (tmp_path / "segbench").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m segbench "$@"\n')
-    (tmp_path / "segbench").chmod(0o755)
+    for name, arguments in (("segbench", "-m segbench "), ("python3", "")):
+        (tmp_path / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments}"$@"\n')
+        (tmp_path / name).chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("PYTHONPATH", str(ROOT), prepend=":")

@@ -121,7 +121,7 @@ def test_what_was_done_to_the_map_of_any_class_is_said(tmp_path):
     luma, levels = sample.notes
     assert luma == "prediction: colour turned to grey (ITU-R 709 luma, 0..1), in class_1"
     assert levels.startswith("prediction: int32 values are levels")
-    assert levels.endswith("store scores as floats, in class_2")
+    assert levels.endswith("and masks as bool, in class_2")
     assert load(in_maps(tmp_path, [grey, coloured]), CLASS_MAPS).notes == (f"{luma.removesuffix('class_1')}map 2",)
     assert load(in_maps(tmp_path, [coloured] * 2), CLASS_MAPS).notes == (luma.removesuffix(", in class_1"),)
     assert load(in_maps(tmp_path, [grey, *[coloured] * 6]), CLASS_MAPS).notes == (
