@@ -1,4 +1,4 @@
-"""What tests of refusals share: the kind of an error, its values and the settings that it advises, never its wording."""
+"""What tests of refusals share: kind, values and settings of an error, never its wording."""
 
 from contextlib import contextmanager
 
