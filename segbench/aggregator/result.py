@@ -449,8 +449,8 @@ class Result:
         if self.units is not None:
             number, noun = self.sampled
             run["units"] = {"by": self.units.label, "called": noun, "number": number}
-        if self.sd:
-            run |= {"mean": True, "sd": finite_values(self.sd)}
+        if isinstance(self.rules, MeanOverRuns):
+            run |= {"mean_over": self.rules.plural, "sd": finite_values(self.sd)}
         if spread:
             run["spread"] = {key: finite_values(of_images._asdict()) for key, of_images in self.spread.items()}
         if intervals is None:
