@@ -58,7 +58,7 @@ from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.thresholds import Thresholds
 from segbench.core.units import UnitTable, unit_metrics
 from segbench.curves.mean import MeanCurve
-from segbench.loaders.belonging import FOLDER, KINDS, UNIT, Assignment, By, assignments, together
+from segbench.loaders.belonging import FOLDER, GROUP, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
@@ -251,6 +251,8 @@ class Result:
             self.units is not None and self.counts and not isinstance(self.rules, MeanOverParts)
         ):  # whose parts have units
             table = by_unit(table, self.counts, self.units, self.table_of)
+        elif GROUP in self.assigned:
+            table = table.in_groups()
         if not self.pools_folds:
             return table
         fold_of = {name: fold for fold, run in self.runs.items() for name in run.counts}
@@ -449,8 +451,8 @@ class Result:
         if self.units is not None:
             number, noun = self.sampled
             run["units"] = {"by": self.units.label, "called": noun, "number": number}
-        if self.sd:
-            run |= {"mean": True, "sd": finite_values(self.sd)}
+        if isinstance(self.rules, MeanOverRuns):
+            run |= {"mean_over": self.rules.plural, "sd": finite_values(self.sd)}
         if spread:
             run["spread"] = {key: finite_values(of_images._asdict()) for key, of_images in self.spread.items()}
         if intervals is None:

@@ -53,6 +53,8 @@ class Table(ABC):
 
     folds: Sequence[str] = ()
     """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
+    in_named_groups: bool = False
+    """Whether it is known which images belong together, as fixed categories: names need not suggest it."""
     why_no_ranks: str = ""
     """Why the signed-rank test does not take its rows, for instance as they are of several parts; empty if it does."""
 
@@ -159,6 +161,10 @@ class Table(ABC):
     def in_folds(self, folds: Sequence[str]) -> Self:
         """Return the table with the fold of each row, whose images were measured by a training of their own."""
         return self._with(folds=tuple(folds))
+
+    def in_groups(self) -> Self:
+        """Return the table of images whose groups are known."""
+        return self._with(in_named_groups=True)
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:

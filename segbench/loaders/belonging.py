@@ -17,8 +17,8 @@ from segbench.core.numbers import many, of_all
 from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural
 
-UNIT = "unit"
-KINDS: Mapping[str, str] = {"group_by": "group", UNIT: UNIT}
+GROUP, UNIT = "group", "unit"
+KINDS: Mapping[str, str] = {"group_by": GROUP, UNIT: UNIT}
 """The settings that say what images belong to, with what that is called."""
 
 By = str | Mapping[str, str] | Callable[[str], str] | None
@@ -39,7 +39,7 @@ ALL_IMAGES = "all images"
 _NONE = "none"
 _RESERVED = re.compile(rf"{ALL_IMAGES}|mean of \d+ groups?")  # names of the rows beside the groups
 _LISTED = 5
-_COLUMNS = {"group": "meta.csv:weather", UNIT: "meta.csv:patient"}
+_COLUMNS = {GROUP: "meta.csv:weather", UNIT: "meta.csv:patient"}
 _PARTS = {"#": "(.+)", "*": ".*", "?": "."}  # of patterns
 FEWEST_UNITS = 6
 """Below this many units there are no tests over them."""

@@ -122,7 +122,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
         run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread))
         run |= _narrowed(run, how)
         if row.kind == "mean":
-            run |= {how.rows: None, "mean": True}
+            run |= {how.rows: None} if how.rows == "run" else {how.rows: None, "mean": True}
         elif row.kind == "part":
             run[how.rows] = row.name
         errors = row.result.standard_errors if how.rows == "run" else {}

@@ -559,7 +559,7 @@ def _rows_of(whole: PartRow, axis: str) -> list[PartRow]:
     """Return the rows of the parts of a method, then of their mean and of all of them."""
     result, has_rows = whole.result, AXES[axis].has_rows
     if axis not in result.axes:
-        return [whole] if has_rows else []
+        return [replace(whole, name="one run") if axis == "run" else whole] if has_rows else []
     parts = result.parts(axis)
     rows = [replace(whole, name=name, result=part, kind="part", notes=parts.notes) for name, part in parts.items()]
     if not has_rows or (len(parts) == 1 and not parts.notes):  # mean and all images are the same

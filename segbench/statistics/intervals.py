@@ -271,7 +271,8 @@ def unknown_units(measured: Measured) -> tuple[str, ...]:
     table = measured.table
     means = (place for place, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
     place = next(means, None)
-    if place is None or isinstance(table, (GroupMeans, UnitTable)) or suggested_units(table.names) is None:
+    known = isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups
+    if place is None or known or suggested_units(table.names) is None:
         return ()
     return note_on_units(table.names, measured.of_images[:, place])
 

@@ -42,19 +42,31 @@ def summed_counts(counts: Mapping[str, Counts], units: Assignment) -> dict[str, 
 
 
 def suggested_units(names: Sequence[str]) -> Assignment | None:
-    """Return the units that names suggest: folders, or what stands before a number; None without such.
+    """Return the units that names suggest: folders, or what stands before numbers; None without such.
 
-    There are two at least, and half of them have several images. A year before a number says nothing.
+    There are two at least, and half of them have several images. A year before a number says nothing. Of several
+    numbers, such as those of row and column of a tile, as many are left out as can be: units that are too small would
+    still resemble each other.
     """
-    tail = _common_tail(names)
-    for by in (FOLDER, f"#{tail}*") if tail else (FOLDER,):
-        units = by_name(UNIT, by, names)
-        images = Counter(units.values())
-        several = sum(number > 1 for number in images.values())
-        years = any(_YEAR.fullmatch(unit) for unit in images)
-        if len(units) == len(names) and len(images) > 1 and 2 * several >= len(images) and not years:
-            return Assignment(UNIT, by, units)
-    return None
+    by_folder = by_name(UNIT, FOLDER, names)
+    if _have_several_images(by_folder, names):
+        return Assignment(UNIT, FOLDER, by_folder)
+    suggested, stems, pattern = None, names, ""
+    while tail := _common_tail(stems):
+        pattern = f"{tail}*{pattern}"
+        units = by_name(UNIT, f"#{pattern}", names)
+        stems = [*set(units.values())]
+        if _have_several_images(units, names):
+            suggested = Assignment(UNIT, f"#{pattern}", units)
+    return suggested
+
+
+def _have_several_images(units: Mapping[str, str], names: Sequence[str]) -> bool:
+    """Return whether all images are of several units, at least half of which have several images."""
+    images = Counter(units.values())
+    several = sum(number > 1 for number in images.values())
+    years = any(_YEAR.fullmatch(unit) for unit in images)
+    return len(units) == len(names) and len(images) > 1 and 2 * several >= len(images) and not years
 
 
 def _common_tail(names: Sequence[str]) -> str:

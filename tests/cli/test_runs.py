@@ -162,11 +162,12 @@ def test_json_has_an_entry_for_each_run_and_one_for_their_mean(segbench, kept):
     *runs, mean, plain = runs_of(segbench("show", kept, "--format", "json"))
     assert [(run["method"], run["run"]) for run in runs] == [("net", "7"), ("net", "64"), ("net", "512")]
     assert [run["summary"]["iou"] for run in runs] == [0.75, 0.5, 1.0]
-    assert "mean" not in runs[0]
-    assert (mean["run"], mean["mean"], mean["summary"]["iou"], mean["sd"]["iou"]) == (None, True, 0.75, 0.25)
+    assert "mean_over" not in runs[0]
+    assert (mean["run"], mean["mean_over"], mean["summary"]["iou"]) == (None, "runs", 0.75)
+    assert mean["sd"]["iou"] == 0.25
     assert mean["settings"]["runs"] == "3"
     assert plain["run"] is None
-    assert plain.keys().isdisjoint({"mean", "sd"})
+    assert plain.keys().isdisjoint({"mean_over", "sd"})
 
 
 def test_show_runs_lists_runs_and_what_adds_to_the_error_of_their_mean(segbench, kept):
@@ -175,7 +176,7 @@ def test_show_runs_lists_runs_and_what_adds_to_the_error_of_their_mean(segbench,
     assert values["net", "64"] == 0.5
     assert values["net", "mean of 3 runs"] == 0.75
     assert values["net", "standard error, trainings"] == pytest.approx(0.25 / 3**0.5)
-    assert values["plain", "all images"] == 0.75
+    assert values["plain", "one run"] == 0.75
     *_, mean, _ = runs_of(segbench("show", kept, "--runs", "--format", "json"))
     assert mean["standard_errors"]["trainings"]["iou"] == pytest.approx(0.25 / 3**0.5)
     assert segbench("show", kept, "--runs", "--per-image").code == 2
@@ -218,8 +219,8 @@ def test_folds_are_pooled_and_their_mean_stands_below(segbench):
     assert "mean of 2 folds: mean ± SD over folds" in text
     first, second, pooled, mean = runs_of(segbench("show", "r.segbench", "--format", "json"))
     assert (first["summary"]["iou"], second["summary"]["iou"]) == (1, 0.5)
-    assert "mean" not in pooled
-    assert (mean["mean"], mean["summary"]["iou"]) == (True, 0.75)
+    assert "mean_over" not in pooled
+    assert (mean["mean_over"], mean["summary"]["iou"]) == ("folds", 0.75)
 
 
 @pytest.mark.usefixtures("segbench", "folds")
