@@ -77,7 +77,7 @@ class Either:
 
     def __str__(self) -> str:
         """Write it for Python."""
-        return self.python
+        return self.written()
 
 
 @dataclass(frozen=True, init=False)
@@ -137,12 +137,14 @@ class Message:
         return self.written()
 
     def __add__(self, other: Message | str) -> Message:
-        """Put text behind it; the kind stays."""
+        """Put text behind it; kind and values stay."""
+        if isinstance(other, str):
+            return Message(self.kind, self.template + _escaped(other), **self.values)
         return Message(self.kind, "{message}{behind}", message=self, behind=other)
 
     def __radd__(self, other: str) -> Message:
-        """Put text before it; the kind stays."""
-        return Message(self.kind, "{before}{message}", before=other, message=self)
+        """Put text before it; kind and values stay."""
+        return Message(self.kind, _escaped(other) + self.template, **self.values)
 
     def __bool__(self) -> bool:
         """Whether it says anything."""
@@ -158,6 +160,11 @@ class Message:
         """Return what `to_json` gave."""
         values = {str(name): _from_json(value) for name, value in stored["values"].items()}
         return Message(str(stored["kind"]), str(stored["template"]), **values)
+
+
+def _escaped(text: str) -> str:
+    """Write text as templates have it."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def plain(text: str) -> Message:
@@ -180,7 +187,7 @@ def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Mes
     kept = [as_message(part) for part in parts if part]
     if len(kept) < 2:
         return kept[0] if kept else NOTHING
-    template = between.replace("{", "{{").replace("}", "}}").join(f"{{part{number}}}" for number in range(len(kept)))
+    template = _escaped(between).join(f"{{part{number}}}" for number in range(len(kept)))
     return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
 
 
