@@ -68,7 +68,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     """Find names without partner, and names of images that do not exist."""
     found, inputs = list[Finding](), pairing.inputs
     if pairing.unknown:
-        what, fix = unmatched(pairing.unknown), pairing_hint(Pairing(inputs, unknown=pairing.unknown))
+        what, fix = str(unmatched(pairing.unknown)), pairing_hint(Pairing(inputs, unknown=pairing.unknown))
         found += _stopping("unknown-images", what, fix, map(Place, pairing.unknown))
     if methods := methods_in_sub_folders(pairing):
         error = several_methods(inputs, methods)

@@ -179,21 +179,21 @@ def size_findings(misfits: Sequence[Misfit], sizes: Sizes, total: int, *, soft: 
 
 
 def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
-    looks = relation(shape, expected)
-    if "transposed" in looks:
+    looks = relation(shape, expected).kind
+    if looks == "transposed":
         return "size-transposed"
-    if "ucm2" in looks:
+    if looks == "doubled":
         return "size-ucm2"
     if nearly(shape, expected):
         return "size-near"
-    return "size-factor" if "factor" in looks else "size-differs"
+    return "size-factor" if looks == "off-by-factor" else "size-differs"
 
 
 def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
     roles = Counter(misfit.role for misfit in group)
     files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
-    fix = how_to_fix(first.shape, first.expected, soft=soft) if first else HINT
+    fix = str(how_to_fix(first.shape, first.expected, soft=soft)) if first else HINT
     images = dict.fromkeys(misfit.image for misfit in group)
     plural, looks = _SIZES[kind]
     what = f"{files} {verb(len(group), plural)} {looks} ({len(images)} of {many(total, 'image')})"
