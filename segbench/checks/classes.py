@@ -34,6 +34,7 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Message
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb, written
 from segbench.core.protocol import Protocol
@@ -439,7 +440,9 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool) -> str:
+def _numbered_alike(
+    found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
+) -> Message | str:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
     labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
     if probes[0].stack:
@@ -580,7 +583,7 @@ def _background(counted: Sequence[CountsProbe]) -> list[int]:
     return sorted({0, *predicted.difference(OFTEN_VOID)})
 
 
-def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> str:
+def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> Message | str:
     """Write the settings under which these labels are background, and no longer void."""
     background, (labels, names) = _background(counted), read_classes(counted[0].counts.classes)
     if 0 in labels:  # which a remapping makes void, and gives its number to a class

@@ -44,9 +44,13 @@ class Setting:
     value: Any = ...
     of: str = ""
 
+    def __post_init__(self) -> None:
+        """Freeze the value, so that settings are equal, and have a hash, by what is written."""
+        object.__setattr__(self, "value", _frozen(self.value))
+
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
-        value = _plain(self.value)
+        value = self.value
         if _style(style) == "options":
             words = "" if value is ... or value is None or isinstance(value, bool) else f" {_typed(value)}"
             return option_of(self.name, no=value is False) + words
@@ -128,9 +132,9 @@ class Message:
         """Write the text, which names arguments of Python."""
         return self.written()
 
-    def __add__(self, other: Message | str) -> Message:
-        """Put text behind it; the kind stays."""
-        return Message(self.kind, "{message}{behind}", message=self, behind=other)
+    def __add__(self, other: Message | Setting | str) -> Message:
+        """Put text behind it; the kind stays, unless it says nothing."""
+        return Message(self.kind, "{message}{behind}", message=self, behind=other) if self else as_message(other)
 
     def __radd__(self, other: str) -> Message:
         """Put text before it; the kind stays."""
@@ -174,6 +178,20 @@ def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Mes
         return kept[0] if kept else NOTHING
     template = between.replace("{", "{{").replace("}", "}}").join(f"{{part{number}}}" for number in range(len(kept)))
     return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
+
+
+def together(*settings: Setting | Message) -> Message:
+    """Put settings that are given together behind each other: ``void=(), at=0.5``, or ``--void none --at 0.5``."""
+    if len(settings) == 1:
+        return as_message(settings[0])
+    first, last = together(*settings[:-1]), settings[-1]
+    return Message("setting", "{first}{comma}{last}", first=first, comma=Either(", ", " "), last=last)
+
+
+def protocol_with(protocol: str, command: str, *settings: Setting | Message) -> Message:
+    """Write a protocol with settings: ``Labels(classes=19)``, or the command and its options."""
+    opens, closes = Either(f"{protocol}(", command), Either(")", "")
+    return Message("setting", "{opens}{settings}{closes}", opens=opens, settings=together(*settings), closes=closes)
 
 
 def option_of(name: str, *, no: bool = False) -> str:
@@ -268,4 +286,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  any value of a setting
 
 def _typed(value: object) -> str:
     """Write a value as it is typed at the command line."""
-    return quote(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return quote((",".join(map(str, value)) or "none") if isinstance(value, tuple) else str(value))

@@ -13,6 +13,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, read_whole
@@ -333,7 +334,7 @@ class Objects(
         return ""
 
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Refuse thresholds of masks of 0 and 1, and such masks where objects have numbers."""
         if complete:
