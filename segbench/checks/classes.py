@@ -628,7 +628,7 @@ def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *,
         what += "(in colour), and the grey level of a colour is not a score"
         command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
         of_ids = setting("segbench objects GT PRED --kind panoptic", "Objects(kind='panoptic')")
-        fix = (
+        fix: Message | str = (
             f"evaluate colours of labels with {command} (r,g,b,label,name per line), or those of ids of segments with "
             f"{of_ids}; or save the scores before argmax, one soft map per class"
         )
@@ -662,7 +662,7 @@ def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> lis
     return finding("label-map", what, fix, places, images=[probe.image for probe in numbered])
 
 
-def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:
+def region_findings(probes: Sequence[LabelProbe], of_soft_maps: Message | str) -> list[Finding]:
     """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
     soft = [probe for probe in probes if probe.soft]
     what = f"{inspected(soft, len(probes), 'look')} like soft maps: "

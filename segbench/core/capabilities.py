@@ -199,11 +199,11 @@ class FromFiles(ABC):
 
     @property
     @abstractmethod
-    def why_not_arrays(self) -> str:
+    def why_not_arrays(self) -> Message | str:
         """Why images cannot come as arrays; empty if they can."""
 
     @property
-    def why_not_alone(self) -> str:
+    def why_not_alone(self) -> Message | str:
         """Why `segbench.count` cannot count an image by itself; empty if it can."""
         return self.why_not_arrays
 

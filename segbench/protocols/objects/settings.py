@@ -12,8 +12,8 @@ from segbench.core.arguments import as_real, as_whole, check_choice, check_setti
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting, named, setting
-from segbench.core.messages import NOTHING, Message
+from segbench.core.interface import named
+from segbench.core.messages import NOTHING, Message, Setting, together
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, read_whole
@@ -196,8 +196,16 @@ class Objects(
         for each in fields(self):
             kinds = _ONLY_OF.get(each.name, (self.kind,))
             if self.kind not in kinds and getattr(self, each.name) != each.default:
-                what = f"{named(each.name)} is for {' and '.join(map(str, kinds))}, and these are {self.kind}"
-                raise ArgumentError(f"{what}; give {format_setting('kind', kinds[0])}, or leave it out")
+                raise ArgumentError(
+                    Message(
+                        "no-meaning",
+                        "{setting} is for {kinds}, and these are {given}; give {kind}, or leave it out",
+                        setting=Setting(each.name, None),
+                        kinds=" and ".join(map(str, kinds)),
+                        given=self.kind,
+                        kind=Setting("kind", kinds[0]),
+                    )
+                )
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
@@ -230,7 +238,14 @@ class Objects(
         things = tuple(as_whole(label, named("things")) for label in given)
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
-            raise ArgumentError(f"{named('things')} holds {wrong[0]}, expected some of the classes, without 0")
+            raise ArgumentError(
+                Message(
+                    "unfit-things",
+                    "{things} holds {label}, expected some of the classes, without 0",
+                    things=Setting("things", None),
+                    label=wrong[0],
+                )
+            )
         set_fields(self, things=things)
 
     def _labels_of(self, text: str) -> Sequence[int]:
@@ -248,7 +263,15 @@ class Objects(
         read = [as_real(value, named("iou"), what, least=0.5, most=1) for value in values]
         found = tuple(sorted({Fraction(str(value)) for value in read}))
         if not found or any(_DECIMALS % each.denominator for each in found):
-            raise ArgumentError(f"{named('iou')} is {read}, expected {what}, of at most six decimal places")
+            raise ArgumentError(
+                Message(
+                    "bad-thresholds",
+                    "{iou} is [{values}], expected {expected}, of at most six decimal places",
+                    iou=Setting("iou", None),
+                    values=read,
+                    expected=what,
+                )
+            )
         return found
 
     def signature_fields(self) -> dict[str, str]:
@@ -321,17 +344,22 @@ class Objects(
     def after(self, summary: Summary) -> Objects:
         """Cut scores at the threshold that this run found."""
         if why := summary.undefined.get("ods_threshold"):
-            raise DataError("the best threshold", f"is undefined ({why})", f"choose it: {format_setting('at', 0.5)}")
+            what = Message("undefined", "is undefined ({why})", why=why)
+            raise DataError("the best threshold", what, Message("fix", "choose it: {at}", at=Setting("at", 0.5)))
         return replace(self, at=ThresholdOfSet(summary["ods_threshold"]))
 
     @property
-    def why_not_arrays(self) -> str:
+    def why_not_arrays(self) -> Message:
         if self.at == "best":
-            return f"the best threshold is that of the whole set; give it: {format_setting('at', 0.5)}"
+            at = Setting("at", 0.5)
+            return Message("no-arrays", "the best threshold is that of the whole set; give it: {at}", at=at)
         if self.kind == PANOPTIC and self.divisor is None:
-            divisor = format_setting("divisor", 1000)
-            return f"arrays have no JSON; give maps of class times divisor plus instance, and {divisor}"
-        return ""
+            return Message(
+                "no-arrays",
+                "arrays have no JSON; give maps of class times divisor plus instance, and {divisor}",
+                divisor=Setting("divisor", 1000),
+            )
+        return NOTHING
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
@@ -369,8 +397,9 @@ class Objects(
     @property
     def expected(self) -> Expected:
         if self.kind != COMPONENTS:
-            masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
-            return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
+            masks = together(Setting("kind", COMPONENTS), Setting("at", 0.5))
+            cut = Message("fix", "cut them at a score, for the components of a mask: {masks}", masks=masks)
+            return Expected(of_soft_maps=cut)
         by_set = self.at == "best"  # a threshold on the scale of the scores, whatever that is
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=by_set, any_range=by_set))
 
