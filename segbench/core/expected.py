@@ -48,5 +48,5 @@ class Expected:
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
     of_soft_maps: Message | str = (
-        ""  # how to count soft maps where numbers of objects are expected; empty if they are regions
+        ""  # how to count soft maps that are no numbers of objects; empty if they are regions
     )
