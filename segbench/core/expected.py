@@ -47,6 +47,4 @@ class Expected:
     several_ruled: bool = False  # whether a setting says how several count together
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
-    of_soft_maps: Message | str = (
-        ""  # how to count soft maps that are no numbers of objects; empty if they are regions
-    )
+    of_soft_maps: Message | str = ""  # how to count soft maps that are no numbers of objects; empty if they are regions

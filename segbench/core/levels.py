@@ -70,16 +70,19 @@ def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
     highest = int(stored.max()) if are_wide(stored.dtype) and stored.dtype.itemsize >= 4 and stored.size else 0
     if 0 < highest <= np.iinfo(np.uint16).max:
         what = Message(
-            "levels-unscaled",
-            "{type} values up to {highest}, which is a score of {score:.0e}",
-            type=str(stored.dtype),
+            "low-levels",
+            "{dtype} values up to {highest}, which is a score of {score:.0e}",
+            dtype=stored.dtype.name,
             highest=highest,
             score=highest / np.iinfo(stored.dtype).max,
         )
         # As uint8, a mask of 0 and 1 would still be about 0.
         narrow = "bool" if highest == 1 else np.min_scalar_type(highest).name
-        use = Either(f"floats from 0 to 1 or {narrow}", "--scale N with the highest score that there can be")
-        raise DataError(name, what, Message("fix", "use {scores}", scores=use))
+        of_files = Message(
+            "fix", "{scale} with the highest score that there can be", scale=Setting("scale", metavar="N")
+        )
+        arrays = f"floats from 0 to 1 or {narrow}"
+        raise DataError(name, what, Message("fix", "use {use}", use=Either(arrays, of_files)))
 
 
 def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
@@ -90,9 +93,9 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
     if max(-lowest, highest) < BEYOND_EXACT:
         return
     what = Message(
-        "inexact",
-        "integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, which float64 does "
-        "not hold exactly",
+        "inexact-scores",
+        "integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
+        "which float64 does not hold exactly",
         lowest=lowest,
         highest=highest,
     )
@@ -100,13 +103,12 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
     if highest - lowest < BEYOND_EXACT:
         # Not the lowest score of this image: that of each would change which scores of two images are equal.
         change = f"subtract the same whole number, the lowest score of all images, from all scores, or {change}"
-    hint = f"{change} and only then turn them into float64"
-    raise DataError(name, what, hint)
+    raise DataError(name, what, f"{change} and only then turn them into float64")
 
 
 def how_to_scale(lowest: float, highest: float) -> Message:
     """Say which scale brings floats beyond [0, 1] into it: of 8-bit levels only where they reach half of it."""
-    divided = Either("repairs=Repairs(scale=N)", "--scale N")
+    divided = Setting("scale", of="Repairs", metavar="N")
     if lowest < 0:
         sigmoid = Setting("scale", "sigmoid", of="Repairs")
         return Message("fix", "{sigmoid} for logits, or {divided} for others", sigmoid=sigmoid, divided=divided)
@@ -115,13 +117,11 @@ def how_to_scale(lowest: float, highest: float) -> Message:
     return Message("fix", "{divided} with the highest score that there can be", divided=divided)
 
 
-def how_to_change(lowest: float, highest: float) -> Message:
+def how_to_change(lowest: float, highest: float) -> str:
     """Say what brings arrays of floats into [0, 1]."""
     if are_signed(lowest, highest):
-        return Message("fix", "apply (s + 1) / 2 to scores from -1 to 1")
-    if lowest < 0:
-        return Message("fix", "apply a sigmoid to logits")
-    return Message("fix", "divide them by the highest score that there can be")
+        return "apply (s + 1) / 2 to scores from -1 to 1"
+    return "apply a sigmoid to logits" if lowest < 0 else "divide them by the highest score that there can be"
 
 
 def are_signed(lowest: float, highest: float) -> bool:
@@ -139,7 +139,7 @@ def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a t
     may_hold = getattr(values.dtype, "kind", "f") == "f"
     nan = int((values != values).sum()) if may_hold else 0  # noqa: PLR0124  only NaN differs from itself
     if nan:
-        what = Message("not-finite", "holds {nan} NaN, expected a number in each pixel", nan=nan)
+        what = Message("not-a-number", "holds {nan} NaN, expected a number in each pixel", nan=nan)
         raise DataError(name, what, "give them a value")
 
 
@@ -156,20 +156,17 @@ def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array
         raise DataError(name, what, "fix the prediction")
 
 
-def refuse_beyond_unit(
-    name: str,
-    scores: Any,  # noqa: ANN401  as above
-    why: Message | str,
-    otherwise: Message | str = "",
-) -> None:
+def refuse_beyond_unit(name: str, scores: Any, why: Message | str, otherwise: Message | str = "") -> None:  # noqa: ANN401  as above
     """Refuse scores outside [0, 1]; `otherwise` is what else may be done than to scale them."""
     lowest, highest = (float(scores.min()), float(scores.max())) if math.prod(scores.shape) else (0.0, 1.0)
     if lowest < -ROUNDING or highest > 1 + ROUNDING:
         scale = how_to_scale(lowest, highest)
-        first = Either(f"{how_to_change(lowest, highest)}, or for files ", "")
-        what = Message("range", "scores from {lowest:g} to {highest:g}, {why}", lowest=lowest, highest=highest, why=why)
-        fix = Message("fix", "{first}use {scale}{otherwise}", first=first, scale=scale, otherwise=otherwise)
-        raise DataError(name, what, fix)
+        arrays = Either(f"{how_to_change(lowest, highest)}, or for files ", "")
+        what = Message(
+            "outside-unit", "scores from {lowest:g} to {highest:g}, {why}", lowest=lowest, highest=highest, why=why
+        )
+        hint = Message("fix", "{arrays}use {scale}{otherwise}", arrays=arrays, scale=scale, otherwise=otherwise)
+        raise DataError(name, what, hint)
 
 
 def are_of_shares(thresholds: Sequence[float]) -> bool:

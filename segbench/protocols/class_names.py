@@ -125,8 +125,8 @@ def read_background(given: int | Sequence[int] | str, labels: Sequence[int], nam
         raise ArgumentError(
             Message(
                 "unfit-background",
-                "{background}, but {labels} {are_no}; list all labels that are counted: {classes}",
-                background=format_background(found),
+                "{given}, but {labels} {are_no}; list all labels that are counted: {classes}",
+                given=format_background(found),
                 labels=first_names([*map(str, others)], _NAMED),
                 are_no="is not a class" if len(others) == 1 else "are not classes",
                 classes=with_labels(labels, names, others),
@@ -136,8 +136,8 @@ def read_background(given: int | Sequence[int] | str, labels: Sequence[int], nam
         raise ArgumentError(
             Message(
                 "unfit-background",
-                "{background} leaves no class for the means over classes; name fewer labels",
-                background=format_background(found),
+                "{given} leaves no class for the means over classes; name fewer labels",
+                given=format_background(found),
             )
         )
     return found

@@ -9,7 +9,7 @@ from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.numbers import many, of_all
+from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
@@ -63,8 +63,8 @@ def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
     if cut:
         what = Message(
             "cut-sequences",
-            "{number} of sequences that are counted would be left out: {images}",
-            number=many(len(cut), "image"),
+            "{number:many image} of sequences that are counted would be left out: {images}",
+            number=len(cut),
             images=first_names(cut, LISTED),
         )
         images = Setting("images", "name/*")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, named
+from segbench.core.interface import format_setting
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.numbers import many, verb, written
 from segbench.core.options import option, read_void
@@ -85,7 +85,7 @@ class LabelRule:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
             what = Message(
-                "bad-rule", "{rule} is not a rule; {expected}", rule=Setting(name, text), expected=_EXPECTED_RULE
+                "bad-rule", "{given} is not a rule; {expected}", given=Setting(name, text), expected=_EXPECTED_RULE
             )
             raise ArgumentError(what)
         return cls(comparison, values)
@@ -307,12 +307,12 @@ def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "V
 
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
     """Read the labels that are left out."""
-    return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=least))
+    return as_void(values, "(255,)", lambda value: as_whole(value, Setting("void", None), least=least))
 
 
 def void_values(values: Any) -> tuple[float, ...]:
     """Read the ground-truth values that are left out."""
-    return as_void(values, "(255,)", lambda value: as_real(value, named("void")))
+    return as_void(values, "(255,)", lambda value: as_real(value, Setting("void", None)))
 
 
 def _numbers(rule: float | Sequence[float], name: str) -> str:
@@ -328,7 +328,7 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     if not numbers:
         given = f"{name}={rule!r:.60}"
         raise ArgumentError(
-            Message("bad-rule", "{rule} is not a rule; {expected}", rule=given, expected=_EXPECTED_RULE)
+            Message("bad-rule", "{given} is not a rule; {expected}", given=given, expected=_EXPECTED_RULE)
         )
     return written(numbers)
 
@@ -611,8 +611,8 @@ def settled_positive(
         hint = _both_sides_or(_name_in_whole(min(holders)), part=part)
     what = Message(
         "several-values",
-        "the set holds {held}, expected two: {listing}",
-        held=many(len(holders), "distinct value"),
+        "the set holds {count:many distinct value}, expected two: {listing}",
+        count=len(holders),
         listing=listing,
         values=sorted(holders),
     )
@@ -647,8 +647,8 @@ def positive_alone(values: Facts, file: str) -> Facts:
         return values[1:]
     what = Message(
         "several-values",
-        "holds {held} ({values}), expected 0 and one larger value",
-        held=many(len(values), "distinct value"),
+        "holds {count:many distinct value} ({values}), expected 0 and one larger value",
+        count=len(values),
         values=first_of(values),
     )
     rule = Setting("positive", values[-1])

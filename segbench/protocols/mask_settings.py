@@ -11,7 +11,6 @@ from segbench.core.arguments import as_real, set_fields
 from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import named
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void, read_whole
@@ -87,7 +86,7 @@ class CutMasks(SettledBySet):
             hint = "save all predictions on one scale, masks as 0 and the highest level"
             raise DataError("predictions", what, hint)
         score = number(max(low))
-        what = Message("levels-unscaled", "hold integers of at most 1, which is a score of {score}", score=score)
+        what = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
         fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {cuts}", cuts=format_cuts(self))]
         if min(cuts) <= 1:
             fixes.append(Message("fix", "or for files give {scale}", scale=Setting("scale", 1, of="Repairs")))
@@ -124,7 +123,7 @@ def settle_mask(settings: Any, *words: str) -> None:
     """Check `at`, which may be one of some words, and `positive`."""
     if settings.at is not None and settings.at not in words and not isinstance(settings.at, ThresholdOfSet):
         expected = " or ".join(["a score", *map(repr, words)])
-        set_fields(settings, at=as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
+        set_fields(settings, at=as_real(settings.at, Setting("at", None), expected, least=-1e300, most=1e300))
     set_fields(settings, positive=optional_rule(settings.positive))
     set_fields(settings, reads=replace(settings.reads, numbered=numbered_by(settings.positive)))
 

@@ -18,7 +18,7 @@ from segbench.core.capabilities import Confusing, expected_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.levels import ROUNDING
-from segbench.core.messages import NOTHING, Either, Message, Setting, as_message, joined
+from segbench.core.messages import NOTHING, Message, Setting, as_message, joined
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample
@@ -218,7 +218,7 @@ def _refusal(
             "fix",
             "{exclude} leaves them out, positives too; to leave out the same pixels of all methods give {masks}",
             exclude=Setting("nodata", "exclude", of="Repairs"),
-            masks=Either("field=masks", "--field masks"),
+            masks=Setting("field", metavar="masks"),
         )
         hint = joined([hint, out])
     return DataError(sample.predicted_file, what, hint)

@@ -10,7 +10,7 @@ import numpy as np
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined, protocol_with
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import verb
 from segbench.loaders.reading import how_to_save_labels
 from segbench.protocols.class_names import labels_text, with_background, with_labels
 from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
@@ -130,12 +130,12 @@ def _advice(
         hint = Message(
             "fix",
             "{given} names label {label} alone; name all labels, and each is measured alone, too: {classes}, or "
-            "{others} for {number} from 0",
+            "{others} for {number:many label} from 0",
             given=Setting("classes", str(label)),
             label=label,
             classes=with_labels(labels, names, range(label)),
             others=Setting("classes", labels_text(range(label))),
-            number=many(label, "label"),
+            number=label,
         )
     else:
         hint = _listed_too(others, labels, names, protocol)

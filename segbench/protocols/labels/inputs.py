@@ -15,7 +15,7 @@ from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
 from segbench.core.interface import format_setting
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
-from segbench.core.messages import NOTHING, Either, Message, Setting, joined, together
+from segbench.core.messages import NOTHING, Either, Message, Setting, joined, protocol_with, together
 from segbench.core.numbers import written
 from segbench.core.sample import Sample
 from segbench.protocols import label_rules as rules
@@ -161,7 +161,7 @@ def label_maps(
     if by_place:
         colours = Message("fix", "save colours as PNG, for the palette to name")
         if not palette:
-            option = Either(f"{protocol}(palette=FILE)", "--palette FILE")
+            option = protocol_with(protocol, "", Setting("palette", metavar="FILE"))
             colours = Message("fix", "for colours give {palette}", palette=option)
         predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, colours)]
     elif predicted.shape != truth.shape:

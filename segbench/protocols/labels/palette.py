@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Either, Message, joined
+from segbench.core.messages import Message, Setting, joined
 from segbench.protocols.class_names import lines_of
 from segbench.protocols.predicted_labels import in_colour
 
@@ -120,7 +120,7 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
     if _are_grey(colours):
         return (colours & np.uint32(255)).astype(np.uint8)
     what = Message("colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
-    palette_of = Either("palette=FILE", "--palette FILE")
+    palette_of = Setting("palette", metavar="FILE")
     hint = Message("fix", "say which colour is which label: {palette} of r,g,b,label,name", palette=palette_of)
     raise DataError(file, what, hint)
 

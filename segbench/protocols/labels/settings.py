@@ -184,8 +184,8 @@ class Labels(
             raise ArgumentError(
                 Message(
                     "no-classes",
-                    "{background} is one of the classes; list them, too: {classes}",
-                    background=Setting("background", None),
+                    "{given} is one of the classes; list them, too: {classes}",
+                    given=Setting("background", None),
                     classes=Setting("classes", None),
                 )
             )
@@ -209,8 +209,8 @@ class Labels(
                 raise ArgumentError(
                     Message(
                         "no-meaning",
-                        "{rule} has a meaning for masks only; leave it out, or {classes}",
-                        rule=Setting(name),
+                        "{given} has a meaning for masks only; leave it out, or {classes}",
+                        given=Setting(name),
                         classes=Setting("classes"),
                     )
                 )

@@ -182,7 +182,8 @@ def _combined(sample: Sample) -> Maps:
         )
         fix = Message(
             "fix",
-            "put the JSON beside its unpacked folder, or give {divisor}, or {pattern} for files of classes and instances",
+            "put the JSON beside its unpacked folder, or give {divisor}, or {pattern} for files of classes and "
+            "instances",
             divisor=Setting("divisor", 1000),
             pattern=Setting("gt_pattern", "*_#"),
         )

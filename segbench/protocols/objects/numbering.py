@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from segbench.core.capabilities import OnBackground
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined
-from segbench.core.numbers import many
 from segbench.core.protocol import Facts
 from segbench.protocols.objects.choices import COMPONENTS
 
@@ -108,10 +107,11 @@ def require_numbers(images: Iterable[Facts]) -> None:
             return  # one object an image; of its prediction, several parts are a poor one
         what = Message(
             "masks",
-            "{hold} no number but 1, for {parts} connected parts in {images}, expected a number for each object",
+            "{hold} no number but 1, for {parts} connected parts in {images:many image}, expected a number for each "
+            "object",
             hold="holds" if side == "ground truth" else "hold",
             parts=sum(held),
-            images=many(len(held), "image"),
+            images=len(held),
         )
         fix = advice_on_masks()
         if side == "predictions" and _NUMBERED in (fact % _SIDE for fact in facts):

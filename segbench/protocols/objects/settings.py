@@ -12,7 +12,6 @@ from segbench.core.arguments import as_real, as_whole, check_choice, check_setti
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import named
 from segbench.core.messages import NOTHING, Message, Setting, together
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
@@ -199,10 +198,10 @@ class Objects(
                 raise ArgumentError(
                     Message(
                         "no-meaning",
-                        "{setting} is for {kinds}, and these are {given}; give {kind}, or leave it out",
-                        setting=Setting(each.name, None),
+                        "{given} is for {kinds}, and these are {objects}; give {kind}, or leave it out",
+                        given=Setting(each.name, None),
                         kinds=" and ".join(map(str, kinds)),
-                        given=self.kind,
+                        objects=self.kind,
                         kind=Setting("kind", kinds[0]),
                     )
                 )
@@ -215,9 +214,9 @@ class Objects(
         settle_mask(self, "best")
         if self.kind != COMPONENTS:
             set_fields(self, reads=replace(self.reads, numbered=SIDES))
-        check_choice(self.connectivity, named("connectivity"), (8, 4))
+        check_choice(self.connectivity, Setting("connectivity", None), (8, 4))
         for name in ("min_true", "min_predicted"):
-            set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
+            set_fields(self, **{name: as_whole(getattr(self, name), Setting(name, None), most=_MOST_PIXELS)})
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
@@ -225,7 +224,7 @@ class Objects(
 
             set_fields(self, reads=PANOPTIC_MAPS)
         else:
-            set_fields(self, divisor=as_whole(self.divisor, named("divisor"), least=2, most=2**31))
+            set_fields(self, divisor=as_whole(self.divisor, Setting("divisor", None), least=2, most=2**31))
         void = self.void
         if self.classes is not None or self.names is not None:
             rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
@@ -235,14 +234,14 @@ class Objects(
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
         given = listed(things, "things", "(24, 26)", most=MOST_CLASSES + 1)
         refuse_many(given)
-        things = tuple(as_whole(label, named("things")) for label in given)
+        things = tuple(as_whole(label, Setting("things", None)) for label in given)
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
             raise ArgumentError(
                 Message(
                     "unfit-things",
-                    "{things} holds {label}, expected some of the classes, without 0",
-                    things=Setting("things", None),
+                    "{given} holds {label}, expected some of the classes, without 0",
+                    given=Setting("things", None),
                     label=wrong[0],
                 )
             )
@@ -258,16 +257,16 @@ class Objects(
     def _thresholds(self) -> tuple[Fraction, ...]:
         """The thresholds of IoU, as the decimals that they are written as."""
         single = isinstance(self.iou, (int, float)) and not isinstance(self.iou, bool)
-        values = (self.iou,) if single else listed(self.iou, named("iou"), "(0.5, 0.75)")
+        values = (self.iou,) if single else listed(self.iou, Setting("iou", None), "(0.5, 0.75)")
         what = "IoU from 0.5, below which objects have several partners, to 1"
-        read = [as_real(value, named("iou"), what, least=0.5, most=1) for value in values]
+        read = [as_real(value, Setting("iou", None), what, least=0.5, most=1) for value in values]
         found = tuple(sorted({Fraction(str(value)) for value in read}))
         if not found or any(_DECIMALS % each.denominator for each in found):
             raise ArgumentError(
                 Message(
                     "bad-thresholds",
-                    "{iou} is [{values}], expected {expected}, of at most six decimal places",
-                    iou=Setting("iou", None),
+                    "{given} is [{values}], expected {expected}, of at most six decimal places",
+                    given=Setting("iou", None),
                     values=read,
                     expected=what,
                 )
