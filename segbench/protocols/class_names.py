@@ -202,7 +202,7 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         if not run or (equals and (run[2] or not name.strip())):
             raise ArgumentError(
                 Message(
-                    "bad-classes",
+                    "wrong-classes",
                     "{text!r} is not a class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a "
                     "file with a label and a name per line",
                     text=part.strip(),
@@ -212,7 +212,7 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         if last < first:
             raise ArgumentError(
                 Message(
-                    "bad-classes",
+                    "wrong-classes",
                     "{text!r} is a range that falls; write {last}-{first}",
                     text=part.strip(),
                     first=first,
@@ -248,7 +248,7 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         return _read_file(text)
     if Path(text).suffix and "=" not in text:
         hint = "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car"
-        raise DataError(text, Message("no-file", "there is no such file of classes"), hint)
+        raise DataError(text, Message("missing", "there is no such file of classes"), hint)
     return read_classes(text)
 
 
@@ -278,7 +278,7 @@ def _read_file(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
             raise DataError(
                 text,
                 Message(
-                    "bad-line",
+                    "wrong-line",
                     "line {line} is {text!r}, expected a label and a name",
                     line=place,
                     text=line.strip()[:60],

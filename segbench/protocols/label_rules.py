@@ -85,7 +85,7 @@ class LabelRule:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
             what = Message(
-                "bad-rule", "{given} is not a rule; {expected}", given=Setting(name, text), expected=_EXPECTED_RULE
+                "wrong-rule", "{given} is not a rule; {expected}", given=Setting(name, text), expected=_EXPECTED_RULE
             )
             raise ArgumentError(what)
         return cls(comparison, values)
@@ -328,7 +328,7 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     if not numbers:
         given = f"{name}={rule!r:.60}"
         raise ArgumentError(
-            Message("bad-rule", "{given} is not a rule; {expected}", given=given, expected=_EXPECTED_RULE)
+            Message("wrong-rule", "{given} is not a rule; {expected}", given=given, expected=_EXPECTED_RULE)
         )
     return written(numbers)
 

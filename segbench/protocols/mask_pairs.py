@@ -171,7 +171,7 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
     if in_colour(values):
         colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
         colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"
-        what = Message("colour", "is in colour, expected a mask of 0 and one other value")
+        what = Message("in-colour", "is in colour, expected a mask of 0 and one other value")
         hint = Message(
             "fix", "save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)", colour=colour
         )

@@ -31,7 +31,7 @@ def as_palette(given: Any) -> str:
     if not isinstance(given, (str, Path)):
         raise ArgumentError(
             Message(
-                "bad-palette",
+                "wrong-palette",
                 "palette is {given}, expected a file, a text or a mapping; {expected}",
                 given=f"{given!r:.60}",
                 expected=_EXPECTED,
@@ -50,7 +50,7 @@ def as_palette(given: Any) -> str:
         if not found or max(map(int, found.groups()[:3])) > 255:
             raise ArgumentError(
                 Message(
-                    "bad-palette",
+                    "wrong-palette",
                     "row {row} of the palette is {text!r}; {expected}",
                     row=place,
                     text=line.strip()[:60],
@@ -61,7 +61,7 @@ def as_palette(given: Any) -> str:
         if tuple(colour) in rows:
             raise ArgumentError(
                 Message(
-                    "bad-palette",
+                    "wrong-palette",
                     "the colour {colour} comes twice in the palette; name it once",
                     colour=",".join(colour),
                 )
@@ -70,7 +70,7 @@ def as_palette(given: Any) -> str:
     if not rows:
         raise ArgumentError(
             Message(
-                "bad-palette", "the palette {text!r} holds no colour; {expected}", text=text[:60], expected=_EXPECTED
+                "wrong-palette", "the palette {text!r} holds no colour; {expected}", text=text[:60], expected=_EXPECTED
             )
         )
     return ";".join(rows.values())
@@ -119,7 +119,7 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
         return found.astype(np.uint16)
     if _are_grey(colours):
         return (colours & np.uint32(255)).astype(np.uint8)
-    what = Message("colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
+    what = Message("in-colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
     palette_of = Setting("palette", metavar="FILE")
     hint = Message("fix", "say which colour is which label: {palette} of r,g,b,label,name", palette=palette_of)
     raise DataError(file, what, hint)

@@ -39,7 +39,7 @@ class Remapping:
             if not found:
                 raise ArgumentError(
                     Message(
-                        "bad-remapping",
+                        "wrong-remapping",
                         "{text!r} is not a remapping of labels; {expected}",
                         text=part.strip(),
                         expected=_EXPECTED,
@@ -50,7 +50,7 @@ class Remapping:
                 if last or last_label or others is not None:
                     raise ArgumentError(
                         Message(
-                            "bad-remapping",
+                            "wrong-remapping",
                             "{text!r} is not the label of all other values; {expected}",
                             text=part.strip(),
                             expected=_EXPECTED,
@@ -62,7 +62,7 @@ class Remapping:
             if len(values) > _MOST_VALUES:
                 raise ArgumentError(
                     Message(
-                        "bad-remapping",
+                        "wrong-remapping",
                         "{text!r} is a range of more than {most} values; name the values that maps hold, or all "
                         "others: *={label}",
                         text=part.strip(),
@@ -73,7 +73,7 @@ class Remapping:
             if last_label and int(last_label) - int(label) != len(values) - 1:
                 raise ArgumentError(
                     Message(
-                        "bad-remapping",
+                        "wrong-remapping",
                         "{text!r} has ranges of different lengths; {expected}",
                         text=part.strip(),
                         expected=_EXPECTED,
@@ -81,13 +81,16 @@ class Remapping:
                 )
             for place, one in enumerate(values):
                 if one in labels:
-                    what = Message("bad-remapping", "the value {value} is remapped twice; name it once", value=one)
+                    what = Message("wrong-remapping", "the value {value} is remapped twice; name it once", value=one)
                     raise ArgumentError(what)
                 labels[one] = int(label) + (place if last_label else 0)
             if not values:
                 raise ArgumentError(
                     Message(
-                        "bad-remapping", "{text!r} is an empty range; {expected}", text=part.strip(), expected=_EXPECTED
+                        "wrong-remapping",
+                        "{text!r} is an empty range; {expected}",
+                        text=part.strip(),
+                        expected=_EXPECTED,
                     )
                 )
         return cls(MappingProxyType(labels), others)
@@ -134,7 +137,7 @@ def as_map_text(given: str | Mapping[int, int], name: str) -> str:
     if not isinstance(given, str):
         raise ArgumentError(
             Message(
-                "bad-remapping",
+                "wrong-remapping",
                 "{name} is {given}, expected a text or a mapping; {expected}",
                 name=name,
                 given=f"{given!r:.60}",

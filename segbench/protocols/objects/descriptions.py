@@ -107,7 +107,7 @@ class ObjectMaps(InstanceMaps):
         if not jsons:
             return pairing
         read = [one for one in jsons.values() if one]
-        no_categories = Message("bad-json", "has no categories")
+        no_categories = Message("wrong-json", "has no categories")
         problems += [DataError(one.path, no_categories, _FORMAT) for one in read if not one.classes]
         classes = {label: named for one in read for label, named in one.classes.items()}
         found = _entries(true, jsons, classes, problems)
@@ -130,7 +130,7 @@ def _together(problems: Sequence[DataError]) -> DataError:
         for error in problems
         for problem in error.values.get("problems", (error.what,))
     ]
-    what = Message("bad-json", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
+    what = Message("wrong-json", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
     return DataError("JSON files", what, joined(dict.fromkeys(error.hint for error in problems)))
 
 
@@ -171,7 +171,8 @@ def _jsons_of(files: Iterable[Source], root: str | None, problems: list[DataErro
                     found[folder] = once("segments", str(inside[0]), _read)
                 except DataError as error:
                     found[folder] = None
-                    problems += [error] * (str(error) not in map(str, problems))
+                    if all((error.path, error.what) != (known.path, known.what) for known in problems):
+                        problems.append(error)
                 break
     return found
 
@@ -188,8 +189,8 @@ def _entries(
     for folder in sorted({Path(str(file)).parent for file in files} - jsons.keys()):
         what = Message(
             "no-json",
-            "has no {file} beside it, and {inside:many JSON file} in it, expected one with the classes of its segments, as "
-            "the ground truth has",
+            "has no {file} beside it, and {inside:many JSON file} in it, expected one with the classes of its "
+            "segments, as the ground truth has",
             file=f"{shown(folder)}.json",
             inside=len(list(folder.glob("*.json"))),
         )
@@ -209,8 +210,11 @@ def _entries(
             lack=of_all(len(missing), len(files), "image", "have"),
             images=first_names(sorted(missing), _SHOWN),
         )
-        known = next((f", as {shown(name)} has one" for one in read for name in one.segments), "")
-        problems.append(DataError(places, what, f"add an annotation with the file_name of each{known}"))
+        fix = Message("fix", "add an annotation with the file_name of each")
+        known = next((shown(name) for one in read for name in one.segments), "")
+        if known:
+            fix = Message("fix", "add an annotation with the file_name of each, as {file} has one", file=known)
+        problems.append(DataError(places, what, fix))
     strange = {
         label: f"category {label}, in {shown(name)}"
         for one in read
@@ -233,12 +237,12 @@ def _read(place: str) -> _Json:
     try:
         content = json.loads(read_bounded(place, _LARGEST_BYTES, "segments of images", "split it"))
     except (OSError, ValueError, RecursionError) as error:
-        what = Message("bad-json", "is not JSON ({why})", why=str(error))
+        what = Message("wrong-json", "is not JSON ({why})", why=str(error))
         raise DataError(shown(place), what, "write the file again") from None
     annotations = content.get("annotations") if isinstance(content, dict) else None
     _refuse_detections(place, content if annotations is None else annotations)
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
-        raise DataError(shown(place), Message("bad-json", "has no list of annotations"), _FORMAT)
+        raise DataError(shown(place), Message("wrong-json", "has no list of annotations"), _FORMAT)
     problems: list[str] = []
     segments: dict[str, list[Any]] = {}
     without: list[str] = []
@@ -267,7 +271,7 @@ def _read(place: str) -> _Json:
     problems += [f"two categories have {each}" for each, number in times.items() if number > 1]
     if problems:
         faults = tuple(dict.fromkeys(problems))
-        what = Message("bad-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)
+        what = Message("wrong-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)
         raise DataError(shown(place), what, _FORMAT)
     return _Json(place, segments, dict(categories))
 
@@ -284,8 +288,8 @@ def _refuse_detections(place: str, annotations: Any) -> None:
     )
     fix = Message(
         "fix",
-        "draw the objects of each image as ids in a PNG, and list them in segments_info; {see}; or draw numbered objects "
-        "and give {kind}",
+        "draw the objects of each image as ids in a PNG, and list them in segments_info; {see}; or draw numbered "
+        "objects and give {kind}",
         see=_HINT,
         kind=Setting("kind", INSTANCES),
     )

@@ -215,7 +215,7 @@ def _numbers(sample: Sample, maps: Sequence[Array]) -> Maps:
     found = []
     for file, values in zip(_files(sample), maps, strict=True):
         if in_colour(values):
-            what = Message("colour", "is in colour, expected a number for each object")
+            what = Message("in-colour", "is in colour, expected a number for each object")
             fix = Message(
                 "fix",
                 "colours are ids with a JSON beside the folder: {kind}; or save numbers",

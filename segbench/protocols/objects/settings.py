@@ -264,7 +264,7 @@ class Objects(
         if not found or any(_DECIMALS % each.denominator for each in found):
             raise ArgumentError(
                 Message(
-                    "bad-thresholds",
+                    "wrong-value",
                     "{given} is [{values}], expected {expected}, of at most six decimal places",
                     given=Setting("iou", None),
                     values=read,
