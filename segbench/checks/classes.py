@@ -34,6 +34,7 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Message
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb, written
 from segbench.core.protocol import Protocol
@@ -439,7 +440,9 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool) -> str:
+def _numbered_alike(
+    found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
+) -> Message | str:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
     labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
     if probes[0].stack:
@@ -580,7 +583,7 @@ def _background(counted: Sequence[CountsProbe]) -> list[int]:
     return sorted({0, *predicted.difference(OFTEN_VOID)})
 
 
-def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> str:
+def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> Message | str:
     """Write the settings under which these labels are background, and no longer void."""
     background, (labels, names) = _background(counted), read_classes(counted[0].counts.classes)
     if 0 in labels:  # which a remapping makes void, and gives its number to a class
@@ -625,7 +628,7 @@ def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *,
         what += "(in colour), and the grey level of a colour is not a score"
         command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
         of_ids = setting("segbench objects GT PRED --kind panoptic", "Objects(kind='panoptic')")
-        fix = (
+        fix: Message | str = (
             f"evaluate colours of labels with {command} (r,g,b,label,name per line), or those of ids of segments with "
             f"{of_ids}; or save the scores before argmax, one soft map per class"
         )
@@ -659,7 +662,7 @@ def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> lis
     return finding("label-map", what, fix, places, images=[probe.image for probe in numbered])
 
 
-def region_findings(probes: Sequence[LabelProbe], of_soft_maps: str) -> list[Finding]:
+def region_findings(probes: Sequence[LabelProbe], of_soft_maps: Message | str) -> list[Finding]:
     """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
     soft = [probe for probe in probes if probe.soft]
     what = f"{inspected(soft, len(probes), 'look')} like soft maps: "

@@ -166,8 +166,8 @@ def finding(
 def found_in(
     files: Iterable[Any],
     key: str,
-    message: str,
-    fix: str,
+    message: Message | str,
+    fix: Message | Setting | str,
     detail: Callable[[Any], str] = lambda _: "",
     *,
     about: About = "prediction",

@@ -21,6 +21,7 @@ from segbench.core.levels import (
     are_signed,
     how_to_scale,
 )
+from segbench.core.messages import Message
 from segbench.core.numbers import many, verb
 from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
@@ -232,24 +233,24 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
         what = f"some predictions range from 0 to 1, and others up to {highest:g}"
-        fix = "save all predictions on one scale"
+        fix: Message | str = "save all predictions on one scale"
     else:
         what = f"float scores range from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
         fix = _into_unit_range(lowest, highest, expected)
     return found_in(outside, "range", what, fix, lambda score: f"{score.lowest:g} to {score.highest:g}", stops=stops)
 
 
-def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) -> str:
+def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) -> Message | str:
     """Say how floats come into [0, 1], and which thresholds fit them as they are or change with them."""
     if are_signed(lowest, highest):
         fix = "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead"
         return fix + f", or give {_format_cuts([2 * at - 1 for at in expected.at], expected)}" * bool(expected.at)
     if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
         return "save scores between 0 and 1: clip them, if resizing moved them beyond"
-    fix = str(how_to_scale(lowest, highest))
+    scale = how_to_scale(lowest, highest)
     if lowest < 0 and expected.at and not are_of_shares(expected.at):
-        fix += f"; after a sigmoid, {_format_cuts([1 / (1 + exp(-at)) for at in expected.at], expected)}"
-    return fix
+        return scale + f"; after a sigmoid, {_format_cuts([1 / (1 + exp(-at)) for at in expected.at], expected)}"
+    return scale
 
 
 def _format_cuts(cuts: Sequence[float], expected: ExpectedScores) -> str:

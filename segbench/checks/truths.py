@@ -14,12 +14,12 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting
+from segbench.core.messages import NOTHING, Message
 from segbench.core.numbers import many, verb, written
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import (
     BOTH_SIDES,
     HALOS,
-    IF_PREDICTION,
     LABELS_BELOW,
     ORDER,
     SOFT,
@@ -49,7 +49,9 @@ _MOST_OF_MASKS = 4
 _found = partial(found_in, about="ground truth")
 
 
-def truth_findings(probes: Sequence[Probe], expected: Expected, total: int, *, left_out_by: str = "") -> list[Finding]:
+def truth_findings(
+    probes: Sequence[Probe], expected: Expected, total: int, *, left_out_by: Message = NOTHING
+) -> list[Finding]:
     """Judge the ground truth of the images inspected; `total` is the number of all images.
 
     `left_out_by` are the options that leave pixels out, as they were given.
@@ -132,7 +134,7 @@ def _meaning(
     expected: Expected,
     lines: ExpectedLines | None,
     truths: Sequence[TruthProbe],
-) -> tuple[str, str]:
+) -> tuple[str, Message | str]:
     """Say what the values of some ground truths are, and which settings say how they count, given all."""
     examples = group[0].values
     if kind == "grey-ground-truth":
@@ -179,15 +181,15 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
     return finding("annotators", what, fix, places, about="ground truth", images=images, whole=whole)
 
 
-def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: str) -> list[Finding]:
+def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: Message) -> list[Finding]:
     """Judge the set as a whole: one pair of values in all images, and something positive and negative in some."""
     truths = [truth for probe in probes for truth in probe.truths if truth.values]
     pairs = grouped((truth.values, truth) for truth in truths)
     together = sorted({value for values in pairs for value in values})
     if by_set and len(together) > 2:
         what = f"masks do not agree on their two values: {listed(together)} across the set"
-        fix, rarest = format_setting("positive", f">={together[1]:g}"), min(pairs.values(), key=len)
-        return _found(rarest, "mixed-ground-truth", what, fix, _held, whole=True)
+        half, rarest = format_setting("positive", f">={together[1]:g}"), min(pairs.values(), key=len)
+        return _found(rarest, "mixed-ground-truth", what, half, _held, whole=True)
     unsettled = by_set and len(together) == 1
     sides = {"positive": 0, "negative": 1}
     one_sided = [side for side, share in sides.items() if all(truth.positive_share == share for truth in truths)]
@@ -195,7 +197,7 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: 
         return []
     lacking = "positive" if unsettled else one_sided[0]
     which = "a value that occurs" if lacking == "positive" else "some of the values that occur"
-    fix = f"{format_setting('positive')} with {which}: {listed(together)}"
+    fix: Message | str = f"{format_setting('positive')} with {which}: {listed(together)}"
     message = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
     if len(together) == 1:
         fix = BOTH_SIDES
@@ -252,7 +254,8 @@ def refused_exchange_findings(failures: Mapping[str, DataError], total: int) -> 
     exchanged = {image: error for image, error in refused.items() if error.exchanged}
     if 2 * len(exchanged) <= total or any(error.exchanged is False for error in refused.values()):
         return []
-    hint = next(iter(exchanged.values())).hint.written().removeprefix(IF_PREDICTION)
+    hint = next(iter(exchanged.values())).hint
+    hint = hint.values["behind"] if hint.kind == "perhaps-swapped" else hint
     fix = f"{ORDER}; or, if they are in order, {hint}"
     places = [Place(error.path, str(error.what)) for error in exchanged.values()]
     return finding("exchanged", _EXCHANGED, fix, places, about="names", images=refused)

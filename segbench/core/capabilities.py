@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Message
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
@@ -199,11 +199,11 @@ class FromFiles(ABC):
 
     @property
     @abstractmethod
-    def why_not_arrays(self) -> str:
+    def why_not_arrays(self) -> Message | str:
         """Why images cannot come as arrays; empty if they can."""
 
     @property
-    def why_not_alone(self) -> str:
+    def why_not_alone(self) -> Message | str:
         """Why `segbench.count` cannot count an image by itself; empty if it can."""
         return self.why_not_arrays
 
@@ -222,7 +222,7 @@ class SettledBySet(ABC):
 
     @abstractmethod
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> Settled:
         """Say how the counts of images with certain facts change; a `DataError` if the set leaves it open.
 
@@ -384,7 +384,12 @@ class Reference:
 
 
 def settled(
-    protocol: Protocol, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+    protocol: Protocol,
+    facts: Mapping[str, Facts],
+    *,
+    excluded_by: Message = NOTHING,
+    complete: bool = True,
+    part: bool = False,
 ) -> Settled:
     """Decide what only the whole set can decide, see `SettledBySet`; nothing where the protocol leaves nothing open."""
     by_set = protocol.capability(SettledBySet)

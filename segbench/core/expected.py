@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from segbench.core.messages import Message
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedScores:
@@ -45,4 +47,4 @@ class Expected:
     several_ruled: bool = False  # whether a setting says how several count together
     scores: ExpectedScores | None = None  # None where predictions are label maps
     lines: ExpectedLines | None = None  # None where areas are drawn and predicted
-    of_soft_maps: str = ""  # how to count soft maps where numbers of objects are expected; empty if they are regions
+    of_soft_maps: Message | str = ""  # how to count soft maps that are no numbers of objects; empty if they are regions

@@ -48,9 +48,13 @@ class Setting:
     of: str = ""
     metavar: str = ""
 
+    def __post_init__(self) -> None:
+        """Freeze the value, so that settings are equal, and have a hash, by what is written."""
+        object.__setattr__(self, "value", _frozen(self.value))
+
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
-        value = _plain(self.value)
+        value = self.value
         if _style(style) == "options":
             words = "" if value is None or isinstance(value, bool) else _typed(value)
             words = self.metavar if value is ... else words
@@ -136,8 +140,10 @@ class Message:
         """Write the text, which names arguments of Python."""
         return self.written()
 
-    def __add__(self, other: Message | str) -> Message:
-        """Put text behind it; kind and values stay."""
+    def __add__(self, other: Message | Setting | str) -> Message:
+        """Put text behind it; kind and values stay, unless it says nothing."""
+        if not self:
+            return as_message(other)
         if isinstance(other, str):
             return Message(self.kind, self.template + _escaped(other), **self.values)
         return Message(self.kind, "{message}{behind}", message=self, behind=other)
@@ -189,6 +195,20 @@ def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Mes
         return kept[0] if kept else NOTHING
     template = _escaped(between).join(f"{{part{number}}}" for number in range(len(kept)))
     return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
+
+
+def together(*settings: Setting | Message) -> Message:
+    """Put settings that are given together behind each other: ``void=(), at=0.5``, or ``--void none --at 0.5``."""
+    if len(settings) == 1:
+        return as_message(settings[0])
+    first, last = together(*settings[:-1]), settings[-1]
+    return Message("setting", "{first}{comma}{last}", first=first, comma=Either(", ", " "), last=last)
+
+
+def protocol_with(protocol: str, command: str, *settings: Setting | Message) -> Message:
+    """Write a protocol with settings: ``Labels(classes=19)``, or the command and its options."""
+    opens, closes = Either(f"{protocol}(", command), Either(")", "")
+    return Message("setting", "{opens}{settings}{closes}", opens=opens, settings=together(*settings), closes=closes)
 
 
 def option_of(name: str, *, no: bool = False) -> str:
@@ -304,4 +324,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  any value of a setting
 
 def _typed(value: object) -> str:
     """Write a value as it is typed at the command line."""
-    return quote(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return quote((",".join(map(str, value)) or "none") if isinstance(value, tuple) else str(value))

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
@@ -39,15 +39,17 @@ Labelled: TypeAlias = "tuple[BoolArray, BoolArray | None]"
 """Labels, True where positive, and where they count; None for everywhere."""
 
 
-def take_one() -> str:
-    """Give the remedy where an image has several ground truths, and only one can be counted."""
-    return f"take one of them by its name, such as {format_setting('gt_pattern', '*_manual1')}, or one column of a list"
+def take_one() -> Message:
+    """Return the remedy where an image has several ground truths, and only one can be counted."""
+    pattern = Setting("gt_pattern", "*_manual1")
+    return Message("fix", "take one of them by its name, such as {pattern}, or one column of a list", pattern=pattern)
 
 
 def only_truth(sample: Sample, expected: str) -> Array:
     """Give the ground truth of an image that must have one alone."""
     if len(sample.ground_truths) > 1:
-        what = f"{len(sample.ground_truths)} annotators, expected one {expected}"
+        number = len(sample.ground_truths)
+        what = Message("annotators", "{number} annotators, expected one {expected}", number=number, expected=expected)
         raise DataError(sample.truth_file, what, take_one())
     return sample.ground_truths[0]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from segbench.core.arguments import as_whole, listed
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Either, Message, Setting, together
 from segbench.core.names import first_names
 
 if TYPE_CHECKING:
@@ -34,39 +34,80 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
     """Refuse classes that are too many, share a label or a name, lack one, are void, or cannot have their name."""
     refuse_many(labels)
     if not labels or len(names) != len(labels):
-        found = f"{len(labels)} labels and {len(names)} names"
-        raise ArgumentError(f"{found}; expected one label and one name per class, at least one")
-    for what, values in (("label", labels), ("name", names)):
+        raise ArgumentError(
+            Message(
+                "unfit-classes",
+                "{labels} labels and {names} names; expected one label and one name per class, at least one",
+                labels=len(labels),
+                names=len(names),
+            )
+        )
+    for role, values in (("label", labels), ("name", names)):
         doubled = [str(value) for value, classes in Counter(values).items() if classes > 1]
         if doubled:
-            raise ArgumentError(f"the {what} {first_names(doubled, _NAMED)} belongs to several classes")
+            named = first_names(doubled, _NAMED)
+            raise ArgumentError(
+                Message("unfit-classes", "the {role} {values} belongs to several classes", role=role, values=named)
+            )
     if min(labels) < 0:
-        raise ArgumentError(f"label {min(labels)} is negative; labels are 0 or more")
+        raise ArgumentError(
+            Message("unfit-classes", "label {label} is negative; labels are 0 or more", label=min(labels))
+        )
     left_out = frozenset(void)
     both = [str(label) for label in labels if label in left_out]
     if both:
-        hint = f"leave it out of {named('classes')}, or write {void_without(void, labels)}"
-        raise ArgumentError(f"label {first_names(both, _NAMED)} is both a class and void; {hint}")
+        raise ArgumentError(
+            Message(
+                "unfit-classes",
+                "label {labels} is both a class and void; leave it out of {classes}, or write {void}",
+                labels=first_names(both, _NAMED),
+                classes=Setting("classes", None),
+                void=void_without(void, labels),
+            )
+        )
     for name, label in zip(names, labels, strict=True):
-        if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
-            use = "use letters, digits, blanks and punctuation: blanks alone, | , = and unprintable characters"
-            raise ArgumentError(f"{name!r} is not a valid class name; {use} cannot name a class")
-        if name.isdecimal() and int(name) != label:
-            raise ArgumentError(f"the class of label {label} is called {name}, another label; give it another name")
+        _refuse_unfit_name(name, label)
+
+
+def _refuse_unfit_name(name: str, label: int) -> None:
+    """Refuse a name that no class can have, or that is another label."""
+    if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
+        raise ArgumentError(
+            Message(
+                "unfit-classes",
+                "{name!r} is not a valid class name; use letters, digits, blanks and punctuation: blanks alone, | , = "
+                "and unprintable characters cannot name a class",
+                name=name,
+            )
+        )
+    if name.isdecimal() and int(name) != label:
+        raise ArgumentError(
+            Message(
+                "unfit-classes",
+                "the class of label {label} is called {name}, another label; give it another name",
+                label=label,
+                name=name,
+            )
+        )
 
 
 def refuse_many(classes: Sized) -> None:
     """Refuse more classes than can be counted; callers list no more than one too many, as all may not fit in memory."""
     if len(classes) > MOST_CLASSES:
-        regions = setting("segbench objects or segbench regions", "Objects() or Regions()")
-        problem = f"more than {MOST_CLASSES} classes, which is the most that can be counted"
-        raise ArgumentError(f"{problem}; name the labels of classes alone; maps that number objects are for {regions}")
+        raise ArgumentError(
+            Message(
+                "too-many-classes",
+                "more than {most} classes, which is the most that can be counted; name the labels of classes alone; "
+                "maps that number objects are for {protocols}",
+                most=MOST_CLASSES,
+                protocols=Either("Objects() or Regions()", "segbench objects or segbench regions"),
+            )
+        )
 
 
-def void_without(void: Sequence[float], labels: Sequence[int]) -> str:
-    """Write the setting of void without some labels."""
-    kept = tuple(label for label in void if label not in labels)
-    return format_setting("void", kept) if kept else setting("--void none", "void=()")
+def void_without(void: Sequence[float], labels: Sequence[int]) -> Setting:
+    """Return the setting of void without some labels."""
+    return Setting("void", [label for label in void if label not in labels])
 
 
 def read_background(given: int | Sequence[int] | str, labels: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:
@@ -78,13 +119,27 @@ def read_background(given: int | Sequence[int] | str, labels: Sequence[int], nam
         several = (given,) if single else listed(given, "background", "(0,)", most=MOST_CLASSES + 1)
         found = tuple(as_whole(label, "background") for label in several)
     found = tuple(sorted(set(found)))
-    named = format_background(found) if found else ""
+    if not found:
+        return ()
     if others := [label for label in found if label not in labels]:
-        are_no = "is not a class" if len(others) == 1 else "are not classes"
-        what = f"{named}, but {first_names([*map(str, others)], _NAMED)} {are_no}"
-        raise ArgumentError(f"{what}; list all labels that are counted: {with_labels(labels, names, others)}")
-    if found and not in_means(labels, found).any():
-        raise ArgumentError(f"{named} leaves no class for the means over classes; name fewer labels")
+        raise ArgumentError(
+            Message(
+                "unfit-background",
+                "{given}, but {labels} {are_no}; list all labels that are counted: {classes}",
+                given=format_background(found),
+                labels=first_names([*map(str, others)], _NAMED),
+                are_no="is not a class" if len(others) == 1 else "are not classes",
+                classes=with_labels(labels, names, others),
+            )
+        )
+    if not in_means(labels, found).any():
+        raise ArgumentError(
+            Message(
+                "unfit-background",
+                "{given} leaves no class for the means over classes; name fewer labels",
+                given=format_background(found),
+            )
+        )
     return found
 
 
@@ -117,24 +172,24 @@ def labels_text(labels: Sequence[int]) -> str:
     return written_classes(labels, list(map(str, labels)))
 
 
-def with_labels(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> str:
+def with_labels(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> Setting | Message:
     """Write the setting of classes that holds some labels more: where all rise, in their places, else in front."""
     added, known = [(label, str(label)) for label in more], [*zip(labels, names, strict=True)]
     together = sorted([*added, *known]) if known == sorted(known) else [*added, *known]
     text = written_classes(*zip(*together, strict=True))
     if len(text) <= _LONGEST_ADVICE:
-        return format_setting("classes", text)
-    return f"{format_setting('classes')} with {labels_text(more)}"
+        return Setting("classes", text)
+    return Message("setting", "{classes} with {labels}", classes=Setting("classes"), labels=labels_text(more))
 
 
-def with_background(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> str:
+def with_background(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> Message:
     """Write the settings under which some labels more are counted as background."""
-    return with_labels(labels, names, more) + setting(" ", ", ") + format_background(more)
+    return together(with_labels(labels, names, more), format_background(more))
 
 
-def format_background(labels: Sequence[int]) -> str:
-    """Write the setting of the background."""
-    return format_setting("background", labels[0] if len(labels) == 1 else labels_text(labels))
+def format_background(labels: Sequence[int]) -> Setting:
+    """Return the setting of the background."""
+    return Setting("background", labels[0] if len(labels) == 1 else labels_text(labels))
 
 
 def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -145,11 +200,25 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         name, equals, number = part.strip().rpartition("=")
         run = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", number)
         if not run or (equals and (run[2] or not name.strip())):
-            forms = "labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a file"
-            raise ArgumentError(f"{part.strip()!r} is not a class; write {forms} with a label and a name per line")
+            raise ArgumentError(
+                Message(
+                    "wrong-classes",
+                    "{text!r} is not a class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a "
+                    "file with a label and a name per line",
+                    text=part.strip(),
+                )
+            )
         first, last = int(run[1]), int(run[2] or run[1])
         if last < first:
-            raise ArgumentError(f"{part.strip()!r} is a range that falls; write {last}-{first}")
+            raise ArgumentError(
+                Message(
+                    "wrong-classes",
+                    "{text!r} is a range that falls; write {last}-{first}",
+                    text=part.strip(),
+                    first=first,
+                    last=last,
+                )
+            )
         run_of_labels = range(first, min(last, first + MOST_CLASSES) + 1)
         labels += run_of_labels
         names += [name.strip()] if equals else map(str, run_of_labels)
@@ -179,7 +248,7 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
         return _read_file(text)
     if Path(text).suffix and "=" not in text:
         hint = "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car"
-        raise DataError(text, "there is no such file of classes", hint)
+        raise DataError(text, Message("missing", "there is no such file of classes"), hint)
     return read_classes(text)
 
 
@@ -190,10 +259,13 @@ def lines_of(file: str, expected: str, hint: str) -> list[str]:
     try:
         return read_bounded(file, _LARGEST_BYTES, expected, hint).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise DataError(file, f"is not plain text, expected {expected}", hint) from None
+        raise DataError(
+            file, Message("not-text", "is not plain text, expected {expected}", expected=expected), hint
+        ) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise DataError(file, f"cannot be read ({why}), expected {expected}", hint) from None
+        what = Message("unreadable", "cannot be read ({why}), expected {expected}", why=str(why), expected=expected)
+        raise DataError(file, what, hint) from None
 
 
 def _read_file(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -203,9 +275,20 @@ def _read_file(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
             continue
         found = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*[,:;\t]\s*|\s+)(\S.*?)\s*", line)
         if not found:
-            raise DataError(text, f"line {place} is {line.strip()[:60]!r}, expected a label and a name", _LINES)
+            raise DataError(
+                text,
+                Message(
+                    "wrong-line",
+                    "line {line} is {text!r}, expected a label and a name",
+                    line=place,
+                    text=line.strip()[:60],
+                ),
+                _LINES,
+            )
         labels.append(int(found[1]))
         names.append(found[2])
     if not labels:
-        raise ArgumentError(f"{text} names no class; write a label and a name per line, as in: 13 car")
+        raise ArgumentError(
+            Message("no-classes", "{file} names no class; write a label and a name per line, as in: 13 car", file=text)
+        )
     return tuple(labels), tuple(names)

@@ -14,6 +14,7 @@ from segbench.core.arguments import as_whole, set_fields
 from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 
 _LARGEST = 2**63 - 1
 _AT_ONCE = 64
@@ -58,7 +59,7 @@ class AddedByField(Counts):
         for some in iter(lambda: list(islice(waiting, _AT_ONCE)), []):  # so that those of many images are not held
             total = cls._added(some if total is None else [total, *some])
         if total is None:
-            raise ArgumentError("there are no counts to add up; count an image first")
+            raise ArgumentError(Message("no-counts", "there are no counts to add up; count an image first"))
         return total
 
     @classmethod
@@ -78,8 +79,15 @@ class AddedByField(Counts):
         for name in self.same:
             ours, theirs = getattr(self, name), getattr(other, name)
             if ours is not theirs and not (ours == theirs if isinstance(ours, str) else np.array_equal(ours, theirs)):
-                what = f"counts with {name} {ours!s:.60} and {theirs!s:.60} cannot be added"
-                raise ArgumentError(f"{what}; count both with the same {name}")
+                raise ArgumentError(
+                    Message(
+                        "counted-otherwise",
+                        "counts with {name} {ours} and {theirs} cannot be added; count both with the same {name}",
+                        name=name,
+                        ours=f"{ours!s:.60}",
+                        theirs=f"{theirs!s:.60}",
+                    )
+                )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,11 +102,19 @@ class CountsAtThresholds(AddedByField):
         thresholds = as_floats(self.thresholds, "thresholds")
         set_fields(self, thresholds=frozen(thresholds))
         if np.any(np.diff(thresholds) <= 0):
-            raise ArgumentError("thresholds must be strictly increasing")
+            raise ArgumentError(Message("not-rising", "thresholds must be strictly increasing"))
         super().__post_init__()
         for name, counts in zip(self.arrays, self.rows, strict=True):
             if counts.shape != thresholds.shape:
-                raise ArgumentError(f"{name} has {counts.size} entries for {thresholds.size} thresholds")
+                raise ArgumentError(
+                    Message(
+                        "other-size",
+                        "{name} has {entries} entries for {thresholds} thresholds",
+                        name=name,
+                        entries=counts.size,
+                        thresholds=thresholds.size,
+                    )
+                )
 
 
 AtThresholds = TypeVar("AtThresholds", bound=CountsAtThresholds)
@@ -112,8 +128,17 @@ def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
         if not first:
             first, thresholds = name, counts.thresholds
         if not np.array_equal(counts.thresholds, thresholds):
-            what = f"{first} was counted at {thresholds.size} thresholds, {name} at {counts.thresholds.size} others"
-            raise ArgumentError(f"{what}; count all images at the same thresholds")
+            raise ArgumentError(
+                Message(
+                    "counted-otherwise",
+                    "{first} was counted at {thresholds} thresholds, {image} at {others} others; count all images at "
+                    "the same thresholds",
+                    first=first,
+                    thresholds=thresholds.size,
+                    image=name,
+                    others=counts.thresholds.size,
+                )
+            )
         yield counts
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Either, Message, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.numbers import many, of_all
+from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
@@ -42,7 +42,12 @@ def _refuse_joined_sequences(pairing: Pairing) -> None:
     inputs = pairing.inputs
     sequences = sorted({name.rpartition("/")[0] for name in pairing.names})
     if len(sequences) > 1:
-        what = f"holds frames of {len(sequences)} sequences in one folder: {first_names(sequences, LISTED)}"
+        what = Message(
+            "joined-sequences",
+            "holds frames of {number} sequences in one folder: {sequences}",
+            number=len(sequences),
+            sequences=first_names(sequences, LISTED),
+        )
         raise DataError(shown(inputs.prediction or ""), what, "put those of each sequence into a folder of its name")
 
 
@@ -56,10 +61,16 @@ def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
     others = {files.name for files in whole.files}.union(whole.left_out) - counted.union(pairing.missing)
     cut = sorted(name for name in others if name.rpartition("/")[0] in folders)
     if cut:
-        what = f"{many(len(cut), 'image')} of sequences that are counted would be left out: {first_names(cut, LISTED)}"
-        fix = f"choose whole sequences, {format_setting('images', 'name/*')}, with a prediction of every image"
+        what = Message(
+            "cut-sequences",
+            "{number:many image} of sequences that are counted would be left out: {images}",
+            number=len(cut),
+            images=first_names(cut, LISTED),
+        )
+        images = Setting("images", "name/*")
+        fix = Message("fix", "choose whole sequences, {images}, with a prediction of every image", images=images)
         place = shown(pairing.inputs.prediction or pairing.inputs.pairs or "")
-        raise DataError(place, what, f"{fix}; {otherwise}")
+        raise DataError(place, what, joined([fix, otherwise]))
     return pairing
 
 
@@ -128,8 +139,12 @@ def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) ->
     by_place = grouped((place, tag) for tag, place in places.items())
     doubled = {names[place]: tags for place, tags in by_place.items() if len(tags) > 1}
     if doubled:
-        listed = "; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items())
-        raise DataError(where, f"several predictions of one class ({listed})", "keep one of each")
+        what = Message(
+            "several-maps",
+            "several predictions of one class ({maps})",
+            maps="; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items()),
+        )
+        raise DataError(where, what, "keep one of each")
 
 
 def _missing(
@@ -142,7 +157,13 @@ def _missing(
     ]
     if foreign:
         lines.insert(0, f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
-    lack = f"{of_all(len(incomplete), len(pairing.files), 'image', 'lack')} maps of some of the {classes} classes"
-    what = f"{lack}:{''.join(lines)}\n"
-    hint = f"write a map for every class, or name those present: {setting('--classes', 'Classes(labels=...)')}"
+    what = Message(
+        "missing-maps",
+        "{images} maps of some of the {classes} classes:{lines}\n",
+        images=of_all(len(incomplete), len(pairing.files), "image", "lack"),
+        classes=classes,
+        lines="".join(lines),
+    )
+    named = Either("Classes(labels=...)", "--classes")
+    hint = Message("fix", "write a map for every class, or name those present: {classes}", classes=named)
     return DataError(where, what, hint)

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from segbench.core.errors import ArgumentError, UnknownArgumentError
 from segbench.core.guesses import COMMANDS, METRICS, WITH_AN_OPTION, meant_settings, options_meant, plain, unknown_to
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.protocols.pixels.settings import Pixels
@@ -82,18 +82,26 @@ def refuse_unknown_arguments(
     parameters = inspect.signature(called).parameters
     known = dict(zip(parameters, args, strict=False)) | {name: kwargs[name] for name in kwargs if name in parameters}
     answers = [_argument_meant(name, kwargs[name], parameters, known) for name in unknown]
-    advice = (
-        "; ".join(filter(None, answers))
-        or f"its arguments are {', '.join(name for name in parameters if name != 'self')}"
+    its_own = Message("fix", "its arguments are {names}", names=[name for name in parameters if name != "self"])
+    raise UnknownArgumentError(
+        Message(
+            "unknown-argument",
+            "{called} has no argument {unknown}; {advice}",
+            called=called.__qualname__.removesuffix(".__init__"),
+            unknown=unknown,
+            advice=joined(answers) or its_own,
+        )
     )
-    name = called.__qualname__.removesuffix(".__init__")
-    raise UnknownArgumentError(f"{name} has no argument {', '.join(unknown)}; {advice}")
 
 
-def _argument_meant(typed: str, value: object, parameters: Collection[str], arguments: Mapping[str, object]) -> str:
+def _argument_meant(
+    typed: str, value: object, parameters: Collection[str], arguments: Mapping[str, object]
+) -> Message | str:
     """Say what to write for an argument: a setting of the protocol or of repairs, or another argument."""
-    if "protocol" in parameters and (setting := _setting_meant(typed, value, arguments.get("protocol", Pixels()))):
-        return setting
+    if "protocol" in parameters:
+        of_protocol = _setting_meant(typed, value, arguments.get("protocol", Pixels()))
+        if of_protocol:
+            return of_protocol
     from segbench.loaders.repairs import Repairs  # which loads NumPy
 
     if "repairs" in parameters and (repairs := meant_settings(Repairs, typed, value, {})):
@@ -102,7 +110,9 @@ def _argument_meant(typed: str, value: object, parameters: Collection[str], argu
     names = [name for flag, _ in meant if (name := flag.lstrip("-").replace("-", "_")) in parameters]
     names += difflib.get_close_matches(typed, parameters, 1, 0.75)
     if names:
-        return f"write {format_setting(names[0], value)}"
+        setting = Setting(names[0], value)  # of any value, which a message need not be able to hold
+        kept = setting if isinstance(value, (str, int, float)) else setting.written("python")
+        return Message("fix", "write {setting}", setting=kept)
     options = [f"{flag} {text}".rstrip() for flag, text in meant]
     options += [option for option in _ARGUMENTS if option.split()[0] == f"--{typed.replace('_', '-')}"]
     in_python = [_ARGUMENTS[option] for option in options if option in _ARGUMENTS]
@@ -135,7 +145,7 @@ def _setting_meant(typed: str, value: object, given: object) -> str:
 
 def _written(settings: Mapping[str, object]) -> str:
     """Write settings as arguments."""
-    return ", ".join(format_setting(name, value) for name, value in settings.items())
+    return ", ".join(Setting(name, value).written("python") for name, value in settings.items())
 
 
 def measured_by(word: str) -> list[tuple[str, str]]:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, named, setting
-from segbench.core.messages import Message
+from segbench.core.interface import format_setting
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.numbers import many, verb, written
 from segbench.core.options import option, read_void
 from segbench.core.sample import SIDES
@@ -57,10 +57,9 @@ _COMPARISONS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": ope
 _OPPOSITE = {">=": "<", "<": ">=", "<=": ">", ">": "<="}
 _RULE = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 ORDER = "ground truth comes first, predictions second"
-IF_PREDICTION = f"if this is a prediction, mind the order: {ORDER}; or "
+MIND_THE_ORDER = Message("fix", "mind the order: {order}", order=ORDER)
 _MIDDLES = (0.5, 127, 127.5, 128, 32767, 32767.5, 32768)
 _HALVES = {"0.5": (0, 1), "128": (128, 255), "32768": (32768, 65535)}
-_NAME_POSITIVE = "say which values are positive, for instance"
 BOTH_SIDES = "give ground truth that shows what is to be found, and what is not"
 _EXPECTED_RULE = "expected a value (255), several (1,3) or a bound ('>=128')"
 
@@ -85,7 +84,10 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            raise ArgumentError(f"{format_setting(name, text)} is not a rule; {_EXPECTED_RULE}")
+            what = Message(
+                "wrong-rule", "{given} is not a rule; {expected}", given=Setting(name, text), expected=_EXPECTED_RULE
+            )
+            raise ArgumentError(what)
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -188,7 +190,11 @@ class LabelRule:
         return tuple(sorted(set(map(float, found))))
 
     def require_both_sides(
-        self, facts: Mapping[str, tuple[float, ...]], *, left_out_by: str = "", where: str = "the whole set"
+        self,
+        facts: Mapping[str, tuple[float, ...]],
+        *,
+        left_out_by: Message = NOTHING,
+        where: str = "the whole set",
     ) -> None:
         """Refuse a rule that leaves no positive, or no negative, pixel in a set, by what `shown_by` found."""
         import numpy as np
@@ -197,9 +203,14 @@ class LabelRule:
         positive = self.positive(values)
         if not values.size or (positive.any() and not positive.all()):
             return
-        none = "negative" if positive.any() else "positive"
-        rule = format_setting("positive", str(self))
-        what = f"{rule} leaves no {none} pixel in {where}, which holds {listed(values)}"
+        what = Message(
+            "no-positives",
+            "{rule} leaves no {lacking} pixel in {where}, which holds {values}",
+            rule=Setting("positive", str(self)),
+            lacking="negative" if positive.any() else "positive",
+            where=where,
+            values=first_of(values),
+        )
         hint = suggested_positive(values.tolist()) if values.size > 1 else left_out(left_out_by) or BOTH_SIDES
         raise DataError("ground truth", what, hint)
 
@@ -210,7 +221,7 @@ class RuleWithoutVoid(LabelRule):
     with_void: ClassVar[bool] = False
 
 
-Advice = Callable[[Sequence[float], Sequence[float]], str]
+Advice = Callable[[Sequence[float], Sequence[float]], Message | str]
 """Turns the rising values of a file, and those of the other side of its image, into a hint."""
 
 
@@ -296,26 +307,29 @@ def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "V
 
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
     """Read the labels that are left out."""
-    return as_void(values, "(255,)", lambda value: as_whole(value, named("void"), least=least))
+    return as_void(values, "(255,)", lambda value: as_whole(value, Setting("void", None), least=least))
 
 
 def void_values(values: Any) -> tuple[float, ...]:
     """Read the ground-truth values that are left out."""
-    return as_void(values, "(255,)", lambda value: as_real(value, named("void")))
+    return as_void(values, "(255,)", lambda value: as_real(value, Setting("void", None)))
 
 
 def _numbers(rule: float | Sequence[float], name: str) -> str:
     import numpy as np
 
-    given: Any = rule
-    several = np.iterable(given) and not isinstance(given, bytes)
+    values: Any = rule
+    several = np.iterable(values) and not isinstance(values, bytes)
     try:
-        values = tuple(given) if several else (given,)
+        values = tuple(values) if several else (values,)
         numbers = [as_real(value, name) for value in values]
     except ArgumentError:
         numbers = []
     if not numbers:
-        raise ArgumentError(f"{name}={rule!r:.60} is not a rule; {_EXPECTED_RULE}")
+        given = f"{name}={rule!r:.60}"
+        raise ArgumentError(
+            Message("wrong-rule", "{given} is not a rule; {expected}", given=given, expected=_EXPECTED_RULE)
+        )
     return written(numbers)
 
 
@@ -349,7 +363,12 @@ def two_values(
     of_each = [_one_or_two_values(*drawn) for drawn in zip(names, ground_truths, valids, strict=True)]
     values = of_each[0] if len(of_each) == 1 else tuple(sorted(set().union(*of_each)))
     if len(values) > 2:
-        what = f"{len(names)} annotators hold {describe(np.array(values))}, expected two"
+        what = Message(
+            "several-values",
+            "{annotators} annotators hold {count} distinct values ({values}), expected two",
+            annotators=len(names),
+            **counted(np.array(values)),
+        )
         raise DataError(names[0], what, _name_positive(f">={values[1]:g}"))
     if len(values) < 2:
         return [np.zeros(truth.shape, np.bool_) for truth in ground_truths], values
@@ -378,8 +397,8 @@ def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) 
     lowest, highest = among.min(), among.max()
     neighbours = among.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
     if not neighbours and not np.all((among == lowest) | (among == highest)):
-        found = np.unique(among)
-        raise ManyValuesError(name, f"{describe(found)}, expected two", found.tolist(), suggested_beside)
+        held = np.unique(among)
+        raise ManyValuesError(name, _expected_two(held), held.tolist(), suggested_beside)
     return tuple(dict.fromkeys((float(lowest), float(highest))))
 
 
@@ -393,11 +412,12 @@ def _near_the_ends(values: Sequence[float]) -> bool:
     return all(min(value, abs(255 - value)) <= NEAR_AN_END for value in values)
 
 
-def grey_levels_positive(values: Sequence[float], *, lossy: bool = False) -> str:
+def grey_levels_positive(values: Sequence[float], *, lossy: bool = False) -> Message:
     """Write the rule for rising grey levels; whole numbers in the middle of the scale may number objects instead."""
-    half = format_setting("positive", f">={half_among(values)}")
-    numbers = not (lossy or _near_the_ends(values) or any(value % 1 for value in values))
-    return f"{half}; or {all_but(values[0])}, if values number objects" if numbers else half
+    half = Setting("positive", f">={half_among(values)}")
+    if lossy or _near_the_ends(values) or any(value % 1 for value in values):
+        return Message("fix", "{half}", half=half)
+    return Message("fix", "{half}; or {all}, if values number objects", half=half, all=all_but(values[0]))
 
 
 def ends_in_void(values: Sequence[float]) -> bool:
@@ -417,7 +437,7 @@ def has_third_value(values: Sequence[float]) -> bool:
     return len(values) == 3 and values[0] == 0 and values[-1] in VOIDS
 
 
-def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
+def suggested_positive(values: Sequence[float], *, void: bool = True) -> Message:
     """Say which settings give ground truth of more values than two meaning: rising values, all or some of them.
 
     Without a setting for `void`, such values are not positive.
@@ -427,43 +447,59 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> str:
         return _suggested_beside_unlabelled(values[1:], void=void)
     if not void and (ends_in_void(values) or has_third_value(values)):
         unsure, sure = (highest, others[-1]) if ends_in_void(values) else (values[1], highest)
-        of_sure, of_all = format_setting("positive", sure), format_setting("positive", f">{values[0]:g}")
-        return f"{of_sure} if {unsure:g} is void, or {of_all} if it is positive"
-    half = _name_positive(f">={half_of(highest)}")
+        return Message(
+            "fix",
+            "{sure} if {unsure:g} is void, or {all} if it is positive",
+            sure=Setting("positive", sure),
+            unsure=unsure,
+            all=Setting("positive", f">{values[0]:g}"),
+        )
     if ends_in_void(values):
-        rest = f"{'; or' if len(others) == 2 else ', and'} {_name_positive(f'{others[-1]:g}')}"
-        return f"if {highest:g} is void, leave it out: {format_setting('void', (highest,))}{rest}"
+        between = "; or " if len(others) == 2 else ", and "
+        return joined([_leave_out(highest), _name_positive(f"{others[-1]:g}")], between)
     if has_third_value(values):
-        return f"if {values[1]:g} is void, leave it out: {format_setting('void', (values[1],))}; or {half}"
+        return joined([_leave_out(values[1]), _name_positive(f">={half_of(highest)}")], "; or ")
     if are_grey_levels(values) or any(value % 1 for value in values):
-        return f"{_NAME_POSITIVE} {grey_levels_positive(values)}"
-    return f"{_name_positive(written(highest))}, or {all_but(values[0])}"
+        rule = grey_levels_positive(values)
+        return Message("fix", "say which values are positive, for instance {rule}", rule=rule)
+    return joined([_name_positive(written(highest)), all_but(values[0])], ", or ")
 
 
-def _suggested_beside_unlabelled(labels: Sequence[float], *, void: bool) -> str:
+def _suggested_beside_unlabelled(labels: Sequence[float], *, void: bool) -> Message:
     """Say the same of rising labels beside -1."""
     if not void:
         return suggested_positive(labels, void=False)
-    leave_out = f"if -1 is void, leave it out: {format_setting('void', (-1,))}"
-    return f"{leave_out}, and {suggested_positive(labels)}" if len(labels) > 2 else leave_out
+    return joined([_leave_out(-1), suggested_positive(labels)] if len(labels) > 2 else [_leave_out(-1)], ", and ")
 
 
-def suggested_beside(values: Sequence[float], _predicted: Sequence[float] = ()) -> str:
+def suggested_beside(values: Sequence[float], _predicted: Sequence[float] = ()) -> Message:
     """Say what `suggested_positive` says, whatever is predicted."""
     return suggested_positive(values)
 
 
-def suggested_without_void(values: Sequence[float], _predicted: Sequence[float] = ()) -> str:
+def suggested_without_void(values: Sequence[float], _predicted: Sequence[float] = ()) -> Message:
     """Say the same for a protocol that has no setting for void."""
     return suggested_positive(values, void=False)
 
 
-def all_but(lowest: float) -> str:
+def all_but(lowest: float) -> Message:
     """Write the rule that makes all values above the lowest positive: all objects of maps that number them."""
-    return f"{format_setting('positive', f'>{lowest:g}')} for all but {lowest:g}"
+    rule = Setting("positive", f">{lowest:g}")
+    return Message("fix", "{rule} for all but {lowest:g}", rule=rule, lowest=lowest)
 
 
-def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
+def _leave_out(value: float) -> Message:
+    """Say how a value is left out."""
+    void = Setting("void", (value,))
+    return Message("fix", "if {value:g} is void, leave it out: {void}", value=value, void=void)
+
+
+def _name_positive(rule: str) -> Message:
+    """Say how positive values are named, with a rule as an example."""
+    return Message("fix", "say which values are positive, for instance {rule}", rule=Setting("positive", rule))
+
+
+def perhaps_swapped(ground_truth: Array, *predictions: Array) -> Message:
     """Begin an advice with the order of the two where the first holds scores or grey levels, and predictions masks."""
     import numpy as np
 
@@ -472,7 +508,9 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> str:
     levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
     scores = np.unique(ground_truth).size > 2 and not is_whole(ground_truth)  # two may be those of colours
     swapped = (levels or scores) and all(np.unique(one).size == 2 for one in predictions)
-    return IF_PREDICTION * swapped
+    if not swapped:
+        return NOTHING
+    return Message("perhaps-swapped", "if this is a prediction, mind the order: {order}; or ", order=ORDER)
 
 
 def share_between(values: Array) -> float:
@@ -492,11 +530,8 @@ def refuse_exchanged(sample: Sample) -> None:
     truth, predicted = sample.ground_truths[0], sample.predictions[0]
     soft = truth.dtype.kind != "b" and share_between(truth) > SOFT and np.unique(truth).size >= MANY_LEVELS
     if soft and np.unique(predicted).size == 2:
-        raise DataError(
-            sample.truth_file,
-            "is a soft map, and the prediction has two values: they look swapped",
-            f"mind the order: {ORDER}",
-        )
+        what = Message("exchanged", "is a soft map, and the prediction has two values: they look swapped")
+        raise DataError(sample.truth_file, what, MIND_THE_ORDER)
 
 
 def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str, *, void: bool = True) -> None:
@@ -511,7 +546,12 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
         return
     refuse_nan(file, among)
     values = np.unique(among)
-    what = f"holds {describe(values)}, expected whole numbers beside {format_setting('positive', rule)}"
+    what = Message(
+        "not-whole",
+        "holds {count} distinct values ({values}), expected whole numbers beside {rule}",
+        **counted(values),
+        rule=Setting("positive", rule),
+    )
     raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist(), void=void))
 
 
@@ -520,13 +560,14 @@ def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None
     from segbench.core.arrays import distinct
 
     values = distinct(ground_truth if valid is None else ground_truth[valid])
-    found = values.tolist()
-    if len(found) > 2 and (are_grey_levels(found) or ends_in_void(found) or has_third_value(found)):
-        raise DataError(file, f"{describe(values)}, expected two", suggested_positive(found))
+    held = values.tolist()
+    if len(held) > 2 and (are_grey_levels(held) or ends_in_void(held) or has_third_value(held)):
+        raise DataError(file, _expected_two(values), suggested_positive(held))
 
 
-def _name_positive(rule: str) -> str:
-    return f"{_NAME_POSITIVE} {format_setting('positive', rule)}"
+def _expected_two(values: Array) -> Message:
+    """Say how many values there are."""
+    return Message("several-values", "{count} distinct values ({values}), expected two", **counted(values))
 
 
 def may_be_mask(truth: BoolArray, ones: Array) -> bool:
@@ -550,7 +591,7 @@ def half_among(values: Sequence[float]) -> str:
 
 
 def settled_positive(
-    facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: str, complete: bool, part: bool
+    facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: Message, complete: bool, part: bool
 ) -> Settled:
     """Decide which value is positive; the counts of images that hold it alone are turned round."""
     holders = grouped((value, name) for name, values in facts.items() for value in values)
@@ -567,13 +608,35 @@ def settled_positive(
     elif excluded_by:
         hint = left_out(excluded_by)
     else:
-        one, other = (format_setting("positive", value) for value in (1, 255))
-        name = f"{one} for 0 and 1, {other} for 0 and 255" if 0 in holders else format_setting("positive", min(holders))
-        name = f"say which value is positive in the whole: {name}"
-        of_part = f"for a part of a set ({format_setting('images')})"
-        hint = f"{name}; or {BOTH_SIDES}" if part else f"{BOTH_SIDES}; {of_part} {name}"
-    what = f"the set holds {many(len(holders), 'distinct value')}, expected two: {listing}"
+        hint = _both_sides_or(_name_in_whole(min(holders)), part=part)
+    what = Message(
+        "several-values",
+        "the set holds {count:many distinct value}, expected two: {listing}",
+        count=len(holders),
+        listing=listing,
+        values=sorted(holders),
+    )
     raise DataError("ground truth", what, hint)
+
+
+def _name_in_whole(alone: float) -> Message:
+    """Say how to name the positive value of a set of which a part holds one alone."""
+    if alone:
+        return Message("fix", "say which value is positive in the whole: {rule}", rule=Setting("positive", alone))
+    return Message(
+        "fix",
+        "say which value is positive in the whole: {one} for 0 and 1, {highest} for 0 and 255",
+        one=Setting("positive", 1),
+        highest=Setting("positive", 255),
+    )
+
+
+def _both_sides_or(name: Message, *, part: bool) -> Message:
+    """Say that ground truth should show both sides, or how to name the positive value, which comes first for a part."""
+    if part:
+        return Message("fix", "{name}; or {both}", name=name, both=BOTH_SIDES)
+    both = {"both": BOTH_SIDES, "images": Setting("images"), "name": name}
+    return Message("fix", "{both}; for a part of a set ({images}) {name}", **both)
 
 
 def positive_alone(values: Facts, file: str) -> Facts:
@@ -582,12 +645,21 @@ def positive_alone(values: Facts, file: str) -> Facts:
         return ()
     if len(values) == 2 and values[0] == 0:
         return values[1:]
-    what = f"holds {many(len(values), 'distinct value')} ({listed(values)}), expected 0 and one larger value"
-    raise DataError(file, what, f"say which value is positive: {format_setting('positive', values[-1])}")
+    what = Message(
+        "several-values",
+        "holds {count:many distinct value} ({values}), expected 0 and one larger value",
+        count=len(values),
+        values=first_of(values),
+    )
+    rule = Setting("positive", values[-1])
+    raise DataError(file, what, Message("fix", "say which value is positive: {rule}", rule=rule))
 
 
 def require_two_classes(
-    facts: Mapping[str, tuple[float, ...]], labels: Sequence[int], where: str, count: Callable[[int, int], str]
+    facts: Mapping[str, tuple[float, ...]],
+    labels: Sequence[int],
+    where: str,
+    count: Callable[[int, int], Message | str],
 ) -> None:
     """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do.
 
@@ -597,22 +669,41 @@ def require_two_classes(
     classes, left_out = held.intersection(labels), sorted(held.difference(labels))
     if len(labels) < 2 or len(classes) != 1 or not left_out:
         return
-    what = f"class {listed([*classes])} alone has pixels in {where}, and void leaves out {listed(left_out)}"
+    what = Message(
+        "one-class",
+        "class {label} alone has pixels in {where}, and void leaves out {void}",
+        label=int(*classes),
+        where=where,
+        void=first_of(left_out),
+    )
     other = next(label for label in labels if label not in classes)
     raise DataError("ground truth", what, count(int(left_out[-1]), other))
 
 
-def leaving_out(settings: Mapping[str, str], field: str | None) -> str:
+def leaving_out(settings: Mapping[str, str], field: str | None) -> Message:
     """Write the options that leave pixels out, as they were given: of the fields of a signature, and of the inputs."""
-    void = settings.get("void", "none")
-    options = [] if void == "none" else [setting(f"--void {void}", f"void={void}")]
-    options += [] if field is None else [format_setting("field", field)]
-    return " and ".join(options)
+    void: Sequence[float] = read_void(settings.get("void", "none"))
+    options = [Setting("void", void[0] if len(void) == 1 else tuple(void))] if void else []
+    options += [] if field is None else [Setting("field", field)]
+    return joined(options, " and ")
 
 
-def left_out(by: str) -> str:
+def left_out(by: Message) -> Message:
     """Say that options may have left out all other values; nothing where none did."""
-    return f"perhaps {by} left out every other value; give another, or none" if by else ""
+    return (
+        Message("fix", "perhaps {options} left out every other value; give another, or none", options=by) if by else by
+    )
+
+
+def first_of(values: Array | Sequence[float]) -> tuple[float | str, ...]:
+    """Return values as messages hold them, the first eight of many and three dots, numbers in six digits."""
+    shown = tuple(float(f"{value:g}") for value in values[:8])
+    return (*shown, "...") if len(values) > 8 else shown
+
+
+def counted(values: Array) -> dict[str, Any]:
+    """Return the number of distinct values and the first of them, for a message."""
+    return {"count": values.size, "values": first_of(values)}
 
 
 def describe(values: Array) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting
 from segbench.core.levels import (
     ROUNDING,
     doubts_on_cuts,
@@ -18,6 +17,7 @@ from segbench.core.levels import (
     refuse_not_finite,
     scores_of,
 )
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.numbers import number, written
 from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
@@ -29,7 +29,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     ManyValuesError,
     Positive,
-    describe,
+    counted,
     may_be_mask,
     perhaps_swapped,
     rule_of_other_side,
@@ -40,7 +40,7 @@ from segbench.protocols.mask_settings import ThresholdOfSet, cuts_of, format_cut
 from segbench.protocols.predicted_labels import in_colour
 
 Mask = BoolArray
-OfLabels = Callable[[Sequence[float]], str]
+OfLabels = Callable[[Sequence[float]], Message | str]
 """Turn the rising values of label maps into advice on them."""
 
 
@@ -54,9 +54,15 @@ def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
     if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
         predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
     if predicted.ndim != 2 or truth.ndim != 2:
-        raise DataError(sample.predicted_file, f"shape {predicted.shape}, expected (H, W)", no_volumes)
+        what = Message("other-dimensions", "shape ({shape}), expected (H, W)", shape=predicted.shape)
+        raise DataError(sample.predicted_file, what, no_volumes)
     if predicted.shape != truth.shape:
-        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
+        what = Message(
+            "other-size",
+            "shape ({shape}), expected ({expected}) as the ground truth has",
+            shape=predicted.shape,
+            expected=truth.shape,
+        )
         raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
     return truth, predicted
 
@@ -89,7 +95,7 @@ def masks_at(
     return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
 
 
-def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], str]) -> None:
+def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message | str]) -> None:
     """Refuse numbers of objects that were stored with loss: noise becomes objects, and numbers change.
 
     The advice is for maps that reach half of the scale, as masks and soft maps do.
@@ -99,11 +105,15 @@ def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], 
         SIDES, (sample.truth_file, sample.predicted_file), sample.lossy, maps, strict=True
     ):
         if compression:
-            fix = "write them again, without loss, as PNG"
+            fixes: list[Message | str] = ["write them again, without loss, as PNG"]
             if values.max(initial=0) >= 128 and not in_colour(values):
-                fix += f"; {advice_on_levels(side)}"
-            what = f"holds numbers of objects stored with loss ({compression}), which changes them"
-            raise LossyNumbersError(file, what, fix)
+                fixes.append(advice_on_levels(side))
+            what = Message(
+                "lossy-labels",
+                "holds numbers of objects stored with loss ({compression}), which changes them",
+                compression=compression,
+            )
+            raise LossyNumbersError(file, what, joined(fixes))
 
 
 def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray | None:
@@ -138,12 +148,16 @@ def predicted_mask(
 
 def _advice_beside_rule(
     values: Sequence[float], truth: Sequence[float], *, rule: LabelRule | None, otherwise: Advice
-) -> str:
+) -> Message | str:
     """Say how to save masks of what a rule for the ground truth names; other maps are those of `otherwise`."""
     if same := rule_of_other_side(rule, values, truth):
         mask = f"numpy.isin(labels, [{written(same.chosen(values))}]) * numpy.uint8(255)"
-        which = f"of what {format_setting('positive', str(same))} names, as the ground truth holds the same values"
-        return f"save predicted masks {which}: {mask}"
+        return Message(
+            "fix",
+            "save predicted masks of what {rule} names, as the ground truth holds the same values: {mask}",
+            rule=Setting("positive", str(same)),
+            mask=mask,
+        )
     return otherwise(values, truth)
 
 
@@ -157,11 +171,18 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
     if in_colour(values):
         colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
         colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"
-        hint = f"save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)"
-        raise DataError(file, "is in colour, expected a mask of 0 and one other value", hint)
+        what = Message("in-colour", "is in colour, expected a mask of 0 and one other value")
+        hint = Message(
+            "fix", "save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)", colour=colour
+        )
+        raise DataError(file, what, hint)
     held = np.unique(values)
-    what = f"holds {describe(held)}, expected a mask of 0 and one other value"
-    order = "" if predicted else perhaps_swapped(held)
+    what = Message(
+        "several-values",
+        "holds {count} distinct values ({values}), expected a mask of 0 and one other value",
+        **counted(held),
+    )
+    order = NOTHING if predicted else perhaps_swapped(held)
     advise = partial(_advice_on_values, predicted=held.dtype if predicted else None, order=order, of_labels=of_labels)
     raise ManyValuesError(file, what, held.tolist(), advise)
 
@@ -171,30 +192,31 @@ def _advice_on_values(
     _other_side: Sequence[float],
     *,
     predicted: np.dtype[Any] | None,
-    order: str,
+    order: Message,
     of_labels: OfLabels | None,
-) -> str:
+) -> Message:
     """Say what more than two values of ground truth, or of a prediction of some type, may be."""
     labels = of_labels(values) if of_labels else ""
     if predicted is None:
         small = values[-1] < 2 * len(values) and values[-1] not in VOIDS  # above all labels
         fixes = [order + suggested_positive(values), labels]
-        return "; or ".join(filter(None, reversed(fixes) if small else fixes))
+        return joined(reversed(fixes) if small else fixes, "; or ")
     # Of levels in the lower half of their type, as numbers of labels are, a cut at .5 would leave nothing.
     low = predicted.kind in "iu" and values[-1] <= np.iinfo(predicted).max // 2
-    cut = f"cut a soft map at a score, {_cut(values, predicted)}"
-    return "; or ".join(filter(None, [labels, "save masks of 0 and 255"] if low else [cut, labels]))
+    cut = Message("fix", "cut a soft map at a score, {at}", at=_cut(values, predicted))
+    return joined([labels, "save masks of 0 and 255"] if low else [cut, labels], "; or ")
 
 
-def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> str:
+def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> Message | Setting:
     """Write the threshold that is half of the scale of rising values, if it lies within them."""
     scores = values
     if predicted.kind in "iu":
         scores = [value / np.iinfo(predicted).max for value in values]
     half = 0.5 if scores[0] >= 0 else 0
     if scores[0] < half <= scores[-1]:
-        return format_setting("at", half)
-    return f"{format_setting('at')} with a score above {scores[0]:.4g} and up to {scores[-1]:.4g}"
+        return Setting("at", half)
+    ends = {"lowest": scores[0], "highest": scores[-1]}
+    return Message("fix", "{at} with a score above {lowest:.4g} and up to {highest:.4g}", at=Setting("at"), **ends)
 
 
 def highest_of(sample: Sample, settings: Any) -> Facts:
@@ -228,7 +250,7 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
     if not counted.size or not cuts:
         return notes
     lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
-    said, span = format_cuts(settings), f"[{number(lowest)} to {number(highest)}]"
+    said, span = str(format_cuts(settings)), f"[{number(lowest)} to {number(highest)}]"
     doubts = () if isinstance(settings.at, ThresholdOfSet) else doubts_on_cuts(cuts, said, lowest, highest)
     if doubts:
         return (*notes, *doubts)

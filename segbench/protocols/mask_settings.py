@@ -11,7 +11,7 @@ from segbench.core.arguments import as_real, set_fields
 from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting, named
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void, read_whole
 from segbench.core.protocol import Facts
@@ -61,7 +61,7 @@ class CutMasks(SettledBySet):
     """Makes masks of soft maps by thresholds."""
 
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> Settled:
         """Refuse thresholds of which no mask is left: integer masks of 0 and 1, or all scores up to 1 and cut above.
 
@@ -75,16 +75,25 @@ class CutMasks(SettledBySet):
             if above := above_scores(cuts, _name_of_cuts(self)) if max(highest) <= 1 else None:
                 raise DataError("predictions", *above)
             return {}
-        what = f"hold integers of at most 1, which is a score of {number(max(low))}"
-        scale = f"; or for files give {format_setting('scale', 1, of='Repairs')}" if min(cuts) <= 1 else ""
-        hint = f"masks of 0 and 1 need no threshold: leave out {format_cuts(self)}{scale}"
         if len(low) < len(highest):
-            what = f"{len(low)} of {len(highest)} {what}, and others more"
+            what = Message(
+                "mixed-levels",
+                "{images} of {total} hold integers of at most 1, which is a score of {score}, and others more",
+                images=len(low),
+                total=len(highest),
+                score=number(max(low)),
+            )
             hint = "save all predictions on one scale, masks as 0 and the highest level"
-        raise DataError("predictions", what, hint)
+            raise DataError("predictions", what, hint)
+        score = number(max(low))
+        what = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
+        fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {cuts}", cuts=format_cuts(self))]
+        if min(cuts) <= 1:
+            fixes.append(Message("fix", "or for files give {scale}", scale=Setting("scale", 1, of="Repairs")))
+        raise DataError("predictions", what, joined(fixes))
 
 
-def above_scores(cuts: Sequence[float], name: str) -> tuple[str, str] | None:
+def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | None:
     """Say what is wrong with thresholds above all scores up to 1, and what to do; None where they are not.
 
     `name` is that of the setting. Half a level below a level parts it from all lower ones.
@@ -95,18 +104,26 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[str, str] | None:
     full = 2**bits - 1
     given, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, places) for cut in cuts]
     one = name == "at"
-    hint = "give a score from 0 to 1"
-    if max(cuts) <= full:
-        hint = f"levels of {bits} bits are divided by {full}: for levels from {written(given)} give "
-        hint += format_setting(name, shares[0] if one else shares)
-    return f"have scores up to 1, and {format_setting(name, given[0] if one else given)} is above all of them", hint
+    above = Setting(name, given[0] if one else given)
+    what = Message("above-scores", "have scores up to 1, and {above} is above all of them", above=above)
+    if max(cuts) > full:
+        return what, Message("fix", "give a score from 0 to 1")
+    hint = Message(
+        "fix",
+        "levels of {bits} bits are divided by {full}: for levels from {levels} give {shares}",
+        bits=bits,
+        full=full,
+        levels=written(given),
+        shares=Setting(name, shares[0] if one else shares),
+    )
+    return what, hint
 
 
 def settle_mask(settings: Any, *words: str) -> None:
     """Check `at`, which may be one of some words, and `positive`."""
     if settings.at is not None and settings.at not in words and not isinstance(settings.at, ThresholdOfSet):
         expected = " or ".join(["a score", *map(repr, words)])
-        set_fields(settings, at=as_real(settings.at, named("at"), expected, least=-1e300, most=1e300))
+        set_fields(settings, at=as_real(settings.at, Setting("at", None), expected, least=-1e300, most=1e300))
     set_fields(settings, positive=optional_rule(settings.positive))
     set_fields(settings, reads=replace(settings.reads, numbered=numbered_by(settings.positive)))
 
@@ -117,10 +134,10 @@ def cuts_of(settings: Any) -> tuple[float, ...]:
     return given if isinstance(given, tuple) and "best" not in given else ()
 
 
-def format_cuts(settings: Any) -> str:
-    """Write these thresholds as they are given."""
+def format_cuts(settings: Any) -> Setting:
+    """Return these thresholds as they are given."""
     name = _name_of_cuts(settings)
-    return format_setting(name, getattr(settings, name))
+    return Setting(name, getattr(settings, name))
 
 
 def _name_of_cuts(settings: Any) -> str:

@@ -17,8 +17,8 @@ from segbench.core.arrays import BoolArray
 from segbench.core.capabilities import Confusing, expected_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
-from segbench.core.interface import format_setting, setting
 from segbench.core.levels import ROUNDING
+from segbench.core.messages import NOTHING, Message, Setting, as_message, joined
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample
@@ -45,7 +45,7 @@ def decode_for(protocol: Protocol, raw: RawFiles, repairs: Repairs | None = None
 
 def count_decoded(protocol: Any, sample: Sample) -> Counted:
     """Count an image; of ground truth with a value for no data, errors and notes say how to leave its pixels out."""
-    advice = _advice_on_truth(protocol, sample) if sample.truth_nodata else ""
+    advice = _advice_on_truth(protocol, sample) if sample.truth_nodata else NOTHING
     if not advice:
         counted: Counted = protocol.count(sample)
         return counted
@@ -57,22 +57,29 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
     except DataError as error:
         if error.path not in sample.truth_files:
             raise
-        raise DataError(error.path, error.what, _first(advice, str(error.hint))) from None
+        raise DataError(error.path, error.what, _first(advice, error.hint)) from None
     return replace(counted, notes=(*counted.notes, f"ground truth: {advice}"))
 
 
-def _before(advice: str, advise: Advice, values: Sequence[float], other_side: Sequence[float]) -> str:
+def _before(advice: Message, advise: Advice, values: Sequence[float], other_side: Sequence[float]) -> Message:
     """Write advice before that on the values of a set."""
     return _first(advice, advise(values, other_side))
 
 
-def _first(advice: str, otherwise: str) -> str:
+def _first(advice: Message, otherwise: Message | str) -> Message:
     """Write advice on a declared value before another advice, which may begin with the same remedy."""
-    declared, remedy = advice.split("; ")
-    return f"{declared}; {otherwise if otherwise.startswith(remedy) else f'{remedy}; otherwise {otherwise}'}"
+    other, remedy = as_message(otherwise), advice.values["remedy"]
+    same = other.kind == "leave-out" and other.settings[:1] == remedy.settings
+    return _of_declared(advice.values["values"], other if same else joined([remedy, other], "; otherwise "))
 
 
-def _advice_on_truth(protocol: Any, sample: Sample) -> str:
+def _of_declared(values: str, remedy: Message | str) -> Message:
+    """Write advice on values that mean that there are no data."""
+    template_values = {"values": values, "tag": _DECLARED, "remedy": remedy}
+    return Message("nodata", "{values} is declared as no data ({tag}); {remedy}", **template_values)
+
+
+def _advice_on_truth(protocol: Any, sample: Sample) -> Message:
     """Say how to leave out pixels whose ground truth has a value for no data; empty where it is a class, or 0."""
     void = tuple(map(float, _void(protocol)))
     known = {0.0, *void, *_classes(protocol)}
@@ -82,11 +89,12 @@ def _advice_on_truth(protocol: Any, sample: Sample) -> str:
         if value not in known and any((truth[_inside(truth, sample)] == value).any() for truth in sample.ground_truths)
     ]
     if not declared_values:
-        return ""
-    declared = f"{written(tuple(declared_values))} is declared as no data ({_DECLARED})"
+        return NOTHING
+    remedy = Message("fix", "save the value of background there")
     if hasattr(protocol, "void"):
-        return f"{declared}; leave such pixels out: {format_setting('void', sorted({*declared_values, *void}))}"
-    return f"{declared}; save the value of background there"
+        out = Setting("void", sorted({*declared_values, *void}))
+        remedy = Message("leave-out", "leave such pixels out: {void}", void=out)
+    return _of_declared(written(tuple(declared_values)), remedy)
 
 
 def _inside(array: Array, sample: Sample) -> Any:
@@ -191,17 +199,29 @@ def _refusal(
     sample: Sample, protocol: Protocol, missing: BoolArray, positive: BoolArray | None, values: list[float]
 ) -> DataError:
     """Say how many scores are none, and what may be done about it."""
-    problem = f"scores of {written(tuple(values))}, which the file declares as no data ({_DECLARED}), in "
-    problem += f"{_percent(missing, missing.size)} of pixels"
+    of_positives = ""
     if positive is not None and positive.any():
-        problem += f" and {_percent(positive & missing, np.count_nonzero(positive))} of positives"
-    lowest = format_setting("nodata", "lowest", of="Repairs")
-    hint = f"{lowest} gives them the lowest score, as pixels where nothing is found"
+        of_positives = f" and {_percent(positive & missing, np.count_nonzero(positive))} of positives"
+    what = Message(
+        "nodata",
+        "scores of {values}, which the file declares as no data ({tag}), in {share} of pixels{of_positives}",
+        values=written(tuple(values)),
+        tag=_DECLARED,
+        share=_percent(missing, missing.size),
+        of_positives=of_positives,
+        pixels=int(np.count_nonzero(missing)),
+    )
+    lowest = Setting("nodata", "lowest", of="Repairs")
+    hint = Message("fix", "{lowest} gives them the lowest score, as pixels where nothing is found", lowest=lowest)
     if not protocol.reads.without_field:
-        exclude = format_setting("nodata", "exclude", of="Repairs")
-        masks = setting("--field masks", "field=masks")
-        hint += f"; {exclude} leaves them out, positives too; to leave out the same pixels of all methods give {masks}"
-    return DataError(sample.predicted_file, problem, hint)
+        out = Message(
+            "fix",
+            "{exclude} leaves them out, positives too; to leave out the same pixels of all methods give {masks}",
+            exclude=Setting("nodata", "exclude", of="Repairs"),
+            masks=Setting("field", metavar="masks"),
+        )
+        hint = joined([hint, out])
+    return DataError(sample.predicted_file, what, hint)
 
 
 def _percent(pixels: BoolArray, whole: Any) -> str:

@@ -28,7 +28,7 @@ from shlex import quote
 import numpy as np
 
 from segbench.core.arrays import Array, FloatArray, distinct, is_whole
-from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Either, Message, Setting, protocol_with
 from segbench.core.sample import Sample
 from segbench.loaders.arrays import COLOUR
 from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
@@ -62,14 +62,16 @@ class LabelsSeen:
         return f"values {min(self.predicted):g}..{max(self.predicted):g}"
 
 
-def instead_of_label_maps(classes: str, positive: str) -> str:
+def instead_of_label_maps(classes: str, positive: str) -> Message:
     """Say what can be counted instead: classes as text, and a rule for one of them."""
-    labels = setting(f"segbench labels GT PRED --classes {quote(classes)}", f"Labels(classes={classes!r})")
-    return (
-        f"evaluate label maps with {labels}; or save the scores before argmax, one soft map per class, and list the "
-        f"classes: {setting(f'--classes {quote(classes)}', 'Classes(labels=...)')}; or turn one class of the "
-        "predictions into masks of 0 and 255 and select the same class of the ground truth, for instance "
-        f"{format_setting('positive', positive)}"
+    return Message(
+        "fix",
+        "evaluate label maps with {labels}; or save the scores before argmax, one soft map per class, and list the "
+        "classes: {classes}; or turn one class of the predictions into masks of 0 and 255 and select the same class of "
+        "the ground truth, for instance {positive}",
+        labels=protocol_with("Labels", "segbench labels GT PRED ", Setting("classes", classes)),
+        classes=Either("Classes(labels=...)", f"--classes {quote(classes)}"),
+        positive=Setting("positive", positive),
     )
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -72,7 +73,14 @@ def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
         return tuple(_load(name) for name in _shipped() if verb in (name, _VARIANTS.get(name)))
     known = protocols()
     if verb not in verbs():
-        raise ArgumentError(f"no protocol has the verb {verb!r}; the verbs are {', '.join(verbs())}")
+        raise ArgumentError(
+            Message(
+                "unknown-protocol",
+                "no protocol has the verb {verb!r}; the verbs are {verbs}",
+                verb=verb,
+                verbs=tuple(verbs()),
+            )
+        )
     return tuple(kind for kind in known.values() if verb_of(kind) == verb)
 
 
@@ -99,14 +107,33 @@ def protocols() -> Mapping[str, type[Protocol]]:
         try:
             added = entry.load()
         except (ImportError, AttributeError) as error:  # what a missing module or class raises
-            what = f"the protocol {entry.name} of {_package(entry)} cannot be loaded ({error})"
-            raise ArgumentError(f"{what}; reinstall or remove it") from error
-        where = f"the entry point {entry.name} = {entry.value!r} of the group {ENTRY_POINTS!r}"
+            raise ArgumentError(
+                Message(
+                    "unfit-protocol",
+                    "the protocol {name} of {package} cannot be loaded ({why}); reinstall or remove it",
+                    name=entry.name,
+                    package=_package(entry),
+                    why=str(error),
+                )
+            ) from error
+        named = {"name": entry.name, "value": entry.value, "group": ENTRY_POINTS}
         if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
-            expected = "expected a class that derives from segbench.Protocol"
-            raise ArgumentError(f"{where} is not a protocol of that name; {expected}")
+            raise ArgumentError(
+                Message(
+                    "unfit-protocol",
+                    "the entry point {name} = {value!r} of the group {group!r} is not a protocol of that name; "
+                    "expected a class that derives from segbench.Protocol",
+                    **named,
+                )
+            )
         if entry.name in found:
-            raise ArgumentError(f"{where} takes the name of another protocol")
+            raise ArgumentError(
+                Message(
+                    "unfit-protocol",
+                    "the entry point {name} = {value!r} of the group {group!r} takes the name of another protocol",
+                    **named,
+                )
+            )
         found[entry.name] = added
     return found
 
@@ -118,8 +145,14 @@ def measuring(counts: Counts) -> Protocol:
     for kind in protocols().values():
         if isinstance(counts, kind.counts):
             return kind.measuring(counts) if issubclass(kind, FromCounts) else kind()
-    expected = " or all ".join(kind.counts.__name__ for kind in protocols().values())
-    raise ArgumentError(f"found {type(counts).__name__}; expected counts of images, all {expected}")
+    raise ArgumentError(
+        Message(
+            "other-counts",
+            "found {counts}; expected counts of images, all {expected}",
+            counts=type(counts).__name__,
+            expected=" or all ".join(kind.counts.__name__ for kind in protocols().values()),
+        )
+    )
 
 
 def measuring_with(counts: Counts, protocol: object) -> Protocol:
@@ -127,15 +160,28 @@ def measuring_with(counts: Counts, protocol: object) -> Protocol:
     if protocol is not None:
         measured_as = as_protocol(protocol)
         if not isinstance(counts, measured_as.counts):
-            expected = f"a protocol with {type(counts).__name__}, such as {measuring(counts)!r}"
             raise ArgumentError(
-                f"protocol is {measured_as!r}, which counts {measured_as.counts.__name__}; expected {expected}"
+                Message(
+                    "other-counts",
+                    "protocol is {protocol}, which counts {counted}; expected a protocol with {counts}, such as "
+                    "{example}",
+                    protocol=repr(measured_as),
+                    counted=measured_as.counts.__name__,
+                    counts=type(counts).__name__,
+                    example=repr(measuring(counts)),
+                )
             )
         return _measured_as(_protocol_of(counts), measured_as)
     counted = counts.origin.protocols
     if any(measured != _measuring_settings(counted[0]) for measured in map(_measuring_settings, counted)):
-        settings = " and ".join(map(repr, counted))
-        raise ArgumentError(f"counts of {settings} were added up; say how to measure them: metrics({counted[0]!r})")
+        raise ArgumentError(
+            Message(
+                "measured-otherwise",
+                "counts of {protocols} were added up; say how to measure them: metrics({first})",
+                protocols=" and ".join(map(repr, counted)),
+                first=repr(counted[0]),
+            )
+        )
     return _measured_as(_protocol_of(counts), counted[0]) if counted else measuring(counts)
 
 
@@ -175,8 +221,14 @@ def as_protocol(protocol: object) -> Protocol:
         return protocol
     if isinstance(protocol, str) and protocol in protocols():
         return _with_defaults(protocol)
-    expected = f"one with its settings, such as Pixels(), or one of {', '.join(protocols())}"
-    raise ArgumentError(f"protocol is {protocol!r}, expected {expected}")
+    raise ArgumentError(
+        Message(
+            "unknown-protocol",
+            "protocol is {name}, expected one with its settings, such as Pixels(), or one of {protocols}",
+            name=repr(protocol),
+            protocols=tuple(protocols()),
+        )
+    )
 
 
 @cache
@@ -186,7 +238,14 @@ def _with_defaults(name: str) -> Protocol:
     try:
         return kind()
     except TypeError:
-        raise ArgumentError(f"protocol {name!r} needs settings, expected {kind.__name__}(...)") from None
+        raise ArgumentError(
+            Message(
+                "no-settings",
+                "protocol {name!r} needs settings, expected {expected}(...)",
+                name=name,
+                expected=kind.__name__,
+            )
+        ) from None
 
 
 @cache

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Either, Message, Setting, joined
 from segbench.protocols.class_names import labels_text, written_classes
 from segbench.protocols.label_rules import VOIDS
 
@@ -31,7 +31,7 @@ class ClassMapsError(DataError):
 
 
 def class_axis(
-    file: str, stack: tuple[int, ...], truth: Array, labels: Sequence[int], *, argument: Argument, hint: str
+    file: str, stack: tuple[int, ...], truth: Array, labels: Sequence[int], *, argument: Argument, hint: Message | str
 ) -> int:
     """Give the axis of a stack that goes through the classes, 0 or -1; `hint` is for a stack of another size."""
     classes, shape = len(labels), truth.shape
@@ -39,29 +39,29 @@ def class_axis(
     if first != last:
         return 0 if first else -1
     if first:
-        what = f"shape {stack} can be (classes, height, width) or (height, width, classes)"
+        what = Message(
+            "class-axis", "shape ({shape}) can be (classes, height, width) or (height, width, classes)", shape=stack
+        )
         save = "save label maps" if argument == "classes" else "save one folder per class"
         raise ClassMapsError(file, what, save)
-    what = f"shape {stack}, expected {(classes, *shape)} or {(*shape, classes)}: "
-    what += f"{classes} class{'es' * (classes != 1)} of the ground truth's size"
     turned = shape[::-1]
-    if turned != shape and turned in (stack[1:], stack[:-1]):
-        what += " (it looks transposed)"
+    transposed = turned != shape and turned in (stack[1:], stack[:-1])
+    what = Message(
+        "other-size",
+        "shape ({shape}), expected ({first}) or ({last}): {classes} of the ground truth's size{transposed}",
+        shape=stack,
+        first=(classes, *shape),
+        last=(*shape, classes),
+        classes="1 class" if classes == 1 else f"{classes} classes",
+        transposed=" (it looks transposed)" if transposed else "",
+    )
+    if transposed:
         hint = "swap rows and columns where the scores are saved"
     elif shape in (stack[1:], stack[:-1]):
-        maps = stack[0] if stack[1:] == shape else stack[-1]
-        if 0 in labels and maps == classes - 1:
-            hint = (
-                f"{_without_background(labels, argument)}; or name a class for each of the {maps} maps, in their order"
-            )
-        else:
-            listed = classes_of_maps(truth, maps, argument)
-            hint = f"name a class for each of the {maps} maps, in their order: {listed}"
-            if argument == "labels" and 0 not in labels and maps == classes + 1:
-                hint += "; or, if label 0 is the background, save stacks without its map"
+        hint = _of_other_number(labels, truth, stack[0] if stack[1:] == shape else stack[-1], argument)
     elif 1 in (stack[0], stack[-1]):
-        resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
-        hint = f"save one map as (height, width); of files, {resize} resizes it"
+        resize = Either("repairs=Repairs(resize='nearest')", "--resize-predictions nearest")
+        hint = Message("fix", "save one map as (height, width); of files, {resize} resizes it", resize=resize)
     raise ClassMapsError(file, what, hint)
 
 
@@ -78,18 +78,37 @@ def refuse_other_softmax(file: str, stack: Any, axis: int) -> None:
         some = stack[tuple(slice(None, None, 1 if k in whole else max(1, n // _LINE)) for k, n in enumerate(shape))]
         over_other, over_own = (bool((abs(some.sum(each) - 1) < _NEAR_ONE).all()) for each in (other, own))
         if over_other and not over_own:
-            what = f"scores sum to 1 along axis {other}, and not over the classes, which are axis {own}"
+            what = Message(
+                "softmax-axis",
+                "scores sum to 1 along axis {axis}, and not over the classes, which are axis {expected}",
+                axis=other,
+                expected=own,
+            )
             raise ClassMapsError(file, what, "take the softmax over the axis of the classes, and save the scores again")
 
 
-def _without_background(labels: Sequence[int], argument: Argument) -> str:
+def _of_other_number(labels: Sequence[int], truth: Array, maps: int, argument: Argument) -> Message:
+    """Say what to do with another number of maps than of classes."""
+    if 0 in labels and maps == len(labels) - 1:
+        name = Message("fix", "or name a class for each of the {maps} maps, in their order", maps=maps)
+        return joined([_without_background(labels, argument), name])
+    listed = classes_of_maps(truth, maps, argument)
+    hint = Message(
+        "fix", "name a class for each of the {maps} maps, in their order: {listed}", maps=maps, listed=listed
+    )
+    if argument == "labels" and 0 not in labels and maps == len(labels) + 1:
+        return hint + "; or, if label 0 is the background, save stacks without its map"
+    return hint
+
+
+def _without_background(labels: Sequence[int], argument: Argument) -> Message:
     """Say what to do with maps of all classes but label 0."""
     if argument == "classes":
         save = "save its map, too, since the highest of all decides, or label maps with 0 where no map is high enough"
-        return f"if label 0, the background, has no map, {save}"
+        return Message("fix", "if label 0, the background, has no map, {save}", save=save)
     others = [label for label in labels if label]
-    listed = setting(f"--classes {labels_text(others)}", f"labels={others}")
-    return f"if label 0, the background, has no map, leave it out: {listed}"
+    listed = Either(f"labels={others}", f"--classes {labels_text(others)}")
+    return Message("fix", "if label 0, the background, has no map, leave it out: {listed}", listed=listed)
 
 
 def is_one_map(stack: tuple[int, ...], shape: tuple[int, ...]) -> bool:
@@ -97,7 +116,7 @@ def is_one_map(stack: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     return stack in ((1, *shape), (*shape, 1))
 
 
-def classes_of_maps(truth: Array, maps: int, argument: Argument) -> str:
+def classes_of_maps(truth: Array, maps: int, argument: Argument) -> Setting | Either:
     """Say how to list the classes of so many maps: those of a ground truth, as far as it shows them."""
     import numpy as np
 
@@ -108,10 +127,12 @@ def classes_of_maps(truth: Array, maps: int, argument: Argument) -> str:
     if not mask and (not known.size or (known[0] >= 0 and known[-1] < maps)):
         labels = list(range(maps))
     if labels is None:
-        return setting("--classes", f"{argument}=...")
+        return Either(f"{argument}=...", "--classes")
     text = written_classes(labels, list(map(str, labels)))
     if argument == "classes":
-        return format_setting("classes", text)
-    python = f"labels={f'range({maps})' if labels == list(range(maps)) else labels}"
-    void = setting(" --void none", ", void=()") * (255 in labels)
-    return setting(f"--classes {quote(text)}", python) + void
+        return Setting("classes", text)
+    python, options = (
+        f"labels={f'range({maps})' if labels == list(range(maps)) else labels}",
+        f"--classes {quote(text)}",
+    )
+    return Either(f"{python}, void=()", f"{options} --void none") if 255 in labels else Either(python, options)

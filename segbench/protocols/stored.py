@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import naming_options
+from segbench.core.messages import Message
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.protocols.registry import protocols
@@ -37,14 +38,26 @@ class StoredProtocol(NamedTuple):
         """Return the protocol of that name; settings that do not fit it are an `ArgumentError`."""
         kind = protocols().get(name)
         if kind is None:
-            raise ArgumentError(f"there is no protocol {name!r}; the protocols are {', '.join(protocols())}")
+            raise ArgumentError(
+                Message(
+                    "unknown-protocol",
+                    "there is no protocol {name!r}; the protocols are {protocols}",
+                    name=name,
+                    protocols=tuple(protocols()),
+                )
+            )
         if not self.counting:
             return kind()
         try:
             with naming_options(on=False):  # what a file holds was not typed here
                 return _made(kind, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
         except (TypeError, ValueError, KeyError) as error:
-            raise ArgumentError(f"the settings of {name} are not those of this version ({error})") from error
+            why = error.written("python") if isinstance(error, ArgumentError) else str(error)
+            raise ArgumentError(
+                Message(
+                    "other-version", "the settings of {name} are not those of this version ({why})", name=name, why=why
+                )
+            ) from error
 
     def lacking(self, name: str) -> str:
         """Name the class that counted if it is not installed, so that the protocol of that name stands for it."""

@@ -15,6 +15,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
@@ -406,7 +407,7 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         return can.Division(parts, pooled=_FRAMES_NOT_POOLED, averaged=True)
 
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Refuse thresholds of masks of 0 and 1, and objects that the first frame of a sequence does not number."""
         if self._of_classes:

@@ -9,8 +9,8 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting, setting
-from segbench.core.numbers import many
+from segbench.core.messages import Message, Setting, joined, protocol_with
+from segbench.core.numbers import verb
 from segbench.loaders.reading import how_to_save_labels
 from segbench.protocols.class_names import labels_text, with_background, with_labels
 from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
@@ -72,11 +72,15 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
 
 def _foreign(truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advise: Advice) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
-    several, few = len(foreign) > 1, len(foreign) <= _SHOWN
-    what = f"{'values' if several else 'value'} {', '.join(map(str, foreign[:_SHOWN]))}"
-    what += "" if few else f", ... ({len(foreign)} labels)"
-    what += f" {'are' if several else 'is'} neither a class nor void"
-    what += ", and no pixel is 0" * (held[0] > 0)
+    what = Message(
+        "no-class",
+        "{noun} {labels}{more} {are} neither a class nor void{background}",
+        noun="values" if len(foreign) > 1 else "value",
+        labels=foreign[:_SHOWN],
+        more=f", ... ({len(foreign)} labels)" if len(foreign) > _SHOWN else "",
+        are=verb(len(foreign), "are"),
+        background=", and no pixel is 0" if held[0] > 0 else "",
+    )
     if truth.lossy:
         return DataError(truth.file, what, how_to_save_labels(truth.lossy))
     return ManyValuesError(truth.file, what, held, advise)
@@ -91,7 +95,7 @@ def _advice(
     void: Sequence[int],
     remap: str,
     protocol: str,
-) -> str:
+) -> Message:
     """Say what to do with those of the values of ground truth that are neither classes nor void.
 
     Background is never left out as void, for false positives lie there. `remap` fits labels that count from 1.
@@ -101,44 +105,71 @@ def _advice(
     highest = max([*labels, *(label for label in held if label < LABELS_BELOW)])
     often_void = [label for label in foreign if label < 0 or label in VOIDS or is_apart(label, highest)]
     others = [label for label in foreign if label not in often_void]
-    out = format_setting("void", sorted({*often_void, *void}))
+    out = Setting("void", sorted({*often_void, *void}))
     if not others:
-        hint = f"leave such pixels out: {out}, or remap them: {format_setting('gt_map', f'{often_void[0]}=LABEL')}"
+        remapped = Setting("gt_map", f"{often_void[0]}=LABEL")
+        hint = Message("leave-out", "leave such pixels out: {void}, or remap them: {gt_map}", void=out, gt_map=remapped)
         apart = [label for label in often_void if label not in OFTEN_VOID]
         if len(apart) != 1:
             return hint
-        return f"{hint}; if {labels_text(apart)} is a class, {with_labels(labels, names, apart)}"
+        classes = with_labels(labels, names, apart)
+        return joined([hint, Message("fix", "if {label} is a class, {classes}", label=apart[0], classes=classes)])
     if remap and _count_from_one(held, len(labels)):
-        classes_from_one = format_setting("classes", remap.partition("=")[0])
-        gt_map, pred_map = (format_setting(name, remap) for name in ("gt_map", "pred_map"))
-        hint = f"if no image has label 0, labels count from 1: write {classes_from_one}, or {gt_map}, with {pred_map} "
-        hint += f"if predictions count from 1, too; if some has, list {labels_text(others)}, too: "
-        hint += with_labels(labels, names, others)
+        hint = Message(
+            "fix",
+            "if no image has label 0, labels count from 1: write {classes_from_one}, or {gt_map}, with {pred_map} if "
+            "predictions count from 1, too; if some has, list {labels}, too: {classes}",
+            classes_from_one=Setting("classes", f"1-{len(labels)}"),
+            gt_map=Setting("gt_map", remap),
+            pred_map=Setting("pred_map", remap),
+            labels=labels_text(others),
+            classes=with_labels(labels, names, others),
+        )
     elif len(labels) == 1 and others[-1] < labels[0]:
         (label,) = labels
-        hint = (
-            f"{setting(f'--classes {label}', f'classes={str(label)!r}')} names label {label} alone; name all labels, "
+        hint = Message(
+            "fix",
+            "{given} names label {label} alone; name all labels, and each is measured alone, too: {classes}, or "
+            "{others} for {number:many label} from 0",
+            given=Setting("classes", str(label)),
+            label=label,
+            classes=with_labels(labels, names, range(label)),
+            others=Setting("classes", labels_text(range(label))),
+            number=label,
         )
-        hint += f"and each is measured alone, too: {with_labels(labels, names, range(label))}, or "
-        hint += f"{format_setting('classes', labels_text(range(label)))} for {many(label, 'label')} from 0"
     else:
         hint = _listed_too(others, labels, names, protocol)
-    return hint + f"; leave {labels_text(often_void)} out if it is void: {out}" * bool(often_void)
+    if not often_void:
+        return hint
+    void_labels = labels_text(often_void)
+    leave_out = Message("fix", "leave {labels} out if it is void: {void}", labels=void_labels, void=out)
+    return joined([hint, leave_out])
 
 
-def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[str], protocol: str) -> str:
+def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[str], protocol: str) -> Message:
     """Say how to list labels that are none of the classes, as background or as classes."""
     several = len(others) > 1
-    them, are, listed = ("them", "are", "labels") if several else ("it", "is", "label")
-    listed += f" {labels_text(others)}"
-    as_background, as_classes = with_background(labels, names, others), with_labels(labels, names, others)
-    as_background = setting(as_background, f"{protocol}({as_background})")
-    background = (
-        f"if {listed} {are} background, {as_background} counts {them} and leaves {them} out of means over classes"
+    them, are = ("them", "are") if several else ("it", "is")
+    listed = f"{'labels' if several else 'label'} {labels_text(others)}"
+    as_classes = with_labels(labels, names, others)
+    background = Message(
+        "fix",
+        "if {labels} {are} background, {settings} counts {them} and leaves {them} out of means over classes",
+        labels=listed,
+        are=are,
+        settings=protocol_with(protocol, "", with_background(labels, names, others)),
+        them=them,
     )
+    see = "what nobody labelled is void, see docs/labels.md"
     if 0 in others:
-        hint = f"{background}; {'as classes' if several else 'as a class'} {as_classes}"
-    else:
-        remap = format_setting("gt_map", f"{others[0]}=LABEL")
-        hint = f"list {listed}, too: {as_classes}, or remap {them}: {remap}; {background}"
-    return f"{hint}; what nobody labelled is void, see docs/labels.md"
+        how = "as classes" if several else "as a class"
+        return joined([background, Message("fix", "{how} {classes}", how=how, classes=as_classes), see])
+    as_listed = Message(
+        "fix",
+        "list {labels}, too: {classes}, or remap {them}: {gt_map}",
+        labels=listed,
+        classes=as_classes,
+        them=them,
+        gt_map=Setting("gt_map", f"{others[0]}=LABEL"),
+    )
+    return joined([as_listed, background, see])

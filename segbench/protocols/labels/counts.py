@@ -10,6 +10,7 @@ import numpy as np
 
 from segbench.core.arrays import IntArray, as_counts, frozen, total_of, within_total
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.common_thresholds import AddedByField
 
@@ -54,8 +55,16 @@ class LabelCounts(AddedByField):
         size = len(self.names)
         matrix = np.asarray(self.matrix)
         if matrix.size != size * (size + 1):
-            what = f"matrix has shape {matrix.shape}, expected ({size}, {size + 1}): a row for each of {size} classes"
-            raise ArgumentError(f"{what}, and a further column for predictions outside the classes")
+            raise ArgumentError(
+                Message(
+                    "other-size",
+                    "matrix has shape ({shape}), expected ({expected}): a row for each of {classes} classes, and a "
+                    "further column for predictions outside the classes",
+                    shape=matrix.shape,
+                    expected=(size, size + 1),
+                    classes=size,
+                )
+            )
         counts = as_counts(matrix.reshape(-1), "matrix").astype(np.int64, copy=False)
         within_total(total_of(counts), "pixels")
         object.__setattr__(self, "matrix", frozen(counts.reshape(size, size + 1)))

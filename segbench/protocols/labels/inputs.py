@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import format_setting
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
+from segbench.core.messages import NOTHING, Either, Message, Setting, joined, protocol_with, together
 from segbench.core.numbers import written
 from segbench.core.sample import Sample
 from segbench.protocols import label_rules as rules
@@ -47,9 +48,13 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
         return labels
     refuse_nan(file, labels)
     if not (np.isfinite(labels) & (labels == np.rint(labels))).all():
-        what = f"{role} holds numbers that are not whole, expected one label per pixel"
-        hint = f"soft maps are for {setting('segbench pixels', 'Pixels()')}, stacks of them are reduced by argmax"
-        raise DataError(file, what, f"label maps hold whole numbers; {hint}")
+        what = Message("not-whole", "{role} holds numbers that are not whole, expected one label per pixel", role=role)
+        hint = Message(
+            "fix",
+            "label maps hold whole numbers; soft maps are for {pixels}, stacks of them are reduced by argmax",
+            pixels=Either("Pixels()", "segbench pixels"),
+        )
+        raise DataError(file, what, hint)
     if labels.size:
         refuse_far_apart(file, role, float(labels.min()), float(labels.max()))
     return labels.astype(np.int64)
@@ -58,8 +63,14 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
 def refuse_far_apart(file: str, role: str, lowest: float, highest: float) -> None:
     """Refuse values that are no labels, of which a table would not fit into memory."""
     if highest - lowest >= _MOST_CODES or max(-lowest, highest) >= _BEYOND_LABELS:
-        finding = f"{role} holds values from {lowest:.15g} to {highest:.15g}, expected labels"
-        raise DataError(file, finding, "save labels as 8 or 16 bits")
+        what = Message(
+            "far-apart",
+            "{role} holds values from {lowest:.15g} to {highest:.15g}, expected labels",
+            role=role,
+            lowest=lowest,
+            highest=highest,
+        )
+        raise DataError(file, what, "save labels as 8 or 16 bits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +94,9 @@ class LabelMap:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
         codes, first = self.stored_values.reshape(-1), 0
         if codes.dtype.kind not in "iu":
-            what = f"{self.role} is of type {codes.dtype}, expected labels"
+            what = Message(
+                "other-type", "{role} is of type {type}, expected labels", role=self.role, type=str(codes.dtype)
+            )
             raise DataError(self.file, what, "save labels as whole numbers")
         if codes.dtype not in (np.uint8, np.uint16):
             lowest, highest = (int(codes.min()), int(codes.max())) if codes.size else (0, 0)
@@ -134,8 +147,10 @@ def label_maps(
     """Give the label maps of an image; the places in a stack are classes as they are. Errors name the `protocol`."""
     file = sample.predicted_file
     if len(sample.predictions) > 1:
-        what = f"{len(sample.predictions)} predictions of one image, expected one label map"
-        raise DataError(file, what, f"correct {format_setting('pred_pattern')}, or the columns of the list")
+        number = len(sample.predictions)
+        what = Message("several-maps", "{number} predictions of one image, expected one label map", number=number)
+        pattern = Setting("pred_pattern")
+        raise DataError(file, what, Message("fix", "correct {pattern}, or the columns of the list", pattern=pattern))
     truth = through_palette(sample.truth_file, only_truth(sample, "label map"), palette)
     predicted = sample.predictions[0]
     if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
@@ -144,11 +159,18 @@ def label_maps(
     _refuse_channels(sample.truth_file, truth, tuple(predicted.shape), len(labels))
     by_place = predicted.ndim == truth.ndim + 1
     if by_place:
-        colours = f"for colours give {setting('--palette FILE', f'{protocol}(palette=FILE)')}"
-        colours = "save colours as PNG, for the palette to name" if palette else colours
+        colours = Message("fix", "save colours as PNG, for the palette to name")
+        if not palette:
+            option = protocol_with(protocol, "", Setting("palette", metavar="FILE"))
+            colours = Message("fix", "for colours give {palette}", palette=option)
         predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, colours)]
     elif predicted.shape != truth.shape:
-        what = f"shape {predicted.shape}, expected {truth.shape} as the ground truth has"
+        what = Message(
+            "other-size",
+            "shape ({shape}), expected ({expected}) as the ground truth has",
+            shape=tuple(predicted.shape),
+            expected=truth.shape,
+        )
         raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
     return LabelMaps(
         LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map), sample.lossy[0]),
@@ -165,17 +187,28 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
     axes = [axis for axis in (0, -1) if truth.shape[axis] == classes > 1]
     one_hot = truth.min() >= 0 and any((np.count_nonzero(truth, axis) == 1).all() for axis in axes)
     if one_hot or predicted in (truth.shape[1:], truth.shape[:-1]):
-        what = f"the ground truth has shape {truth.shape}, with an axis of classes, expected one label per pixel"
+        what = Message(
+            "class-axis",
+            "the ground truth has shape ({shape}), with an axis of classes, expected one label per pixel",
+            shape=truth.shape,
+        )
         argmax = "of one-hot labels give labels.argmax(axis=1) for a batch, argmax(axis=0) for an image"
-        raise DataError(file, what, argmax if is_whole(truth) else f"mind the order: {rules.ORDER}")
+        raise DataError(file, what, argmax if is_whole(truth) else rules.MIND_THE_ORDER)
 
 
-def _reduced_by_argmax(file: str, scores: Any, truth: Array, labels: Sequence[int], colours: str) -> NDArray[np.intp]:
+def _reduced_by_argmax(
+    file: str, scores: Any, truth: Array, labels: Sequence[int], colours: Message
+) -> NDArray[np.intp]:
     """Give the place of the highest score of each pixel, of equal ones the first; `colours` is advice on them."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
-        what = f"shape {shape} of uint8 may be a colour image or the scores of {shape[-1]} classes"
-        raise DataError(file, what, f"{colours}; put the axis of classes first, or make scores floats")
+        what = Message(
+            "colour-or-scores",
+            "shape ({shape}) of uint8 may be a colour image or the scores of {classes} classes",
+            shape=shape,
+            classes=shape[-1],
+        )
+        raise DataError(file, what, joined([colours, "put the axis of classes first, or make scores floats"]))
     last = shape[-1] == len(labels) != shape[0]
     reduced = f"scores.argmax(axis={-1 if last else 0})"
     if tuple(labels) != tuple(range(len(labels))):
@@ -245,34 +278,48 @@ def _advice_on_values(
     values: Sequence[float],
     predicted: Sequence[float],
     *,
-    order: str = "",
+    order: Message = NOTHING,
     of_predictions: rules.LabelRule | None = None,
-) -> str:
+) -> Message:
     """Say what more than two values may be: as in predictions, classes of label maps, or levels of masks."""
     if rule := rules.rule_of_other_side(of_predictions, values, predicted):
-        return f"{_name_rule('positive', str(rule))} (as in the predictions, which hold the same values)"
+        return _name_rule("positive", str(rule)) + " (as in the predictions, which hold the same values)"
     hint = order + rules.suggested_positive(values)
-    classes = "" if order else likely_classes(np.asarray(values), _MOST_CLASSES)
+    classes = NOTHING if order else likely_classes(np.asarray(values), _MOST_CLASSES)
     if classes and of_predictions:
-        return f"{hint}; or {_name_classes(classes, 'predicted_positive')}"
-    return f"{_name_classes(classes)}; for masks {hint}" if classes else hint
+        return joined([hint, _name_classes(classes, "predicted_positive")], "; or ")
+    return joined([_name_classes(classes), hint], "; for masks ") if classes else hint
 
 
-def _name_classes(classes: str, *rules_for_masks: str) -> str:
+def _name_classes(classes: Message, *rules_for_masks: str) -> Message:
     """Say how label maps are measured, without the rules for masks that are given."""
-    without = f", without {' and '.join(map(format_setting, rules_for_masks))}" if rules_for_masks else ""
-    return f"for label maps name the classes{without}: {classes}"
+    if not rules_for_masks:
+        return Message("fix", "for label maps name the classes: {classes}", classes=classes)
+    without = joined(map(Setting, rules_for_masks), " and ")
+    return Message(
+        "fix", "for label maps name the classes, without {without}: {classes}", without=without, classes=classes
+    )
 
 
 def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolArray) -> BoolArray:
     """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
     labels = predicted.labels
     if rule.comparison != "=" and _on_another_scale(labels, rule.values[0], truth):
-        what = f"holds values up to {labels.max():g}, and {format_setting(name, str(rule))} is on another scale"
-        hint = f"{_cut_predictions(_some_values(labels))}; one rule holds for all predictions: save them on one scale"
-        raise DataError(predicted.file, what, hint)
+        what = Message(
+            "other-scale",
+            "holds values up to {highest:g}, and {rule} is on another scale",
+            highest=float(labels.max()),
+            rule=Setting(name, str(rule)),
+        )
+        one_scale = "one rule holds for all predictions: save them on one scale"
+        raise DataError(predicted.file, what, joined([_cut_predictions(_some_values(labels)), one_scale]))
     if rule.bound_was_meant(labels) and not likely_classes(labels, _MOST_CLASSES):
-        what = f"holds {rules.describe(np.unique(labels))}, and {format_setting(name, str(rule))} is a single one"
+        what = Message(
+            "several-values",
+            "holds {count} distinct values ({values}), and {rule} is a single one",
+            **rules.counted(np.unique(labels)),
+            rule=Setting(name, str(rule)),
+        )
         raise rules.ManyValuesError(
             predicted.file, what, _some_values(labels), lambda values, _: _cut_predictions(values)
         )
@@ -307,30 +354,32 @@ def _two_valued(maps: LabelMaps, valid: BoolArray | None, rule: rules.LabelRule 
     if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
     truth = maps.truth.labels if valid is None else maps.truth.labels[valid]
-    what = f"holds {np.unique(labels).size} distinct values, expected a mask of 0 and one other value"
+    held = rules.counted(np.unique(labels))
+    what = Message("several-values", "holds {count} distinct values, expected a mask of 0 and one other value", **held)
     advise = partial(_advice_on_predictions, rule=rule)
     raise rules.ManyValuesError(maps.predicted.file, what, _some_values(labels), advise, _some_values(truth))
 
 
-def _advice_on_predictions(values: Sequence[float], truth: Sequence[float], *, rule: rules.LabelRule | None) -> str:
+def _advice_on_predictions(values: Sequence[float], truth: Sequence[float], *, rule: rules.LabelRule | None) -> Message:
     """Say which values may be positive: those of the ground truth if it holds the same, else those above a bound."""
     classes = likely_classes(np.array([*values, *truth]), rules.MANY_LEVELS)
     of_labels = [_name_classes(classes, *(["positive"] if rule else []))] if classes else []
     if same := rules.rule_of_other_side(rule, values, truth):
-        hint = f"{_name_rule('predicted_positive', str(same))} (as in the ground truth, which holds the same values)"
-        return "; or ".join([hint, *of_labels])
-    soft = f"rank soft maps with {setting('segbench pixels', 'Pixels()')}"
+        of_truth = " (as in the ground truth, which holds the same values)"
+        return joined([_name_rule("predicted_positive", str(same)) + of_truth, *of_labels], "; or ")
+    soft = Message("fix", "rank soft maps with {pixels}", pixels=Either("Pixels()", "segbench pixels"))
     if not classes:
-        return f"{_cut_predictions(values)}; or {soft}"
-    of_masks = format_setting("predicted_positive", f">{values[0]:g}") + f" for all but {values[0]:g}"
+        return joined([_cut_predictions(values), soft], "; or ")
+    above = Setting("predicted_positive", f">{values[0]:g}")
+    of_masks = Message("fix", "{rule} for all but {lowest:g}", rule=above, lowest=values[0])
     positive = [value for value in (rule.chosen(truth) if rule else truth[1:]) if value in values]
     if positive:
         same_labels = _name_rule("predicted_positive", written(positive))
-        of_masks = f"{same_labels} if labels mean the same there, or {of_masks}"
-    return "; or ".join([of_masks, *of_labels, soft] if rule else [*of_labels, of_masks, soft])
+        of_masks = joined([same_labels, of_masks], " if labels mean the same there, or ")
+    return joined([of_masks, *of_labels, soft] if rule else [*of_labels, of_masks, soft], "; or ")
 
 
-def _cut_predictions(values: Sequence[float]) -> str:
+def _cut_predictions(values: Sequence[float]) -> Message:
     """Say at which bound to cut maps of some rising values: at half of their scale, if it lies within them."""
     lowest, highest = values[0], values[-1]
     half, scale = rules.half_of(highest), ""
@@ -343,9 +392,10 @@ def _cut_predictions(values: Sequence[float]) -> str:
     return _name_rule("predicted_positive", f">={half}") + scale
 
 
-def _name_rule(setting_name: str, rule: str) -> str:
+def _name_rule(setting_name: str, rule: str) -> Message:
     sides = {"positive": "ground-truth values", "predicted_positive": "predicted values"}
-    return f"say which {sides[setting_name]} are positive: {format_setting(setting_name, rule)}"
+    values = sides[setting_name]
+    return Message("fix", "say which {values} are positive: {rule}", values=values, rule=Setting(setting_name, rule))
 
 
 def _some_values(labels: Array) -> list[float]:
@@ -356,7 +406,7 @@ def _some_values(labels: Array) -> list[float]:
     return kept
 
 
-def likely_classes(labels: Array, most: int) -> str:
+def likely_classes(labels: Array, most: int) -> Message:
     """Say how the classes of label maps may be given; empty where values are too few, too many or not whole."""
     values, void = np.unique(labels[labels != 255]), []
     while values.size <= most and rules.ends_in_void(values.tolist()):
@@ -368,8 +418,6 @@ def likely_classes(labels: Array, most: int) -> str:
     few = 2 < values.size <= most and values[-1] < 2 * values.size
     whole = few and values[0] >= 0 and np.array_equal(values, np.rint(values))
     if not whole:
-        return ""
-    classes = format_setting("classes", f"0-{values[-1]:.0f}")
-    if not void:
-        return classes
-    return setting(" ", ", ").join([classes, format_setting("void", sorted({*void, 255}))])
+        return NOTHING
+    classes = Setting("classes", f"0-{values[-1]:.0f}")
+    return together(classes, Setting("void", sorted({*void, 255}))) if void else together(classes)

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
 from segbench.core.interface import setting
+from segbench.core.messages import Message
 from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
@@ -182,8 +183,16 @@ class LabelTable(CountsTable[LabelCounts]):
         pooled = np.zeros((size, size + 1), np.int64)
         for place, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
             if counts.classes != self.classes:
-                what = f"{name} was counted by the classes {counts.classes}, expected {self.classes}"
-                raise ArgumentError(f"{what}; count all images by the same classes")
+                raise ArgumentError(
+                    Message(
+                        "counted-otherwise",
+                        "{image} was counted by the classes {classes}, expected {expected}; count all images by the "
+                        "same classes",
+                        image=name,
+                        classes=counts.classes,
+                        expected=self.classes,
+                    )
+                )
             matrix = counts.matrix
             parts[:, place] = np.diagonal(matrix), matrix.sum(axis=1), matrix[:, :size].sum(axis=0)
             totals[:, place] = counts.ignored, matrix[:, size].sum()

@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Either, Message, Setting, joined
 from segbench.protocols.class_names import classes_of
 from segbench.protocols.label_rules import VOIDS
 from segbench.protocols.labels.inputs import INSTANCES, LabelMaps
@@ -109,34 +109,56 @@ class Numberings:
     classes: int  # how many are predicted right more often than as any other
     void_stored: bool  # whether the ground truth holds a void value that its map does not name
 
-    def fix(self, given: tuple[str, str]) -> str:
+    def fix(self, given: tuple[str, str]) -> Message:
         """Name the settings that differ from those given, and what no setting does."""
         names = ("gt_map", "pred_map")
-        changed = " and ".join(
-            format_setting(name, text) for name, text, old in zip(names, self.maps, given, strict=True) if text != old
+        changed = joined(
+            (Setting(name, text) for name, text, old in zip(names, self.maps, given, strict=True) if text != old),
+            " and ",
         )
         of_sides = (("the ground truth", self.instances[0]), ("predictions", self.instances[1]))
         sides = " and ".join(side for side, instance in of_sides if instance)
         if not sides:
             return changed
-        saved = f"save labels of {sides}, numpy.where(ids < {INSTANCES}, ids, ids // {INSTANCES})"
-        give = f", and give {changed}" if changed else ""
-        return f"{saved}{give}; or evaluate instances with {setting('segbench objects', 'Objects()')}"
+        saved = Message(
+            "fix",
+            "save labels of {sides}, numpy.where(ids < {multiple}, ids, ids // {multiple})",
+            sides=sides,
+            multiple=INSTANCES,
+        )
+        objects = Either("Objects()", "segbench objects")
+        evaluate = Message("fix", "or evaluate instances with {objects}", objects=objects)
+        return joined([joined([saved, changed], ", and give "), evaluate])
 
-    def what(self, given: tuple[str, str]) -> str:
+    def what(self, given: tuple[str, str]) -> Message:
         """Say which numbers the sides have that the given maps do not expect."""
         parts = []
         for side, name, text, old, instance in zip(
             ("the ground truth", "predictions"), ("gt_map", "pred_map"), self.maps, given, self.instances, strict=True
         ):
-            verb = "seems" if name == "gt_map" else "seem"
+            subject = {"side": side, "seem": "seems" if name == "gt_map" else "seem"}
             if instance:
-                parts.append(f"{side} {verb} to hold ids of instances ({instance} for label {instance // INSTANCES})")
+                parts.append(
+                    Message(
+                        "renumbered",
+                        "{side} {seem} to hold ids of instances ({instance} for label {label})",
+                        **subject,
+                        instance=instance,
+                        label=instance // INSTANCES,
+                    )
+                )
             elif text != old and not text:
-                parts.append(f"{side} {verb} to have the numbers of the classes already, which {named(name)} changes")
+                parts.append(
+                    Message(
+                        "renumbered",
+                        "{side} {seem} to have the numbers of the classes already, which {map} changes",
+                        **subject,
+                        map=Setting(name, None),
+                    )
+                )
             elif text != old:
-                parts.append(f"{side} {verb} to have other numbers than the classes")
-        return ", and ".join(parts)
+                parts.append(Message("renumbered", "{side} {seem} to have other numbers than the classes", **subject))
+        return joined(parts, ", and ")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,19 +170,24 @@ class Renumbered:
     otherwise: Numberings | None = None
 
     @property
-    def what(self) -> str:
+    def what(self) -> Message:
         """What is wrong."""
         if self.otherwise is None:
             return self.likely.what(self.given)
-        return "the ground truth and predictions seem to have different numbers"
+        return Message("renumbered", "the ground truth and predictions seem to have different numbers")
 
     @property
-    def fix(self) -> str:
+    def fix(self) -> Message:
         """Which settings mend it."""
         fix = self.likely.fix(self.given)
         if self.otherwise is None:
             return fix
-        return f"if label 0 of the ground truth is a class, {fix}; if it is void, {self.otherwise.fix(self.given)}"
+        return Message(
+            "fix",
+            "if label 0 of the ground truth is a class, {fix}; if it is void, {otherwise}",
+            fix=fix,
+            otherwise=self.otherwise.fix(self.given),
+        )
 
 
 def maps_to_try(labels: Sequence[int], in_use: tuple[str, str]) -> tuple[str, ...]:

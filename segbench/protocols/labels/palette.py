@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import setting
+from segbench.core.messages import Message, Setting, joined
 from segbench.protocols.class_names import lines_of
 from segbench.protocols.predicted_labels import in_colour
 
@@ -29,7 +29,14 @@ def as_palette(given: Any) -> str:
     if isinstance(given, Mapping):
         given = ";".join(",".join(map(str, (*colour, label))) for colour, label in given.items())
     if not isinstance(given, (str, Path)):
-        raise ArgumentError(f"palette is {given!r:.60}, expected a file, a text or a mapping; {_EXPECTED}")
+        raise ArgumentError(
+            Message(
+                "wrong-palette",
+                "palette is {given}, expected a file, a text or a mapping; {expected}",
+                given=f"{given!r:.60}",
+                expected=_EXPECTED,
+            )
+        )
     text = str(given)
     if not text:
         return ""
@@ -41,13 +48,31 @@ def as_palette(given: Any) -> str:
             continue
         found = _ROW.fullmatch(line)
         if not found or max(map(int, found.groups()[:3])) > 255:
-            raise ArgumentError(f"row {place} of the palette is {line.strip()[:60]!r}; {_EXPECTED}")
+            raise ArgumentError(
+                Message(
+                    "wrong-palette",
+                    "row {row} of the palette is {text!r}; {expected}",
+                    row=place,
+                    text=line.strip()[:60],
+                    expected=_EXPECTED,
+                )
+            )
         *colour, label, name = found.groups()
         if tuple(colour) in rows:
-            raise ArgumentError(f"the colour {','.join(colour)} comes twice in the palette; name it once")
+            raise ArgumentError(
+                Message(
+                    "wrong-palette",
+                    "the colour {colour} comes twice in the palette; name it once",
+                    colour=",".join(colour),
+                )
+            )
         rows[tuple(colour)] = ",".join((*colour, label, *([name] if name else [])))
     if not rows:
-        raise ArgumentError(f"the palette {text[:60]!r} holds no colour; {_EXPECTED}")
+        raise ArgumentError(
+            Message(
+                "wrong-palette", "the palette {text!r} holds no colour; {expected}", text=text[:60], expected=_EXPECTED
+            )
+        )
     return ";".join(rows.values())
 
 
@@ -81,17 +106,23 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
         found: Array = _table(palette)[colours]
         unknown = found == _UNKNOWN
         if unknown.any():
-            listed = _listed(np.unique(colours[unknown]))
-            what = f"{np.count_nonzero(unknown)} pixels have colours that the palette lacks: {listed}"
-            hint = "add these colours to the palette; label maps must not be saved as JPEG, or interpolated"
-            hint += "; label maps that are not in colour must have one channel" * _are_grey(colours)
-            raise DataError(file, what, hint)
+            what = Message(
+                "unknown-colours",
+                "{pixels} pixels have colours that the palette lacks: {colours}",
+                pixels=int(np.count_nonzero(unknown)),
+                colours=_listed(np.unique(colours[unknown])),
+            )
+            hints = ["add these colours to the palette; label maps must not be saved as JPEG, or interpolated"]
+            if _are_grey(colours):
+                hints.append("label maps that are not in colour must have one channel")
+            raise DataError(file, what, joined(hints))
         return found.astype(np.uint16)
     if _are_grey(colours):
         return (colours & np.uint32(255)).astype(np.uint8)
-    shown = _listed(np.unique(colours))
-    hint = f"say which colour is which label: {setting('--palette FILE', 'palette=FILE')} of r,g,b,label,name"
-    raise DataError(file, f"is in colour ({shown}), expected labels", hint)
+    what = Message("in-colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
+    palette_of = Setting("palette", metavar="FILE")
+    hint = Message("fix", "say which colour is which label: {palette} of r,g,b,label,name", palette=palette_of)
+    raise DataError(file, what, hint)
 
 
 def _are_grey(colours: NDArray[np.uint32]) -> bool:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting
 from segbench.protocols.labels.numberings import known_maps
 from segbench.protocols.labels.values import Remapping
 
@@ -42,9 +42,10 @@ class Renumbering:
     defined: bool = False  # whether a data set of these classes comes with the remapping
 
     @property
-    def fix(self) -> str:
+    def fix(self) -> Message:
         """Name the setting."""
-        return format_setting("pred_map", self.remap) + CHOSEN * (not self.shift and not self.defined)
+        chosen = "" if self.shift or self.defined else CHOSEN
+        return Message("fix", "{pred_map}{chosen}", pred_map=Setting("pred_map", self.remap), chosen=chosen)
 
 
 def find_renumbering(

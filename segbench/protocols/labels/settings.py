@@ -13,7 +13,8 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, named, setting
+from segbench.core.interface import format_setting
+from segbench.core.messages import NOTHING, Either, Message, Setting, joined
 from segbench.core.metric import Metric, image_headline
 from segbench.core.notes import Doubt
 from segbench.core.numbers import many
@@ -175,9 +176,19 @@ class Labels(
         if self.classes is not None:
             self._settle_classes(self.classes)
         elif self.names is not None:
-            raise ArgumentError(f"names are those of classes; list them, too: {format_setting('classes')}")
+            lacking = {"classes": Setting("classes")}
+            raise ArgumentError(
+                Message("no-classes", "names are those of classes; list them, too: {classes}", **lacking)
+            )
         elif self.background != ():
-            raise ArgumentError(f"{named('background')} is one of the classes; list them, too: {named('classes')}")
+            raise ArgumentError(
+                Message(
+                    "no-classes",
+                    "{given} is one of the classes; list them, too: {classes}",
+                    given=Setting("background", None),
+                    classes=Setting("classes", None),
+                )
+            )
         else:
             numbered = rules.numbered_by(self.positive, self.predicted_positive)
             void = rules.void_labels(() if self.void is None else self.void)
@@ -195,8 +206,14 @@ class Labels(
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         for name in ("positive", "predicted_positive"):
             if getattr(self, name) is not None:
-                otherwise = f"leave it out, or {format_setting('classes')}"
-                raise ArgumentError(f"{format_setting(name)} has a meaning for masks only; {otherwise}")
+                raise ArgumentError(
+                    Message(
+                        "no-meaning",
+                        "{given} has a meaning for masks only; leave it out, or {classes}",
+                        given=Setting(name),
+                        classes=Setting("classes"),
+                    )
+                )
         names: Sequence[str] | None = self.names
         if isinstance(classes, str):
             labels, read = classes_of(classes)
@@ -268,7 +285,7 @@ class Labels(
         return LabelTable(per_image, self)
 
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
         if complete and not part:
@@ -324,7 +341,7 @@ class Labels(
             renumbered = None if self.masks else self._renumbered_in(found.maps, sample.field)
             if renumbered is None:
                 raise
-            raise DataError(error.path, f"{error.what}; {renumbered.what}", renumbered.fix) from None
+            raise DataError(error.path, joined([error.what, renumbered.what]), renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         notes = found.notes if self.masks else self.notes_on_numbers(found.maps, sample.field, matrix, ignored)
         if not any(isinstance(note, Doubt) for note in notes):  # wrong maps explain labels outside the classes
@@ -427,7 +444,7 @@ class Labels(
                 yield f"{side}: values that {rule} does not name count as the classes of others [{detail}]"
 
     def require_both_sides(
-        self, facts: Mapping[str, Facts], where: str = "the whole set", *, left_out_by: str = ""
+        self, facts: Mapping[str, Facts], where: str = "the whole set", *, left_out_by: Message = NOTHING
     ) -> None:
         """Refuse masks without a positive, or negative, pixel by the rule, and label maps of one class beside void."""
         if not self.masks:
@@ -470,9 +487,15 @@ class Labels(
             return Pictures(drawn, ranks, states=[states], soft=predicted * white, metrics=metrics)
         labels = self._labels
         if len(labels) > _MOST_DRAWN:
-            what = f"{len(labels)} classes, expected at most {_MOST_DRAWN} for the pictures of a report"
-            draws = setting("segbench overlay", "export_overlays")
-            raise DataError(sample.name, what, f"{draws} draws right and wrong pixels of any number")
+            what = Message(
+                "too-many-classes",
+                "{classes} classes, expected at most {most} for the pictures of a report",
+                classes=len(labels),
+                most=_MOST_DRAWN,
+            )
+            overlay = Either("export_overlays", "segbench overlay")
+            hint = Message("fix", "{overlay} draws right and wrong pixels of any number", overlay=overlay)
+            raise DataError(sample.name, what, hint)
         maps = self.maps_of(sample).remapped()
         states = self._states(sample, maps)
         drawn, classes = (places_of(each.labels, labels).astype(np.uint8) for each in maps)
@@ -504,9 +527,11 @@ class Labels(
         maps = self.maps_of(sample).remapped()
         shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
         if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
-            rule = format_setting("predicted_positive")
-            what = f"is a stack of two maps, of which the higher one counts, beside {rule}"
-            raise DataError(sample.predicted_file, what, f"leave out {rule}, or save one map")
+            rule = Setting("predicted_positive")
+            what = Message(
+                "stack-and-rule", "is a stack of two maps, of which the higher one counts, beside {rule}", rule=rule
+            )
+            raise DataError(sample.predicted_file, what, Message("fix", "leave out {rule}, or save one map", rule=rule))
         settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
         wrong = next((hole.pixels for hole in sample.nodata if hole), None)
         return masks_in(maps, sample.field, void=self.void or (), wrong=wrong, **settings)
@@ -542,11 +567,16 @@ def doubts_on_labels(matrix: IntArray) -> tuple[str, ...]:
     return (Doubt(f"{_OUTSIDE} [{many(outside, 'pixel')}]"),) if outside else ()
 
 
-def _count_void(void: int, missing: int) -> str:
+def _count_void(void: int, missing: int) -> Message:
     """Say how to count a label that is void as a class that no pixel has."""
-    gt_map, pred_map = (format_setting(name, f"{void}={missing}") for name in ("gt_map", "pred_map"))
-    count = f"count it: {gt_map}, and {pred_map} if predictions hold it, too"
-    return f"for masks leave out {format_setting('classes')}; or {count}"
+    gt_map, pred_map = (Setting(name, f"{void}={missing}") for name in ("gt_map", "pred_map"))
+    return Message(
+        "fix",
+        "for masks leave out {classes}; or count it: {gt_map}, and {pred_map} if predictions hold it, too",
+        classes=Setting("classes"),
+        gt_map=gt_map,
+        pred_map=pred_map,
+    )
 
 
 def _swapped(counts: LabelCounts) -> LabelCounts:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,25 +37,62 @@ class Remapping:
         for part in text.split(",") if text else ():
             found = _PART.fullmatch(part.strip())
             if not found:
-                raise ArgumentError(f"{part.strip()!r} is not a remapping of labels; {_EXPECTED}")
+                raise ArgumentError(
+                    Message(
+                        "wrong-remapping",
+                        "{text!r} is not a remapping of labels; {expected}",
+                        text=part.strip(),
+                        expected=_EXPECTED,
+                    )
+                )
             value, last, label, last_label = found.groups()
             if value == "*":
                 if last or last_label or others is not None:
-                    raise ArgumentError(f"{part.strip()!r} is not the label of all other values; {_EXPECTED}")
+                    raise ArgumentError(
+                        Message(
+                            "wrong-remapping",
+                            "{text!r} is not the label of all other values; {expected}",
+                            text=part.strip(),
+                            expected=_EXPECTED,
+                        )
+                    )
                 others = int(label)
                 continue
             values = range(int(value), int(last or value) + 1)
             if len(values) > _MOST_VALUES:
-                hint = f"name the values that maps hold, or all others: *={label}"
-                raise ArgumentError(f"{part.strip()!r} is a range of more than {_MOST_VALUES} values; {hint}")
+                raise ArgumentError(
+                    Message(
+                        "wrong-remapping",
+                        "{text!r} is a range of more than {most} values; name the values that maps hold, or all "
+                        "others: *={label}",
+                        text=part.strip(),
+                        most=_MOST_VALUES,
+                        label=label,
+                    )
+                )
             if last_label and int(last_label) - int(label) != len(values) - 1:
-                raise ArgumentError(f"{part.strip()!r} has ranges of different lengths; {_EXPECTED}")
+                raise ArgumentError(
+                    Message(
+                        "wrong-remapping",
+                        "{text!r} has ranges of different lengths; {expected}",
+                        text=part.strip(),
+                        expected=_EXPECTED,
+                    )
+                )
             for place, one in enumerate(values):
                 if one in labels:
-                    raise ArgumentError(f"the value {one} is remapped twice; name it once")
+                    what = Message("wrong-remapping", "the value {value} is remapped twice; name it once", value=one)
+                    raise ArgumentError(what)
                 labels[one] = int(label) + (place if last_label else 0)
             if not values:
-                raise ArgumentError(f"{part.strip()!r} is an empty range; {_EXPECTED}")
+                raise ArgumentError(
+                    Message(
+                        "wrong-remapping",
+                        "{text!r} is an empty range; {expected}",
+                        text=part.strip(),
+                        expected=_EXPECTED,
+                    )
+                )
         return cls(MappingProxyType(labels), others)
 
     @property
@@ -97,7 +135,15 @@ def as_map_text(given: str | Mapping[int, int], name: str) -> str:
     if isinstance(given, Mapping):
         given = ",".join(f"{value}={label}" for value, label in given.items())
     if not isinstance(given, str):
-        raise ArgumentError(f"{name} is {given!r:.60}, expected a text or a mapping; {_EXPECTED}")
+        raise ArgumentError(
+            Message(
+                "wrong-remapping",
+                "{name} is {given}, expected a text or a mapping; {expected}",
+                name=name,
+                given=f"{given!r:.60}",
+                expected=_EXPECTED,
+            )
+        )
     text = given.replace(" ", "")
     Remapping.parse(text)
     return text

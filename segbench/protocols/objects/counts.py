@@ -16,6 +16,7 @@ from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC
 
@@ -84,7 +85,11 @@ class ObjectCounts(Counts):
         number = len(self.labels)
         fit = len(self.things) == len(self.objects) == len(self.sizes) == number
         if not fit or not self.shared.size == self.whole.size == self.sizes.sum() or self.aji.size != 4:
-            raise ArgumentError("the arrays of object counts do not fit each other; take counts from segbench.count")
+            raise ArgumentError(
+                Message(
+                    "unfit-counts", "the arrays of object counts do not fit each other; take counts from segbench.count"
+                )
+            )
 
     @classmethod
     def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
@@ -136,18 +141,30 @@ class ObjectCounts(Counts):
     def sum(cls, counts: Iterable[Self]) -> Self:
         held = list(counts)
         if not held:
-            raise ArgumentError("there are no counts to add up; count an image first")
+            raise ArgumentError(Message("no-counts", "there are no counts to add up; count an image first"))
         kinds = sorted({one.of for one in held})
         if len(kinds) > 1:
-            raise ArgumentError(f"counts of one kind of objects add up, but there are {' and '.join(kinds)}")
+            raise ArgumentError(
+                Message(
+                    "counted-otherwise",
+                    "counts of one kind of objects add up, but there are {kinds}",
+                    kinds=" and ".join(kinds),
+                )
+            )
         by_label = grouped((label, (one, place)) for one in held for place, label in enumerate(one.labels))
         labels = sorted(by_label)
         classes = [by_label[label] for label in labels]
         called = [sorted({one.names[place] for one, place in parts}) for parts in classes]
         for label, names in zip(labels, called, strict=True):
             if len(names) > 1:
-                both = " and ".join(names)
-                raise ArgumentError(f"label {label} is called {both}; counts of the same classes add up")
+                raise ArgumentError(
+                    Message(
+                        "counted-otherwise",
+                        "label {label} is called {names}; counts of the same classes add up",
+                        label=label,
+                        names=" and ".join(names),
+                    )
+                )
         pairs = [[np.stack(one.pairs(place, side)) for one, place in parts] for parts in classes for side in (0, 1)]
         listed = np.hstack([np.zeros((2, 0), np.int64), *(each for parts in pairs for each in parts)])
         return cls.made(

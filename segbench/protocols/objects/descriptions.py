@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.numbers import many, of_all
+from segbench.core.numbers import of_all
 from segbench.core.sample import Maps
-from segbench.loaders.decoded import Source, listed, shown
+from segbench.loaders.decoded import Source, shown
 from segbench.loaders.listing import once
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
 from segbench.loaders.source import LocalFile, read_bounded
@@ -107,7 +107,8 @@ class ObjectMaps(InstanceMaps):
         if not jsons:
             return pairing
         read = [one for one in jsons.values() if one]
-        problems += [DataError(one.path, "has no categories", _FORMAT) for one in read if not one.classes]
+        no_categories = Message("wrong-json", "has no categories")
+        problems += [DataError(one.path, no_categories, _FORMAT) for one in read if not one.classes]
         classes = {label: named for one in read for label, named in one.classes.items()}
         found = _entries(true, jsons, classes, problems)
         found |= _entries(predicted, _jsons_of(predicted, pairing.inputs.prediction, problems), classes, problems)
@@ -124,15 +125,13 @@ def _together(problems: Sequence[DataError]) -> DataError:
     """Return all problems as one error, with a line for each."""
     if len(problems) == 1:
         return problems[0]
-    lines = [f"{error.path}: {line}" for error in problems for line in _lines_of(str(error.what))]
-    hints = dict.fromkeys(str(error.hint) for error in problems if error.hint)
-    return DataError("JSON files", f"have {len(lines)} problems:{listed(lines)}", "; ".join(hints))
-
-
-def _lines_of(what: str) -> list[str]:
-    """Return the lines of a list, else the sentence itself."""
-    sentence, *lines = what.rstrip("\n").split("\n")
-    return [line.strip() for line in lines] or [sentence]
+    lines = [
+        Message("problem", "{file}: {problem}", file=error.path, problem=problem)
+        for error in problems
+        for problem in error.values.get("problems", (error.what,))
+    ]
+    what = Message("wrong-json", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
+    return DataError("JSON files", what, joined(dict.fromkeys(error.hint for error in problems)))
 
 
 def _described(data: bytes, path: Source) -> Maps | None:
@@ -172,7 +171,8 @@ def _jsons_of(files: Iterable[Source], root: str | None, problems: list[DataErro
                     found[folder] = once("segments", str(inside[0]), _read)
                 except DataError as error:
                     found[folder] = None
-                    problems += [error] * (str(error) not in map(str, problems))
+                    if all((error.path, error.what) != (known.path, known.what) for known in problems):
+                        problems.append(error)
                 break
     return found
 
@@ -187,8 +187,13 @@ def _entries(
     found: dict[Source, Described] = {}
     missing = []
     for folder in sorted({Path(str(file)).parent for file in files} - jsons.keys()):
-        inside = f"{shown(folder)}.json beside it, and {many(len(list(folder.glob('*.json'))), 'JSON file')} in it"
-        what = f"has no {inside}, expected one with the classes of its segments, as the ground truth has"
+        what = Message(
+            "no-json",
+            "has no {file} beside it, and {inside:many JSON file} in it, expected one with the classes of its "
+            "segments, as the ground truth has",
+            file=f"{shown(folder)}.json",
+            inside=len(list(folder.glob("*.json"))),
+        )
         problems.append(DataError(shown(folder), what, f"write one of them, and unpack archives; {_HINT}"))
     for file in files:
         if one := jsons.get(Path(str(file)).parent):
@@ -199,10 +204,17 @@ def _entries(
     read = [one for one in jsons.values() if one]
     places = ", ".join(sorted({one.path for one in read}))
     if missing:
-        lack = of_all(len(missing), len(files), "image", "have")
-        what = f"{lack} no segments_info: {first_names(sorted(missing), 10)}"
-        known = next((f", as {shown(name)} has one" for one in read for name in one.segments), "")
-        problems.append(DataError(places, what, f"add an annotation with the file_name of each{known}"))
+        what = Message(
+            "no-annotation",
+            "{lack} no segments_info: {images}",
+            lack=of_all(len(missing), len(files), "image", "have"),
+            images=first_names(sorted(missing), _SHOWN),
+        )
+        fix = Message("fix", "add an annotation with the file_name of each")
+        known = next((shown(name) for one in read for name in one.segments), "")
+        if known:
+            fix = Message("fix", "add an annotation with the file_name of each, as {file} has one", file=known)
+        problems.append(DataError(places, what, fix))
     strange = {
         label: f"category {label}, in {shown(name)}"
         for one in read
@@ -211,8 +223,12 @@ def _entries(
         if classes and label not in classes
     }
     if strange:
-        each = [strange[label] for label in sorted(strange)]
-        problems.append(DataError(places, f"has categories that the ground truth does not list:{listed(each)}", _HINT))
+        what = Message(
+            "unknown-categories",
+            "has categories that the ground truth does not list:\n  {problems:\n  }\n",
+            problems=[strange[label] for label in sorted(strange)],
+        )
+        problems.append(DataError(places, what, _HINT))
     return found
 
 
@@ -221,11 +237,12 @@ def _read(place: str) -> _Json:
     try:
         content = json.loads(read_bounded(place, _LARGEST_BYTES, "segments of images", "split it"))
     except (OSError, ValueError, RecursionError) as error:
-        raise DataError(shown(place), f"is not JSON ({error})", "write the file again") from None
+        what = Message("wrong-json", "is not JSON ({why})", why=str(error))
+        raise DataError(shown(place), what, "write the file again") from None
     annotations = content.get("annotations") if isinstance(content, dict) else None
     _refuse_detections(place, content if annotations is None else annotations)
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
-        raise DataError(shown(place), "has no list of annotations", _FORMAT)
+        raise DataError(shown(place), Message("wrong-json", "has no list of annotations"), _FORMAT)
     problems: list[str] = []
     segments: dict[str, list[Any]] = {}
     without: list[str] = []
@@ -253,7 +270,9 @@ def _read(place: str) -> _Json:
     times = Counter(each for label, (name, _) in categories for each in (f"the id {label}", f"the name {name}"))
     problems += [f"two categories have {each}" for each, number in times.items() if number > 1]
     if problems:
-        raise DataError(shown(place), f"is not as it should be:{listed([*dict.fromkeys(problems)])}", _FORMAT)
+        faults = tuple(dict.fromkeys(problems))
+        what = Message("wrong-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)
+        raise DataError(shown(place), what, _FORMAT)
     return _Json(place, segments, dict(categories))
 
 
@@ -262,10 +281,19 @@ def _refuse_detections(place: str, annotations: Any) -> None:
     first = annotations[0] if isinstance(annotations, list) and annotations else None
     if not isinstance(first, dict) or "segments_info" in first or not {"segmentation", "bbox"} & first.keys():
         return
-    problem = f"holds {many(len(annotations), 'object')} in COCO's detection format, expected its panoptic format"
-    fix = f"draw the objects of each image as ids in a PNG, and list them in segments_info; {_HINT}; or draw numbered "
-    fix += f"objects and give {format_setting('kind', INSTANCES)}"
-    raise DataError(shown(place), problem, fix)
+    what = Message(
+        "detections",
+        "holds {objects:many object} in COCO's detection format, expected its panoptic format",
+        objects=len(annotations),
+    )
+    fix = Message(
+        "fix",
+        "draw the objects of each image as ids in a PNG, and list them in segments_info; {see}; or draw numbered "
+        "objects and give {kind}",
+        see=_HINT,
+        kind=Setting("kind", INSTANCES),
+    )
+    raise DataError(shown(place), what, fix)
 
 
 def _segment(info: Any) -> list[int | None] | None:

@@ -9,13 +9,14 @@ import numpy as np
 
 from segbench.core.arrays import Array, is_whole
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting, named
+from segbench.core.interface import named
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.notes import Doubt
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
 from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
-from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
+from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
 from segbench.protocols.objects.numbering import advice_on_levels, advice_on_masks
 from segbench.protocols.predicted_labels import in_colour
@@ -41,7 +42,7 @@ def maps_of(sample: Sample, rules: Any) -> Maps:
         return _instances(sample, void)
     if rules.kind == COMPONENTS:
         at = None if rules.at is None else (rules.at,)
-        numbers = f"for numbers of objects give {format_setting('kind', INSTANCES)}"
+        numbers = Message("fix", "for numbers of objects give {kind}", kind=Setting("kind", INSTANCES))
         settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": lambda _: numbers}
         mask, (found,) = masks_at(sample, at, above=True, void=void, **settings)
         sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
@@ -58,7 +59,8 @@ def _instances(sample: Sample, void: Sequence[float]) -> Maps:
     maps = _numbers(sample, two_maps(sample, _STACKS))
     for file, values in zip(_files(sample), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
-            what = f"is a mask of 0 and {int(values.max())}, expected a number for each object"
+            value = int(values.max())
+            what = Message("masks", "is a mask of 0 and {value}, expected a number for each object", value=value)
             raise DataError(file, what, advice_on_masks())
     hidden = left_out(sample, sample.ground_truths[0], void)
     if hidden is None:
@@ -74,8 +76,9 @@ def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, 
     pixels[0].pop(_OUTSIDE, None)
     if sample.about[0] is not None:
         if rules.classes is not None or rules.things or tuple(rules.void or ()) != (0,):
-            fix = f"leave out {named('classes')}, {named('things')}, {named('void')}"
-            raise DataError(sample.truth_file, "has a JSON, which names the classes, things and void", fix)
+            what = Message("json-and-settings", "has a JSON, which names the classes, things and void")
+            settings = [Setting(name, None) for name in ("classes", "things", "void")]
+            raise DataError(sample.truth_file, what, Message("fix", "leave out {settings}", settings=settings))
         return _by_json(sample, pixels)
     classes, things = dict(zip(rules.classes or (), rules.names or (), strict=True)), rules.things
     both = zip(_files(sample), pixels, strict=True)
@@ -108,15 +111,36 @@ def _labels(
     labels = {value: value // divisor if value >= divisor else value for value in values}
     known = {value: label for value, label in labels.items() if label not in void}
     strange = {label: value for value, label in known.items() if label not in classes}
-    fix = f"correct {named('divisor')}, which is {divisor}, or " if divisor < _INSTANCES else ""
     if classes and strange:
-        each = [f"class {label}" + f" (value {value})" * (value != label) for label, value in strange.items()]
-        what = f"holds {first_names(each, _LISTED)}, expected the {len(classes)} classes or void"
-        raise DataError(file, what, f"{fix}name them all: {named('classes')}, {named('void')}")
+        listed = [
+            f"class {label}" + (f" (value {value})" if value != label else "") for label, value in strange.items()
+        ]
+        what = Message(
+            "no-class",
+            "holds {labels}, expected the {classes} classes or void",
+            labels=first_names(listed, _LISTED),
+            classes=len(classes),
+        )
+        settings = [Setting("classes", None), Setting("void", None)]
+        fix = Message("fix", "name them all: {settings}", settings=settings)
+        raise DataError(file, what, _divisor_first(divisor, fix))
     if max(labels.values(), default=0) >= MOST_CLASSES:
-        what = f"holds class {max(labels.values())}, expected classes below {MOST_CLASSES}"
-        raise DataError(file, what, f"{fix}save numbers of classes")
+        what = Message(
+            "no-class",
+            "holds class {label}, expected classes below {most}",
+            label=max(labels.values()),
+            most=MOST_CLASSES,
+        )
+        raise DataError(file, what, _divisor_first(divisor, Message("fix", "save numbers of classes")))
     return known
+
+
+def _divisor_first(divisor: int, otherwise: Message) -> Message:
+    """Advise to correct the divisor, where there is one, or what is advised otherwise."""
+    if divisor == _INSTANCES:
+        return otherwise
+    correct = Message("fix", "correct {name}, which is {divisor}", name=Setting("divisor", None), divisor=divisor)
+    return joined([correct, otherwise], ", or ")
 
 
 def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segments, Segments, Classes]:
@@ -138,7 +162,8 @@ def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segme
                 if area is not None and area != areas[number]
             ][:_LISTED]
         if problems:
-            raise DataError(file, "; ".join(problems), "write the map and its JSON from the same segments")
+            what = Message("other-segments", "{problems}", problems="; ".join(problems))
+            raise DataError(file, what, "write the map and its JSON from the same segments")
         crowds = frozenset(number for number, (_, crowd, _) in segments.items() if crowd)
         sides.append(Segments({number: label for number, (label, *_) in segments.items()}, crowds))
         classes |= {label: (name, thing) for label, name, thing in about["classes"]}
@@ -150,13 +175,26 @@ def _combined(sample: Sample) -> Maps:
     pairs = [list(sample.ground_truths), list(sample.predictions)]
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
         found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
-        what = f"panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}"
-        two_files = f"{format_setting('gt_pattern', '*_#')} for files of classes and instances"
-        fix = f"put the JSON beside its unpacked folder, or give {format_setting('divisor', 1000)}, or {two_files}"
+        what = Message(
+            "no-segments",
+            "panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}",
+            found=found,
+        )
+        fix = Message(
+            "fix",
+            "put the JSON beside its unpacked folder, or give {divisor}, or {pattern} for files of classes and "
+            "instances",
+            divisor=Setting("divisor", 1000),
+            pattern=Setting("gt_pattern", "*_#"),
+        )
         raise DataError(sample.truth_file, what, fix)
     files = [name.rpartition("/")[2].lower() for name in sample.truth_files]
     if ("inst" in files[0]) == ("inst" in files[1]):
-        what = f"two maps, {' and '.join(files)}, expected one with 'inst' in its name, and one of classes"
+        what = Message(
+            "no-segments",
+            "two maps, {files}, expected one with 'inst' in its name, and one of classes",
+            files=" and ".join(files),
+        )
         raise DataError(sample.truth_file, what, "rename the maps of instances")
     if "inst" in files[0]:
         pairs[0].reverse()
@@ -177,13 +215,21 @@ def _numbers(sample: Sample, maps: Sequence[Array]) -> Maps:
     found = []
     for file, values in zip(_files(sample), maps, strict=True):
         if in_colour(values):
-            fix = (
-                f"colours are ids with a JSON beside the folder: {format_setting('kind', 'panoptic')}; or save numbers"
+            what = Message("in-colour", "is in colour, expected a number for each object")
+            fix = Message(
+                "fix",
+                "colours are ids with a JSON beside the folder: {kind}; or save numbers",
+                kind=Setting("kind", PANOPTIC),
             )
-            raise DataError(file, "is in colour, expected a number for each object", fix)
+            raise DataError(file, what, fix)
         lowest, highest = float(values.min()), float(values.max())
         if not is_whole(values) or lowest < 0 or highest > _LARGEST:
-            held = f"{lowest:g} to {highest:g}"
-            raise DataError(file, f"holds values from {held}, expected whole numbers from 0", "save numbers of objects")
+            what = Message(
+                "not-whole",
+                "holds values from {lowest:g} to {highest:g}, expected whole numbers from 0",
+                lowest=lowest,
+                highest=highest,
+            )
+            raise DataError(file, what, "save numbers of objects")
         found.append(values.astype(np.int64) if values.dtype.kind == "f" else values)
     return found[0], found[1]

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from segbench.core.capabilities import OnBackground
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting
-from segbench.core.numbers import many
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.protocol import Facts
 from segbench.protocols.objects.choices import COMPONENTS
 
@@ -32,16 +31,23 @@ _LEAST_BACKGROUND, _MOST = 0.1, 0.5
 """Share of an image that is background, below which nothing is said, and share of this that is most of it."""
 
 
-def advice_on_masks() -> str:
+def advice_on_masks() -> Message:
     """Say what to do with masks where objects have numbers."""
-    components = format_setting("kind", COMPONENTS)
-    return f"write a number for each object; if all files are masks, take their connected components: {components}"
+    return Message(
+        "fix",
+        "write a number for each object; if all files are masks, take their connected components: {kind}",
+        kind=Setting("kind", COMPONENTS),
+    )
 
 
-def advice_on_levels(side: Side) -> str:
+def advice_on_levels(side: Side) -> Message:
     """Say what to do with a mask or a soft map where objects have numbers."""
-    cut = format_setting("positive", ">=128") if side == "ground truth" else format_setting("at", 0.5)
-    return f"of masks or soft maps take the connected components: {format_setting('kind', COMPONENTS)} with {cut}"
+    return Message(
+        "fix",
+        "of masks or soft maps take the connected components: {kind} with {cut}",
+        kind=Setting("kind", COMPONENTS),
+        cut=Setting("positive", ">=128") if side == "ground truth" else Setting("at", 0.5),
+    )
 
 
 def parts_of(truth: Array, predicted: Array) -> float:
@@ -99,10 +105,16 @@ def require_numbers(images: Iterable[Facts]) -> None:
             continue
         if _ANOTHER in held or sum(held) < max(_PARTS * len(held), len(held) + _FURTHER_PARTS):
             return  # one object an image; of its prediction, several parts are a poor one
-        holds = "holds" if side == "ground truth" else "hold"
-        what = f"{holds} no number but 1, for {sum(held)} connected parts in {many(len(held), 'image')}"
+        what = Message(
+            "masks",
+            "{hold} no number but 1, for {parts} connected parts in {images:many image}, expected a number for each "
+            "object",
+            hold="holds" if side == "ground truth" else "hold",
+            parts=sum(held),
+            images=len(held),
+        )
         fix = advice_on_masks()
         if side == "predictions" and _NUMBERED in (fact % _SIDE for fact in facts):
-            fix = "number them, as skimage.measure.label(mask) numbers connected parts"
-        fix += "; a single object of several parts may have any number from 2 to 254"
-        raise DataError(side, f"{what}, expected a number for each object", fix)
+            fix = Message("fix", "number them, as skimage.measure.label(mask) numbers connected parts")
+        any_number = "a single object of several parts may have any number from 2 to 254"
+        raise DataError(side, what, joined([fix, any_number]))

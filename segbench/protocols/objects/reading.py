@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.loaders.reading import LABEL_MAPS, LabelMaps
 
 if TYPE_CHECKING:
@@ -25,8 +26,16 @@ class InstanceMaps(LabelMaps):
         if pairing.files or not files:
             return pairing
         place = pairing.inputs.ground_truth if pairing.missing else pairing.inputs.prediction
-        what = f"holds a file for each object, such as {files[0]}, expected a label map for each image"
-        hint = f"number the objects of an image in one map; of the Data Science Bowl StarDist has done so: {_STARDIST}"
+        what = Message(
+            "file-for-each-object",
+            "holds a file for each object, such as {file}, expected a label map for each image",
+            file=files[0],
+        )
+        hint = Message(
+            "fix",
+            "number the objects of an image in one map; of the Data Science Bowl StarDist has done so: {address}",
+            address=_STARDIST,
+        )
         return replace(pairing, problem=DataError(str(place), what, hint), missing=(), extra=())
 
 

@@ -12,7 +12,7 @@ from segbench.core.arguments import as_real, as_whole, check_choice, check_setti
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import NOTHING, Message, Setting, together
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, read_whole
@@ -195,8 +195,16 @@ class Objects(
         for each in fields(self):
             kinds = _ONLY_OF.get(each.name, (self.kind,))
             if self.kind not in kinds and getattr(self, each.name) != each.default:
-                what = f"{named(each.name)} is for {' and '.join(map(str, kinds))}, and these are {self.kind}"
-                raise ArgumentError(f"{what}; give {format_setting('kind', kinds[0])}, or leave it out")
+                raise ArgumentError(
+                    Message(
+                        "no-meaning",
+                        "{given} is for {kinds}, and these are {objects}; give {kind}, or leave it out",
+                        given=Setting(each.name, None),
+                        kinds=" and ".join(map(str, kinds)),
+                        objects=self.kind,
+                        kind=Setting("kind", kinds[0]),
+                    )
+                )
         if self.kind == PANOPTIC:
             self._settle_classes()
         else:
@@ -206,9 +214,9 @@ class Objects(
         settle_mask(self, "best")
         if self.kind != COMPONENTS:
             set_fields(self, reads=replace(self.reads, numbered=SIDES))
-        check_choice(self.connectivity, named("connectivity"), (8, 4))
+        check_choice(self.connectivity, Setting("connectivity", None), (8, 4))
         for name in ("min_true", "min_predicted"):
-            set_fields(self, **{name: as_whole(getattr(self, name), named(name), most=_MOST_PIXELS)})
+            set_fields(self, **{name: as_whole(getattr(self, name), Setting(name, None), most=_MOST_PIXELS)})
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
@@ -216,7 +224,7 @@ class Objects(
 
             set_fields(self, reads=PANOPTIC_MAPS)
         else:
-            set_fields(self, divisor=as_whole(self.divisor, named("divisor"), least=2, most=2**31))
+            set_fields(self, divisor=as_whole(self.divisor, Setting("divisor", None), least=2, most=2**31))
         void = self.void
         if self.classes is not None or self.names is not None:
             rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
@@ -226,10 +234,17 @@ class Objects(
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
         given = listed(things, "things", "(24, 26)", most=MOST_CLASSES + 1)
         refuse_many(given)
-        things = tuple(as_whole(label, named("things")) for label in given)
+        things = tuple(as_whole(label, Setting("things", None)) for label in given)
         wrong = [label for label in things if (labels and label not in labels) or label == 0]
         if wrong:
-            raise ArgumentError(f"{named('things')} holds {wrong[0]}, expected some of the classes, without 0")
+            raise ArgumentError(
+                Message(
+                    "unfit-things",
+                    "{given} holds {label}, expected some of the classes, without 0",
+                    given=Setting("things", None),
+                    label=wrong[0],
+                )
+            )
         set_fields(self, things=things)
 
     def _labels_of(self, text: str) -> Sequence[int]:
@@ -242,12 +257,20 @@ class Objects(
     def _thresholds(self) -> tuple[Fraction, ...]:
         """The thresholds of IoU, as the decimals that they are written as."""
         single = isinstance(self.iou, (int, float)) and not isinstance(self.iou, bool)
-        values = (self.iou,) if single else listed(self.iou, named("iou"), "(0.5, 0.75)")
+        values = (self.iou,) if single else listed(self.iou, Setting("iou", None), "(0.5, 0.75)")
         what = "IoU from 0.5, below which objects have several partners, to 1"
-        read = [as_real(value, named("iou"), what, least=0.5, most=1) for value in values]
+        read = [as_real(value, Setting("iou", None), what, least=0.5, most=1) for value in values]
         found = tuple(sorted({Fraction(str(value)) for value in read}))
         if not found or any(_DECIMALS % each.denominator for each in found):
-            raise ArgumentError(f"{named('iou')} is {read}, expected {what}, of at most six decimal places")
+            raise ArgumentError(
+                Message(
+                    "wrong-value",
+                    "{given} is [{values}], expected {expected}, of at most six decimal places",
+                    given=Setting("iou", None),
+                    values=read,
+                    expected=what,
+                )
+            )
         return found
 
     def signature_fields(self) -> dict[str, str]:
@@ -320,20 +343,25 @@ class Objects(
     def after(self, summary: Summary) -> Objects:
         """Cut scores at the threshold that this run found."""
         if why := summary.undefined.get("ods_threshold"):
-            raise DataError("the best threshold", f"is undefined ({why})", f"choose it: {format_setting('at', 0.5)}")
+            what = Message("undefined", "is undefined ({why})", why=why)
+            raise DataError("the best threshold", what, Message("fix", "choose it: {at}", at=Setting("at", 0.5)))
         return replace(self, at=ThresholdOfSet(summary["ods_threshold"]))
 
     @property
-    def why_not_arrays(self) -> str:
+    def why_not_arrays(self) -> Message:
         if self.at == "best":
-            return f"the best threshold is that of the whole set; give it: {format_setting('at', 0.5)}"
+            at = Setting("at", 0.5)
+            return Message("no-arrays", "the best threshold is that of the whole set; give it: {at}", at=at)
         if self.kind == PANOPTIC and self.divisor is None:
-            divisor = format_setting("divisor", 1000)
-            return f"arrays have no JSON; give maps of class times divisor plus instance, and {divisor}"
-        return ""
+            return Message(
+                "no-arrays",
+                "arrays have no JSON; give maps of class times divisor plus instance, and {divisor}",
+                divisor=Setting("divisor", 1000),
+            )
+        return NOTHING
 
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Refuse thresholds of masks of 0 and 1, and such masks where objects have numbers."""
         if complete:
@@ -368,8 +396,9 @@ class Objects(
     @property
     def expected(self) -> Expected:
         if self.kind != COMPONENTS:
-            masks = setting("--kind components --at 0.5", "kind='components', at=0.5")
-            return Expected(of_soft_maps=f"cut them at a score, for the components of a mask: {masks}")
+            masks = together(Setting("kind", COMPONENTS), Setting("at", 0.5))
+            cut = Message("fix", "cut them at a score, for the components of a mask: {masks}", masks=masks)
+            return Expected(of_soft_maps=cut)
         by_set = self.at == "best"  # a threshold on the scale of the scores, whatever that is
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=by_set, any_range=by_set))
 

@@ -28,6 +28,7 @@ from segbench.core.arguments import Quantize, as_whole, check_settings, listed, 
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
 from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import CLASSES_PRESENT, Metric
 from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Facts, Protocol
@@ -221,7 +222,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         return f"count it: {classes} and {void_without(self.void, labels)}"
 
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Decide nothing; a whole set of which one class alone counts is refused."""
         if complete and not part:

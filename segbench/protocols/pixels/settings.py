@@ -32,6 +32,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
@@ -230,7 +231,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         return [*found, Calibration(images, of_set)] if self.calibration else found
 
     def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: str = "", complete: bool = True, part: bool = False
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
         return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
