@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected
+from segbench.core.messages import Message
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
@@ -198,11 +199,11 @@ class FromFiles(ABC):
 
     @property
     @abstractmethod
-    def why_not_arrays(self) -> str:
+    def why_not_arrays(self) -> Message | str:
         """Why images cannot come as arrays; empty if they can."""
 
     @property
-    def why_not_alone(self) -> str:
+    def why_not_alone(self) -> Message | str:
         """Why `segbench.count` cannot count an image by itself; empty if it can."""
         return self.why_not_arrays
 

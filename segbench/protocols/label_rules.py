@@ -210,7 +210,7 @@ class RuleWithoutVoid(LabelRule):
     with_void: ClassVar[bool] = False
 
 
-Advice = Callable[[Sequence[float], Sequence[float]], str]
+Advice = Callable[[Sequence[float], Sequence[float]], Message | str]
 """Turns the rising values of a file, and those of the other side of its image, into a hint."""
 
 
@@ -618,6 +618,17 @@ def left_out(by: str) -> str:
 def describe(values: Array) -> str:
     """Count and list distinct values."""
     return f"{values.size} distinct values ({listed(values)})"
+
+
+def first_of(values: Array | Sequence[float]) -> tuple[float | str, ...]:
+    """Return values as messages hold them, the first eight of many and three dots, numbers in six digits."""
+    shown = tuple(float(f"{value:g}") for value in values[:8])
+    return (*shown, "...") if len(values) > 8 else shown
+
+
+def counted(values: Array) -> dict[str, Any]:
+    """Return the number of distinct values and the first of them, for a message."""
+    return {"count": values.size, "values": first_of(values)}
 
 
 def listed(values: Array | Sequence[float]) -> str:

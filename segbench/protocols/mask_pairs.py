@@ -18,6 +18,7 @@ from segbench.core.levels import (
     refuse_not_finite,
     scores_of,
 )
+from segbench.core.messages import Message, joined
 from segbench.core.numbers import number, written
 from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
@@ -173,17 +174,17 @@ def _advice_on_values(
     predicted: np.dtype[Any] | None,
     order: str,
     of_labels: OfLabels | None,
-) -> str:
+) -> Message:
     """Say what more than two values of ground truth, or of a prediction of some type, may be."""
     labels = of_labels(values) if of_labels else ""
     if predicted is None:
         small = values[-1] < 2 * len(values) and values[-1] not in VOIDS  # above all labels
         fixes = [order + suggested_positive(values), labels]
-        return "; or ".join(filter(None, reversed(fixes) if small else fixes))
+        return joined(reversed(fixes) if small else fixes, "; or ")
     # Of levels in the lower half of their type, as numbers of labels are, a cut at .5 would leave nothing.
     low = predicted.kind in "iu" and values[-1] <= np.iinfo(predicted).max // 2
     cut = f"cut a soft map at a score, {_cut(values, predicted)}"
-    return "; or ".join(filter(None, [labels, "save masks of 0 and 255"] if low else [cut, labels]))
+    return joined([labels, "save masks of 0 and 255"] if low else [cut, labels], "; or ")
 
 
 def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> str:

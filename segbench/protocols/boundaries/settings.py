@@ -23,7 +23,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     RuleWithoutVoid,
-    describe,
+    counted,
     numbered_by,
     optional_rule,
     perhaps_swapped,
@@ -430,8 +430,8 @@ class Boundaries(
                 name,
                 Message(
                     "several-values",
-                    "{values}, expected 0 and at most one other in a boundary map",
-                    values=describe(values),
+                    "{count} distinct values ({values}), expected 0 and at most one other in a boundary map",
+                    **counted(values),
                 ),
                 fix,
             )

@@ -78,7 +78,7 @@ class MaskRule(RuleWithoutVoid):
                 raise DataError(
                     file,
                     Message(
-                        "no-positive",
+                        "no-positives",
                         "holds values up to {highest:g}, and the rule {rule} finds nothing salient",
                         highest=highest,
                         rule=str(self),
