@@ -193,9 +193,9 @@ def _refuse_unfilled(pixels: IntArray, sizes: IntArray, total: int, what: str, o
             raise ArgumentError(
                 Message(
                     "inconsistent-counts",
-                    "{pixels} {kind} do not fill {parts} of {size} pixels",
+                    "{pixels} {called} do not fill {parts} of {size} pixels",
                     pixels=filled,
-                    kind=what,
+                    called=what,
                     parts=of,
                     size=size,
                 )

@@ -178,9 +178,9 @@ def _pooled(counts: Sequence[ContourCounts]) -> ContourCounts:
             raise ArgumentError(
                 Message(
                     "other-counts",
-                    "counts of the same classes and surface add up, but there are {settings} and {others}",
-                    settings=str(first.settings),
-                    others=str(one.settings),
+                    "counts of the same classes and surface add up, but there are {first} and {other}",
+                    first=str(first.settings),
+                    other=str(one.settings),
                 )
             )
     masks = max(len(one.areas) for one in counts)
