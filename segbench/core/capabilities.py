@@ -401,7 +401,11 @@ def read_published(protocol: Protocol, text: str) -> Published:
     """Read what `Published.to_json` wrote for a protocol."""
     importable = protocol.capability(Importable)
     if importable is None:
-        raise ArgumentError(f"the {protocol.name} protocol has no published metrics to import")
+        raise ArgumentError(
+            Message(
+                "not-published", "the {protocol} protocol has no published metrics to import", protocol=protocol.name
+            )
+        )
     return importable.published(text)
 
 
