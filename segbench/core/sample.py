@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.expected import Expected
+from segbench.core.messages import Message
 from segbench.core.notes import Doubt
 
 if TYPE_CHECKING:
@@ -54,7 +55,9 @@ class Reading(ABC):
     annotators: bool = False  # whether several ground truths of an image are counted together, whatever the settings
     levels: bool = True  # whether whole numbers in predictions are levels of scores
     without_field: str = ""  # why no pixels can be left out by a field of view; empty if they can
-    whole_folders: str = ""  # what else to do where a part of a folder's images is left out; empty if any may be
+    whole_folders: Message | str = (
+        ""  # what else to do where a part of a folder's images is left out; empty if any may be
+    )
     sequences: bool = False  # whether folders are sequences, whose frames may have the same names
     same_labels: int = 0  # how many labels, from 0, mean the same in all images; 0 where only borders and regions count
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative

@@ -14,6 +14,7 @@ from segbench.core.arguments import Quantize
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import DataError
 from segbench.core.levels import are_levels, as_shares, quantized, refuse_not_finite
+from segbench.core.messages import Message
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.defects import Found
 from segbench.protocols.pixels.counting import refuse_unfit_to_round
@@ -27,7 +28,9 @@ def soft_map(name: str, prediction: Array, valid: BoolArray | None, quantize: Qu
     """Give the scores of a map as floats and 0, or levels, to which floats are rounded if wanted, and the highest."""
     if prediction.dtype.kind not in "biuf":
         raise DataError(
-            name, f"scores are of type {prediction.dtype}, expected numbers", "save the map as an image or NPY"
+            name,
+            Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(prediction.dtype)),
+            Message("fix", "save the map as an image or NPY"),
         )
     scores = as_shares(prediction, name, valid)
     if scores.dtype.kind == "f" and quantize:

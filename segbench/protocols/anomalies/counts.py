@@ -23,6 +23,7 @@ from segbench.core.arrays import (
 )
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
 
@@ -80,7 +81,9 @@ class AnomalyCounts(Counts):
             values = np.asarray(getattr(self, name))
             values = frozen(values if values.dtype in (np.float32, np.float64) else as_floats(values, name))
             if values.ndim != 1 or np.isnan(values[:1]).any() or not np.all(values[1:] <= values[:-1]):
-                raise ArgumentError(f"{name} must be one row of numbers that do not rise")
+                raise ArgumentError(
+                    Message("not-falling", "{argument} must be one row of numbers that do not rise", argument=name)
+                )
             object.__setattr__(self, name, values)
         for scores, names, texts in (
             ("scores", ("normal", "image_sizes"), ("normal pixels", "normal images")),
@@ -89,12 +92,29 @@ class AnomalyCounts(Counts):
             for name in names:
                 counts = as_counts(getattr(self, name), name)
                 if counts.size != getattr(self, scores).size:
-                    raise ArgumentError(f"{name} has {counts.size} entries for {getattr(self, scores).size} {scores}")
+                    raise ArgumentError(
+                        Message(
+                            "other-length",
+                            "{argument} has {length} entries for {expected} {scores}",
+                            argument=name,
+                            length=counts.size,
+                            expected=getattr(self, scores).size,
+                            scores=scores,
+                        )
+                    )
                 object.__setattr__(self, name, counts)
             pixels, sizes = (getattr(self, name) for name in names)
             _refuse_unfilled(pixels, sizes, within_total(total_of(pixels), names[0]), *texts)
         if not np.all(self.component_sizes):
-            raise ArgumentError("component_sizes has 0, expected at least 1")
+            raise ArgumentError(
+                Message(
+                    "wrong-value",
+                    "{argument} has {value}, expected {expected}",
+                    argument="component_sizes",
+                    value=0,
+                    expected="at least 1",
+                )
+            )
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
 
     @property
@@ -170,7 +190,16 @@ def _refuse_unfilled(pixels: IntArray, sizes: IntArray, total: int, what: str, o
         totals = {size: filled for size, filled in zip(found.tolist(), sums.tolist(), strict=True) if size}
     for size, filled in totals.items():
         if filled % size:
-            raise ArgumentError(f"{filled} {what} do not fill {of} of {size} pixels")
+            raise ArgumentError(
+                Message(
+                    "inconsistent-counts",
+                    "{pixels} {called} do not fill {parts} of {size} pixels",
+                    pixels=filled,
+                    called=what,
+                    parts=of,
+                    size=size,
+                )
+            )
 
 
 def falling_between(scores: FloatArray, lowest: float, below: float) -> slice:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, named
+from segbench.core.messages import Message, Setting
 from segbench.core.sample import Sample
 from segbench.protocols.label_rules import LabelRule, Positive, refuse_grey_and_void, refuse_scores
 
@@ -77,12 +77,20 @@ def as_defects(found: Any) -> Defects:
 
 def read_defects(place: Any) -> Defects:
     """Read the file of a category, or those of all categories in a folder."""
-    path = Path(as_path(place, named("defects")))
+    path = Path(as_path(place, Setting("defects", None)))
     files = {file.parent.name: file for file in sorted(path.glob(f"*/{FILE}"))} if path.is_dir() else {"": path}
     if path.is_dir() and (path / FILE).is_file():
         files = {"": path / FILE}
     if not files:
-        raise ArgumentError(f"{format_setting('defects', str(path))} holds no {FILE}; {_EXPECTED}")
+        raise ArgumentError(
+            Message(
+                "no-defects",
+                "{setting} holds no {file}; {expected}",
+                setting=Setting("defects", str(path)),
+                file=FILE,
+                expected=_EXPECTED,
+            )
+        )
     return tuple((category, _read(file)) for category, file in files.items())
 
 
@@ -94,12 +102,32 @@ def _read(file: Path) -> tuple[Saturation, ...]:
             for row in rows
         )
     except OSError as error:
-        raise ArgumentError(f"{file} cannot be read ({error.strerror}); {_EXPECTED}") from error
+        raise _unreadable(file, str(error.strerror)) from error
     except (ValueError, TypeError, KeyError) as error:
-        raise ArgumentError(f"{file} cannot be read ({error!r:.80}); {_EXPECTED}") from error
+        raise _unreadable(file, f"{error!r:.80}") from error
     if any(one.threshold <= 0 or (one.relative and one.threshold > 1) for one in found):
-        raise ArgumentError(f"{file} holds a saturation out of range; {_EXPECTED}")
+        raise ArgumentError(
+            Message(
+                "out-of-range",
+                "{file} holds a saturation out of range; {expected}",
+                file=str(file),
+                expected=_EXPECTED,
+            )
+        )
     return tuple(sorted(found))
+
+
+def _unreadable(file: Path, reason: str) -> ArgumentError:
+    """Return the error of a file of defects that cannot be read."""
+    return ArgumentError(
+        Message(
+            "unreadable",
+            "{file} cannot be read ({reason}); {expected}",
+            file=str(file),
+            reason=reason,
+            expected=_EXPECTED,
+        )
+    )
 
 
 class Found(NamedTuple):
@@ -120,10 +148,15 @@ def defects_of(sample: Sample, scores: Array, left_out: BoolArray | None, known:
         values = np.unique(truth[truth > 0])
         rule = next((one for one in rules or () if [one.pixel_value] == values.tolist()), None)
         if values.size and rule is None:
-            held = ", ".join(f"{value:g}" for value in values.tolist()[:4])
-            expected = "the value of one defect in " + FILE
             raise DataError(
-                file, f"holds {held}, expected {expected}", f"give the file of the category: {named('defects')}"
+                file,
+                Message(
+                    "unknown-defect",
+                    "holds {values}, expected the value of one defect in {config}",
+                    values=[f"{value:g}" for value in values.tolist()[:4]],
+                    config=FILE,
+                ),
+                Message("fix", "give the file of the category: {setting}", setting=Setting("defects", None)),
             )
         counted = truth > 0 if left_out is None else (truth > 0) & ~left_out
         places = np.flatnonzero(counted)

@@ -15,7 +15,7 @@ from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, che
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting, named
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like
@@ -58,18 +58,26 @@ Scores = tuple[tuple[str, float], ...]
 
 def read_scores(table: Any) -> Scores:
     """Read the scores of images from the only other column of a CSV file, or take them from a mapping."""
-    where = named("image_scores")
+    source: Setting | str = Setting("image_scores", None)
     if not isinstance(table, Mapping):
         from segbench.loaders.file_list import read_column
 
-        where = as_path(table, where)
-        table = read_column(where)
+        source = as_path(table, source)
+        table = read_column(source)
     found = []
     for name, score in table.items():
         try:
-            value = as_real(float(score), where)
+            value = as_real(float(score), source)
         except (TypeError, ValueError, ArgumentError):
-            raise ArgumentError(f"{where} holds the score {score!r:.40} for {name}, expected a finite number") from None
+            raise ArgumentError(
+                Message(
+                    "not-finite",
+                    "{source} holds the score {score} for {image}, expected a finite number",
+                    source=source,
+                    score=f"{score!r:.40}",
+                    image=str(name),
+                )
+            ) from None
         found.append((str(name), value))
     return tuple(sorted(found))
 
@@ -157,7 +165,7 @@ class Anomalies(
         set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
         numbered, several = numbered_by(self.positive), bool(self.defects)
         set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=several))
-        set_fields(self, quantize=as_quantize(self.quantize, named("quantize")), void=void_values(self.void))
+        set_fields(self, quantize=as_quantize(self.quantize, Setting("quantize", None)), void=void_values(self.void))
         if not isinstance(self.image_scores, tuple):
             set_fields(self, image_scores=read_scores(self.image_scores))
 
@@ -208,17 +216,25 @@ class Anomalies(
         )
 
     @property
-    def why_not_arrays(self) -> str:
+    def why_not_arrays(self) -> Message | str:
         if not self.image_scores:
             return ""
-        scores = format_setting("image_score", "max")
-        return f"{named('image_scores')} names images as files are named; evaluate folders with it, or give {scores}"
+        return Message(
+            "files-needed",
+            "{setting} names images as files are named; evaluate folders with it, or give {otherwise}",
+            setting=Setting("image_scores", None),
+            otherwise=Setting("image_score", "max"),
+        )
 
     @property
-    def why_not_alone(self) -> str:
+    def why_not_alone(self) -> Message | str:
         if not self.defects:
             return self.why_not_arrays
-        return f"{named('defects')} takes each file of an image as a defect: evaluate folders with it, or leave it out"
+        return Message(
+            "files-needed",
+            "{setting} takes each file of an image as a defect: evaluate folders with it, or leave it out",
+            setting=Setting("defects", None),
+        )
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
@@ -234,8 +250,16 @@ class Anomalies(
             known = {name.replace("\\", "/"): one for name, one in self.image_scores}
             known = {PurePosixPath(name).with_suffix("").as_posix(): one for name, one in known.items()} | known
             if sample.name not in known:
-                what = f"no score of the image {sample.name!r} in {named('image_scores')}"
-                raise DataError(file, what, f"add a row {sample.name},SCORE")
+                raise DataError(
+                    file,
+                    Message(
+                        "no-score",
+                        "no score of the image {image!r} in {setting}",
+                        image=sample.name,
+                        setting=Setting("image_scores", None),
+                    ),
+                    Message("fix", "add a row {image},SCORE", image=sample.name),
+                )
             score = known[sample.name]
         defects = None
         if self.defects and not sample.without_truth:
@@ -275,8 +299,20 @@ class Anomalies(
 
         truth, valid = sample.ground_truths[0], sample.field
         if len(sample.ground_truths) > 1 and not self.defects:
-            what = f"{len(sample.ground_truths)} annotators, expected one mask"
-            raise DataError(sample.truth_file, what, f"{take_one()}; of MVTec LOCO give {named('defects')}")
+            raise DataError(
+                sample.truth_file,
+                Message(
+                    "several-annotators",
+                    "{annotators} annotators, expected one mask",
+                    annotators=len(sample.ground_truths),
+                ),
+                Message(
+                    "fix",
+                    "{take_one}; of MVTec LOCO give {setting}",
+                    take_one=take_one(),
+                    setting=Setting("defects", None),
+                ),
+            )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_), valid
         refuse_nan(sample.truth_file, truth)

@@ -29,6 +29,7 @@ import numpy as np
 from segbench.core.arrays import IntArray
 from segbench.core.compiling import helper, int64, uint64
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message, Setting
 
 TIE_BREAKS = 1 << 20
 _ANNOTATOR = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -56,8 +57,16 @@ def costs(shape: tuple[int, ...], max_dist_px: float, pixels: int, annotator: in
     unmatched = max(1, math.ceil(100 * 100 * max_dist_px))
     scale = TIE_BREAKS * (pixels + 1)
     if unmatched * scale >= _LARGEST:
-        what = f"{pixels} ground-truth pixels at a tolerance of {max_dist_px:g} px"
-        raise ArgumentError(f"{what} are too many for exact 64-bit costs; lower max_dist")
+        raise ArgumentError(
+            Message(
+                "too-many-pixels",
+                "{pixels} ground-truth pixels at a tolerance of {tolerance:g} px are too many for exact 64-bit costs; "
+                "lower {setting}",
+                pixels=pixels,
+                tolerance=max_dist_px,
+                setting=Setting("max_dist", None),
+            )
+        )
     steps = np.arange(reach + 1)
     squared = steps[:, None] ** 2 + steps**2
     pair = np.rint(100 * np.sqrt(squared)).astype(np.int64) * scale - unmatched * scale

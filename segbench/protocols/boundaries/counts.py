@@ -9,6 +9,7 @@ import numpy as np
 
 from segbench.core.arrays import IntArray, within_total
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.protocols.common_thresholds import CountsAtThresholds
 
@@ -56,7 +57,7 @@ class BoundaryCounts(CountsAtThresholds):
         for name, counts in zip(self.arrays, self.rows, strict=True):
             within_total(int(counts.max(initial=0)), name)
         if np.any(self.matched_gt > self.total_gt) or np.any(self.matched_pred > self.total_pred):
-            raise ArgumentError("more pixels matched than counted")
+            raise ArgumentError(Message("inconsistent-counts", "more pixels matched than counted"))
 
     @property
     def ground_truth(self) -> str:

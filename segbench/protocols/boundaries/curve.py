@@ -34,6 +34,7 @@ from segbench.core.arguments import set_fields
 from segbench.core.arrays import Array, FloatArray, as_floats, frozen
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import number
 from segbench.core.series import Line, Space
 from segbench.curves.curve import Drawn
@@ -82,11 +83,26 @@ class BoundaryCurve(Drawn):
             values = frozen(as_floats(getattr(self, name), name).copy())
             set_fields(self, **{name: values})
             if values.ndim != 1 or not values.size:
-                raise ArgumentError(f"{name} has shape {values.shape}, expected one dimension and a point")
+                raise ArgumentError(
+                    Message(
+                        "wrong-shape",
+                        "{argument} has shape ({shape}), expected one dimension and a point",
+                        argument=name,
+                        shape=values.shape,
+                    )
+                )
             if values.size != self.thresholds.size:
-                raise ArgumentError(f"{name} has {values.size} entries for {self.thresholds.size} thresholds")
+                raise ArgumentError(
+                    Message(
+                        "other-length",
+                        "{argument} has {length} entries for {expected} thresholds",
+                        argument=name,
+                        length=values.size,
+                        expected=self.thresholds.size,
+                    )
+                )
             if name != "thresholds" and not np.all((values >= 0) & (values <= 1)):
-                raise ArgumentError(f"{name} must lie in [0, 1]")
+                raise ArgumentError(Message("out-of-range", "{argument} must lie in [0, 1]", argument=name))
 
     @property
     def f(self) -> FloatArray:

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import named
 from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
+from segbench.core.messages import Message, Setting
 from segbench.core.numbers import written
 from segbench.loaders.repairs import require_same_size
 
@@ -36,8 +36,15 @@ def as_scores(scores: ArrayLike, name: str) -> FloatArray:
     if array.dtype in (np.uint8, np.uint16):
         return np.ascontiguousarray(array / np.float64(np.iinfo(array.dtype).max))
     if array.dtype.kind not in "bf":
-        what = f"{name} has type {array.dtype}, expected uint8, uint16, bool or floats"
-        raise ArgumentError(f"{what}: the full scale of others is unknown")
+        raise ArgumentError(
+            Message(
+                "unknown-scale",
+                "{argument} has type {dtype}, expected uint8, uint16, bool or floats: "
+                "the full scale of others is unknown",
+                argument=name,
+                dtype=str(array.dtype),
+            )
+        )
     refuse_not_finite(name, array)
     return np.ascontiguousarray(array, dtype=np.float64)
 
@@ -45,13 +52,19 @@ def as_scores(scores: ArrayLike, name: str) -> FloatArray:
 def as_thresholds(thresholds: int | ArrayLike) -> FloatArray:
     """Read a number of thresholds, evenly spaced as in the official code, or a rising list of them."""
     if np.ndim(thresholds) == 0:
-        thresholds = as_whole(thresholds, named("thresholds"), least=1, most=_MOST_THRESHOLDS)
+        thresholds = as_whole(thresholds, Setting("thresholds", None), least=1, most=_MOST_THRESHOLDS)
         # With k / (K + 1), which may differ in the last bit, an official example has the area .3069 instead of .3076.
         return np.linspace(1 / (thresholds + 1), 1 - 1 / (thresholds + 1), int(thresholds))
     array = as_floats(thresholds, "thresholds")
     if array.ndim != 1 or not array.size or not np.isfinite(array).all() or np.any(np.diff(array) <= 0):
-        what = f"{named('thresholds')} is {thresholds!r}"
-        raise ArgumentError(f"{what}; give a number of them, or a list of rising finite scores")
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{argument} is {value}; give a number of them, or a list of rising finite scores",
+                argument=Setting("thresholds", None),
+                value=repr(thresholds),
+            )
+        )
     return array
 
 
@@ -63,19 +76,28 @@ def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
 
 def check_unit_range(scores: FloatArray, name: str) -> None:
     """Refuse scores outside [0, 1], which evenly spaced thresholds would misread."""
-    why = "but evenly spaced thresholds are for [0, 1]"
-    refuse_beyond_unit(name, scores, why, ", or give the thresholds as a list")
+    refuse_beyond_unit(
+        name, scores, "but evenly spaced thresholds are for [0, 1]", ", or give the thresholds as a list"
+    )
 
 
 def as_tolerance(max_dist: float | str) -> float | str:
     """Read a tolerance: a fraction of the image's diagonal, or pixels as text, ``"2px"``, which stays text."""
-    name, expected = named("max_dist"), "a fraction of the diagonal, 0.0075, or pixels, 2px"
+    name, expected = Setting("max_dist", None), "a fraction of the diagonal, 0.0075, or pixels, 2px"
     if not isinstance(max_dist, str):
         return as_real(max_dist, name, expected, least=0, most=1)
     try:
         number = float(max_dist.removesuffix("px"))
     except ValueError:
-        raise ArgumentError(f"{name} is {max_dist!r:.60}, expected {expected}") from None
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{argument} is {value!r:.60}, expected {expected}",
+                argument=name,
+                value=max_dist,
+                expected=expected,
+            )
+        ) from None
     if not max_dist.endswith("px"):
         return as_real(number, name, expected, least=0, most=1)
     return f"{written(as_real(number, name, 'a number of pixels from 0 to 1000', least=0, most=1000))}px"
@@ -94,7 +116,11 @@ def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:
     try:
         parts: list[Any] = list(maps)  # type: ignore[arg-type]  # an array of three dimensions iterates over maps
     except TypeError:
-        raise ArgumentError(f"found {maps!r:.60}, expected a map of shape (height, width), or several") from None
+        raise ArgumentError(
+            Message(
+                "no-array", "found {value}, expected a map of shape (height, width), or several", value=f"{maps!r:.60}"
+            )
+        ) from None
     return [parts] if parts and all(np.ndim(part) == 1 for part in parts) else parts
 
 
@@ -102,7 +128,7 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
     """Read one map, or several of one size."""
     read_maps = [read(part, f"{name} {k}") for k, part in enumerate(parts_of(maps))]
     if not read_maps:
-        raise ArgumentError(f"{name}: the list is empty; give at least one map")
+        raise ArgumentError(Message("no-maps", "{argument}: the list is empty; give at least one map", argument=name))
     require_same_size([(f"{name} {k}", each.shape) for k, each in enumerate(read_maps)])
     return read_maps
 
@@ -119,8 +145,11 @@ def _as_drawn(mask: ArrayLike, name: str) -> BoolArray:
         return drawn
     values = np.asarray(mask)[drawn]
     if values.size and (values != values[0]).any():
-        what = f"{np.unique(values).size} values besides 0, expected at most one"
-        raise DataError(name, what, "scores come before ground truths; of grey levels say what is drawn: levels >= 128")
+        raise DataError(
+            name,
+            Message("several-values", "{number} values besides 0, expected at most one", number=np.unique(values).size),
+            Message("fix", "scores come before ground truths; of grey levels say what is drawn: levels >= 128"),
+        )
     return drawn
 
 
@@ -133,7 +162,14 @@ def as_plane(array: ArrayLike, name: str) -> Array:
     """Read an array of height and width."""
     plane = as_array(array, name)
     if plane.ndim != 2:
-        raise ArgumentError(f"{name} has shape {plane.shape}, expected (height, width)")
+        raise ArgumentError(
+            Message(
+                "wrong-shape",
+                "{argument} has shape ({shape}), expected (height, width)",
+                argument=name,
+                shape=plane.shape,
+            )
+        )
     return plane
 
 
@@ -194,5 +230,12 @@ def label_boundaries(label_map: ArrayLike) -> BoolArray:
 def sample_ucm2(ucm2: Array) -> Array:
     """Sample the contour map of image size from one of double size."""
     if ucm2.ndim != 2 or min(ucm2.shape) < 3 or not all(side % 2 for side in ucm2.shape):
-        raise ArgumentError(f"ucm2 has shape {ucm2.shape}, expected (2 height + 1, 2 width + 1)")
+        raise ArgumentError(
+            Message(
+                "wrong-shape",
+                "{argument} has shape ({shape}), expected (2 height + 1, 2 width + 1)",
+                argument="ucm2",
+                shape=ucm2.shape,
+            )
+        )
     return ucm2[2::2, 2::2]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import MEAN_UNITS, BoolArray, FloatArray
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.numbers import verb
 from segbench.core.series import Space
@@ -182,7 +183,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
-            raise ArgumentError("boundary counts have no ROC curve: true negatives are undefined")
+            raise ArgumentError(Message("no-roc", "boundary counts have no ROC curve: true negatives are undefined"))
         matched_gt, total_gt, matched_pred, total_pred = np.moveaxis(of["counts"], 1, 0)
         return precision_at(at, ratio(matched_gt, total_gt), ratio(matched_pred, total_pred))
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from segbench.core.capabilities import Published
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, as_file_name, rows_of, text_of
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -56,7 +57,10 @@ def _printed(counts: BoundaryCounts) -> BoundaryCounts:
     """Take the thresholds as they will be read."""
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
     if np.any(np.diff(thresholds) <= 0):
-        raise DataError("thresholds", "some are the same in six digits, all that the official files hold")
+        raise DataError(
+            "thresholds",
+            Message("equal-thresholds", "some are the same in six digits, all that the official files hold"),
+        )
     return replace(counts, thresholds=thresholds)
 
 

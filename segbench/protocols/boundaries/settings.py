@@ -11,7 +11,7 @@ from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.interface import format_setting, named
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
@@ -23,7 +23,7 @@ from segbench.protocols.label_rules import (
     LabelRule,
     Positive,
     RuleWithoutVoid,
-    describe,
+    counted,
     numbered_by,
     optional_rule,
     perhaps_swapped,
@@ -171,21 +171,42 @@ class Boundaries(
         check_settings(self)
         set_fields(self, max_dist=as_tolerance(self.max_dist), thresholds=number_or_list(self.thresholds))
         if not isinstance(self.max_dist, str) and self.max_dist > _MOST_DIST:
-            what = f"{named('max_dist')} is {self.max_dist:g} of the diagonal, expected at most {_MOST_DIST}"
-            raise ArgumentError(f"{what}; 0.75 % is 0.0075, and 2px are 2 pixels")
+            raise ArgumentError(
+                Message(
+                    "wrong-value",
+                    "{argument} is {value:g} of the diagonal, expected at most {expected}; "
+                    "0.75 % is 0.0075, and 2px are 2 pixels",
+                    argument=Setting("max_dist", None),
+                    value=self.max_dist,
+                    expected=_MOST_DIST,
+                )
+            )
         set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"), positive=optional_rule(self.positive))
         numbered: tuple[Side, ...] = ("ground truth",) if self.label_maps else numbered_by(self.positive)
         set_fields(self, reads=replace(self.reads, numbered=numbered))
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:
-                raise ArgumentError(f"{named('nms')} is {self.nms!r}, expected radius,border,multiplier as in 1,5,1.01")
+                raise ArgumentError(
+                    Message(
+                        "wrong-value",
+                        "{argument} is {value}, expected radius,border,multiplier as in 1,5,1.01",
+                        argument=Setting("nms", None),
+                        value=repr(self.nms),
+                    )
+                )
             set_fields(self, nms=as_suppression(*suppression))
         if self.category is not None:
-            set_fields(self, category=as_whole(self.category, named("category"), least=1))
+            set_fields(self, category=as_whole(self.category, Setting("category", None), least=1))
         if self.positive is not None and self.label_maps:
-            both = f"{named('positive')} and {named('label_maps')}"
-            raise ArgumentError(f"{both} exclude each other: all labels of a label map count")
+            raise ArgumentError(
+                Message(
+                    "exclusive-settings",
+                    "{setting} and {other} exclude each other: all labels of a label map count",
+                    setting=Setting("positive", None),
+                    other=Setting("label_maps", None),
+                )
+            )
 
     def signature_fields(self) -> dict[str, str]:
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
@@ -361,12 +382,30 @@ class Boundaries(
     def _of_category(self, sample: Sample) -> BoolArray:
         name = sample.truth_file
         if not sample.categories_drawn:
-            raise DataError(name, f"holds no boundaries of categories, but category {self.category} was selected")
+            raise DataError(
+                name,
+                Message(
+                    "no-categories",
+                    "holds no boundaries of categories, but category {category} was selected",
+                    category=self.category,
+                ),
+            )
         number = len(sample.ground_truths)
         if self.category is None or not 1 <= self.category <= number:
-            chosen = "none was selected" if self.category is None else f"{self.category} is none of them"
-            what = f"holds boundaries of {number} categories, and {chosen}"
-            raise DataError(name, what, f"choose one of 1 to {number}: {format_setting('category', 1)}")
+            problem = Message(
+                "no-category", "holds boundaries of {categories} categories, and none was selected", categories=number
+            )
+            if self.category is not None:
+                problem = Message(
+                    "unknown-category",
+                    "holds boundaries of {categories} categories, and {category} is none of them",
+                    categories=number,
+                    category=self.category,
+                )
+            fix = Message(
+                "fix", "choose one of 1 to {categories}: {setting}", categories=number, setting=Setting("category", 1)
+            )
+            raise DataError(name, problem, fix)
         return sample.ground_truths[self.category - 1] != 0
 
     def _boundary_map(self, name: str, ground_truth: Array) -> BoolArray:
@@ -381,9 +420,21 @@ class Boundaries(
         boundary: BoolArray = ground_truth != 0
         if ground_truth.dtype != np.bool_ and not np.all(ground_truth[boundary] == ground_truth.max()):
             values = np.unique(ground_truth)
-            what = f"{describe(values)}, expected 0 and at most one other in a boundary map"
-            hint = perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=False)
-            raise DataError(name, what, f"{hint}; or {format_setting('label_maps', True)} if these are labels")
+            fix = Message(
+                "fix",
+                "{positive}; or {label_maps} if these are labels",
+                positive=perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=False),
+                label_maps=Setting("label_maps", True),
+            )
+            raise DataError(
+                name,
+                Message(
+                    "several-values",
+                    "{count} distinct values ({values}), expected 0 and at most one other in a boundary map",
+                    **counted(values),
+                ),
+                fix,
+            )
         return boundary
 
 

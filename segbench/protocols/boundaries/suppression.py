@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from segbench.core.arrays import Array, FloatArray
 from segbench.core.compiling import kernel
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.protocols.boundaries.inputs import as_radius, as_scores, as_suppression
 
 _ORIENTATION_RADIUS = 4
@@ -76,7 +77,15 @@ def nms(
         return soft.copy()
     largest = np.abs(soft).max()
     if largest > _LARGEST_SCORE:
-        raise DataError("prediction", f"scores up to {largest:g} in size, expected at most {_LARGEST_SCORE:g}")
+        raise DataError(
+            "prediction",
+            Message(
+                "too-large-scores",
+                "scores up to {highest:g} in size, expected at most {expected:g}",
+                highest=largest,
+                expected=_LARGEST_SCORE,
+            ),
+        )
     soft = _triangle(soft, smoothing)
     kept = suppress(soft, _orientation(_triangle(soft, _ORIENTATION_RADIUS)), radius, multiplier)
     for axis, side in enumerate(soft.shape):

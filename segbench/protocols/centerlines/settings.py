@@ -11,7 +11,7 @@ from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import named
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds
@@ -101,7 +101,14 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
 
         check_settings(self)
         if self.at is not None and self.thresholds is not None:
-            raise ArgumentError(f"{named('at')} and {named('thresholds')} exclude each other: leave one out")
+            raise ArgumentError(
+                Message(
+                    "exclusive-settings",
+                    "{setting} and {other} exclude each other: leave one out",
+                    setting=Setting("at", None),
+                    other=Setting("thresholds", None),
+                )
+            )
         settle_mask(self)
         if self.thresholds is not None:
             set_fields(self, thresholds=number_or_list(self.thresholds))

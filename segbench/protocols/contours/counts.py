@@ -13,6 +13,7 @@ from segbench.core.arguments import as_whole
 from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.protocols.class_names import read_classes
 from segbench.protocols.contours.distances import Distances
 from segbench.protocols.contours.measures import Mask
@@ -24,7 +25,9 @@ NO_MATRIX: IntArray = np.zeros((0, 1), np.int64)
 
 _TABLES = {"areas": 3, "bands": 3, "davis": 4, "sizes": 2}
 _LISTS = ("squared", "units", "halves")
-_DIFFERENT = "the arrays of contour counts are of different masks; take counts from segbench.count"
+_DIFFERENT = Message(
+    "inconsistent-counts", "the arrays of contour counts are of different masks; take counts from segbench.count"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,7 +109,15 @@ class ContourCounts(Counts):
             raise ArgumentError(_DIFFERENT)
         object.__setattr__(self, "matrix", frozen(matrix.reshape(size, size + 1)))
         if self.surface not in ("pixels", "lengths"):
-            raise ArgumentError(f"surface is {self.surface!r}, expected 'pixels' or 'lengths'")
+            raise ArgumentError(
+                Message(
+                    "wrong-value",
+                    "{argument} is {value!r}, expected {expected}",
+                    argument="surface",
+                    value=self.surface,
+                    expected="'pixels' or 'lengths'",
+                )
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -156,7 +167,7 @@ class ContourCounts(Counts):
         for some in iter(lambda: list(islice(rest, 64)), []):  # so that those of very many images are not held together
             total = _pooled(some if total is None else [total, *some])
         if total is None:
-            raise ArgumentError("there are no counts to add up; count an image first")
+            raise ArgumentError(Message("nothing-counted", "there are no counts to add up; count an image first"))
         return total
 
 
@@ -164,8 +175,14 @@ def _pooled(counts: Sequence[ContourCounts]) -> ContourCounts:
     first = counts[0]
     for one in counts:
         if one.settings != first.settings:
-            what = f"counts of the same classes and surface add up, but there are {first.settings} and {one.settings}"
-            raise ArgumentError(what)
+            raise ArgumentError(
+                Message(
+                    "other-counts",
+                    "counts of the same classes and surface add up, but there are {first} and {other}",
+                    first=str(first.settings),
+                    other=str(one.settings),
+                )
+            )
     masks = max(len(one.areas) for one in counts)
     parts: dict[str, Any] = {}
     for name, width in _TABLES.items():

@@ -9,7 +9,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Either, Message, Setting, as_message, joined, write
 from segbench.core.sample import Sample, Side
 from segbench.protocols.contours.counts import NO_MATRIX
 from segbench.protocols.label_rules import (
@@ -17,9 +17,9 @@ from segbench.protocols.label_rules import (
     ManyValuesError,
     Positive,
     are_grey_levels,
-    describe,
+    counted,
     equals_any,
-    listed,
+    first_of,
 )
 from segbench.protocols.labels.counting import count_maps
 from segbench.protocols.labels.inputs import label_maps, likely_classes
@@ -30,6 +30,7 @@ from segbench.protocols.predicted_labels import in_colour
 MOST_OBJECTS = 254
 NO_OBJECT = 255.0
 """What DAVIS's annotations hold where they leave open what is there; its code for given objects sets it to 0."""
+_NO_VOLUMES = f"contours are measured in two dimensions: save one image per slice, or {VOLUMES}"
 
 
 class Places(NamedTuple):
@@ -52,18 +53,24 @@ class Places(NamedTuple):
 
 def places_of_mask(sample: Sample, *, positive: Positive | None, void: Sequence[float], at: float | None) -> Places:
     """Read a mask, and a predicted mask or a soft map."""
-    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": no_volumes(), "of_labels": _of_labels}
+    settings: dict[str, Any] = {"positive": positive, "void": void, "no_volumes": _NO_VOLUMES, "of_labels": _of_labels}
     mask, (found,) = masks_at(sample, None if at is None else (at,), **settings)
     return Places((~mask).view(np.uint8), (~found).view(np.uint8), 1)
 
 
-def _of_labels(values: Sequence[float]) -> str:
+def _of_labels(values: Sequence[float]) -> Message:
     """Say how label maps of these values are measured."""
-    classes = likely_classes(np.asarray(values), MANY_LEVELS) or setting("--classes 0-18", "classes='0-18'")
+    classes = likely_classes(np.asarray(values), MANY_LEVELS) or Setting("classes", "0-18")
     if values[0] != 0:
-        return f"for label maps name {classes}"
-    background = setting("--background 0", f"Contours({classes}, background=0)")
-    return f"for label maps name {classes}, with {background} if 0 is background"
+        return Message("fix", "for label maps name {classes}", classes=classes)
+    return Message(
+        "fix",
+        "for label maps name {classes}, with {opens}{background}{closes} if 0 is background",
+        classes=classes,
+        opens=Either(f"Contours({write(classes, 'python')}, ", ""),
+        background=Setting("background", 0),
+        closes=Either(")", ""),
+    )
 
 
 def places_of_classes(
@@ -89,57 +96,72 @@ def places_of_classes(
 def places_of_objects(sample: Sample, *, void: Sequence[float]) -> Places:
     """Read maps of numbered objects, 0 for the background; 255 is background in the ground truth alone, as in DAVIS."""
     refuse_numbers_with_loss(sample, _advice_on_levels)
-    truth, predicted = two_maps(sample, no_volumes())
+    truth, predicted = two_maps(sample, _NO_VOLUMES)
     none = left_out(sample, truth, void)
     files = sample.truth_file, sample.predicted_file
     for file, numbers in zip(files, (truth, predicted), strict=True):
         if in_colour(numbers):
-            fix = "save the number of its object for each pixel, for instance the index of its colour in a palette"
-            raise DataError(file, "is in colour, expected the number of an object for each pixel", fix)
+            raise DataError(
+                file,
+                Message("in-colour", "is in colour, expected the number of an object for each pixel"),
+                Message(
+                    "fix",
+                    "save the number of its object for each pixel, for instance the index of its colour in a palette",
+                ),
+            )
     true_objects = np.where(equals_any(truth, (NO_OBJECT,)), truth.dtype.type(0), truth)
     objects = []
     for file, numbers in zip(files, (true_objects, predicted), strict=True):
-        counted = numbers if none is None else np.where(none, numbers.dtype.type(0), numbers)
-        if not np.array_equal(counted, np.rint(counted)) or counted.min() < 0 or counted.max() > MOST_OBJECTS:
-            held = np.unique(counted)
-            what = f"holds {describe(held)}, expected numbers of objects from 0 to {MOST_OBJECTS}"
+        inside = numbers if none is None else np.where(none, numbers.dtype.type(0), numbers)
+        if not np.array_equal(inside, np.rint(inside)) or inside.min() < 0 or inside.max() > MOST_OBJECTS:
+            values = np.unique(inside)
+            problem = Message(
+                "not-numbered",
+                "holds {count} distinct values ({values}), expected numbers of objects from 0 to {expected}",
+                **counted(values),
+                expected=MOST_OBJECTS,
+            )
             if file == sample.truth_file:
-                raise DataError(file, what, advice_on_objects([], held.tolist()))
-            raise ManyValuesError(file, what, np.unique(truth).tolist(), advice_on_objects, held.tolist())
-        objects.append(counted.astype(np.int64))
+                raise DataError(file, problem, advice_on_objects([], values.tolist()))
+            raise ManyValuesError(file, problem, np.unique(truth).tolist(), advice_on_objects, values.tolist())
+        objects.append(inside.astype(np.int64))
     number = int(max(each.max() for each in objects))
     truth, predicted = (np.where(each == 0, number, each - 1) for each in objects)
     return Places.of(truth, predicted, none, number)
 
 
-def advice_on_objects(true_values: Sequence[float], predicted: Sequence[float]) -> str:
+def advice_on_objects(true_values: Sequence[float], predicted: Sequence[float]) -> Message:
     """Say how predictions of these values get the numbers of the objects in the ground truth, given its values."""
     numbers = [value for value in true_values if value not in (0, NO_OBJECT)]
     if not numbers and NO_OBJECT in true_values:
         numbers = [NO_OBJECT]
-    by_hand = "save the number of its object for each pixel, and 0 for none"
+    by_hand = Message("fix", "save the number of its object for each pixel, and 0 for none")
     others = set(predicted) - {0, NO_OBJECT}
     if others and NO_OBJECT in predicted and others.issubset(numbers):
-        return f"save 0, and not {NO_OBJECT:g}, where no object is predicted"
+        return Message("fix", "save 0, and not {value}, where no object is predicted", value=NO_OBJECT)
     if not numbers:
         return by_hand
     if len(numbers) > 1:
-        return f"{by_hand}; the ground truth numbers {listed(numbers)}"
-    mask = format_setting("positive", numbers[0])
+        return Message(
+            "fix", "{by_hand}; the ground truth numbers {numbers}", by_hand=by_hand, numbers=first_of(numbers)
+        )
+    mask = as_message(Setting("positive", numbers[0]))
     if np.count_nonzero(predicted) > 1:
         shares = min(predicted) >= 0 and max(predicted) <= 1
         soft = shares or are_grey_levels(predicted)
-        mask += f" and {format_setting('at', 0.5)}" if soft else " and save masks of 0 and 255"
-    return f"if {numbers[0]:g} is the only object of every sequence, {mask}; otherwise {by_hand}"
+        mask = joined([mask, Setting("at", 0.5) if soft else "save masks of 0 and 255"], " and ")
+    return Message(
+        "fix",
+        "if {number:g} is the only object of every sequence, {mask}; otherwise {by_hand}",
+        number=numbers[0],
+        mask=mask,
+        by_hand=by_hand,
+    )
 
 
-def _advice_on_levels(side: Side) -> str:
+def _advice_on_levels(side: Side) -> Message:
     """Say what to do with the masks of a single object where objects have numbers."""
-    positive = format_setting("positive", ">=128")
-    cut = positive if side == "ground truth" else f"{positive} and {format_setting('at', 0.5)}"
-    return f"for masks of a single object give {cut}"
-
-
-def no_volumes() -> str:
-    """Say what to do with volumes."""
-    return f"contours are measured in two dimensions: save one image per slice, or {VOLUMES}"
+    settings = [Setting("positive", ">=128")]
+    if side == "prediction":
+        settings.append(Setting("at", 0.5))
+    return Message("fix", "for masks of a single object give {settings}", settings=joined(settings, " and "))

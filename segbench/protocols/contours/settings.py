@@ -14,8 +14,7 @@ from segbench.core.arguments import as_real, check_choice, check_settings, liste
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting, named
-from segbench.core.messages import NOTHING, Message
+from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
@@ -201,7 +200,9 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         if self.sequences and self.positive is None:
             set_fields(self, reads=replace(self.reads, same_labels=1, numbered=SIDES))
         if self.sequences and not self.all_frames:
-            otherwise = f"or count what is there as all frames, {format_setting('all_frames', True)}"
+            otherwise = Message(
+                "fix", "or count what is there as all frames, {setting}", setting=Setting("all_frames", True)
+            )
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
         self._refuse_pairs()
         if self._of_classes:
@@ -221,20 +222,39 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
 
     def _differ(self, convention: str, name: str, value: Any) -> ArgumentError:
         """Return the error for a setting that is not that of the tool asked for."""
-        both = f"{format_setting('convention', convention)} and {format_setting(name, value)}"
-        return ArgumentError(f"{both} differ; leave one out")
+        return ArgumentError(
+            Message(
+                "exclusive-settings",
+                "{setting} and {other} differ; leave one out",
+                setting=Setting("convention", convention),
+                other=Setting(name, value),
+            )
+        )
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
         defaults: dict[str, Any] = {each.name: each.default for each in fields(self)}
         defaults |= _OF_TOOLS["metrics-reloaded"]
         objects = self.sequences and self.positive is None
-        decides = named("palette" if self.classes is None else "classes")
-        of_labels = f"is for label maps; name their classes, {named('classes')}, or leave it out"
-        of_masks = f"is not for label maps; leave it or {decides} out"
-        one_mask = f"needs a single mask in each frame of sequences; give {named('positive')}, too"
-        of_sequences = f"is for sequences; add {format_setting('sequences', True)}, or leave it out"
-        no_effect = "has no effect on sequences, of which J and F are measured; leave it out"
+        of_labels = Message(
+            "text",
+            "is for label maps; name their classes, {classes}, or leave it out",
+            classes=Setting("classes", None),
+        )
+        of_masks = Message(
+            "text",
+            "is not for label maps; leave it or {other} out",
+            other=Setting("palette" if self.classes is None else "classes", None),
+        )
+        one_mask = Message(
+            "text",
+            "needs a single mask in each frame of sequences; give {positive}, too",
+            positive=Setting("positive", None),
+        )
+        of_sequences = Message(
+            "text", "is for sequences; add {sequences}, or leave it out", sequences=Setting("sequences", True)
+        )
+        no_effect = Message("text", "has no effect on sequences, of which J and F are measured; leave it out")
         for refused, names, reason in (
             (not self._of_classes, ("names", "background", "gt_map", "pred_map"), of_labels),
             (self._of_classes, ("at", "positive", "sequences"), of_masks),
@@ -244,23 +264,32 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         ):
             wrong = [name for name in names if getattr(self, name) != defaults[name]]
             if refused and wrong:
-                raise ArgumentError(f"{named(wrong[0])} {reason}")
+                raise ArgumentError(
+                    Message("unfit-setting", "{setting} {reason}", setting=Setting(wrong[0], None), reason=reason)
+                )
 
     def with_settings(self, **settings: Any) -> Self:
         """Return the protocol that measures the same counts otherwise, see `Protocol`; a convention sets ``hd95``."""
         convention = settings.pop("convention", None)
         if convention is not None:
-            check_choice(convention, named("convention"), _OF_TOOLS)
+            check_choice(convention, Setting("convention", None), _OF_TOOLS)
             of_tool = dict(_OF_TOOLS[convention])
             hd95 = of_tool.pop("hd95")
             if settings.setdefault("hd95", hd95) != hd95:
                 raise self._differ(convention, "hd95", settings["hd95"])
             for name, value in of_tool.items():
                 if getattr(self, name) != value:
-                    asked = format_setting("convention", convention)
-                    counted, takes = (setting_text(setting) for setting in (getattr(self, name), value))
-                    what = f"{asked} is for counts with {name}:{takes}, and these have {name}:{counted}"
-                    raise ArgumentError(f"{what}; count again with it")
+                    raise ArgumentError(
+                        Message(
+                            "other-settings",
+                            "{setting} is for counts with {name}:{expected}, and these have {name}:{counted}; "
+                            "count again with it",
+                            setting=Setting("convention", convention),
+                            name=name,
+                            expected=setting_text(value),
+                            counted=setting_text(getattr(self, name)),
+                        )
+                    )
         return super().with_settings(**settings)
 
     def measuring_settings(self) -> frozenset[str]:
@@ -434,8 +463,16 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             number = objects.setdefault(sequence_of(name), highest)
             found = max(facts[name]) - _PREDICTED
             if found > number:
-                what = f"the prediction holds object {found:g}, and the first frame of its sequence {number:g}"
-                raise DataError(name, what, advice_on_objects(true_values, [0.0, *predicted]))
+                raise DataError(
+                    name,
+                    Message(
+                        "unknown-object",
+                        "the prediction holds object {predicted:g}, and the first frame of its sequence {highest:g}",
+                        predicted=found,
+                        highest=number,
+                    ),
+                    advice_on_objects(true_values, [0.0, *predicted]),
+                )
 
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
@@ -529,19 +566,24 @@ def _spacing(value: Any) -> float:
     if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
         sizes = set(value)
         if len(sizes) > 1 or len(value) > 2:
-            what = f"{named('spacing')} is {tuple(value)}, and distances need square pixels, as wide as they are high"
             raise ArgumentError(
-                f"{what}; see docs/limits.md for what measures others; resampled masks have other values"
+                Message(
+                    "not-square",
+                    "{setting} is ({sizes}), and distances need square pixels, as wide as they are high; "
+                    "see docs/limits.md for what measures others; resampled masks have other values",
+                    setting=Setting("spacing", None),
+                    sizes=tuple(value),
+                )
             )
         (value,) = sizes or (None,)
-    return as_real(value, named("spacing"), "a size above 0", least=0, most=1e9, open_ends=True)
+    return as_real(value, Setting("spacing", None), "a size above 0", least=0, most=1e9, open_ends=True)
 
 
 def _tolerances(values: Any) -> tuple[float, ...]:
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
     expected = "tolerances of 0 or more"
-    return tuple(sorted({as_real(value, named("nsd"), expected, least=0, most=1e9) for value in several}))
+    return tuple(sorted({as_real(value, Setting("nsd", None), expected, least=0, most=1e9) for value in several}))
 
 
 @dataclass(frozen=True, kw_only=True)

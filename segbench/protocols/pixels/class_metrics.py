@@ -22,6 +22,7 @@ from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, held_note
 from segbench.core.notes import MetricNote, behind
 from segbench.core.part_means import PartMeans
@@ -68,18 +69,31 @@ class ClassCounts(Counts):
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "counts", tuple(self.counts))
         if not self.names or len(self.names) != len(self.counts):
-            raise ArgumentError(f"{len(self.names)} names for the counts of {len(self.counts)} classes")
+            names, classes = len(self.names), len(self.counts)
+            raise ArgumentError(
+                Message(
+                    "other-length", "{names} names for the counts of {classes} classes", names=names, classes=classes
+                )
+            )
         doubled = sorted({name for name in self.names if self.names.count(name) > 1})
         if doubled:
-            raise ArgumentError(f"several classes are called {', '.join(doubled)}")
+            raise ArgumentError(Message("same-names", "several classes are called {names}", names=doubled))
         covered = {(part.total_positives + part.total_negatives, part.ignored) for part in self.counts}
         if len(covered) > 1:
-            raise ArgumentError(f"classes count different pixels: (counted, ignored) are {sorted(covered)}")
+            raise ArgumentError(
+                Message(
+                    "inconsistent-counts",
+                    "classes count different pixels: (counted, ignored) are {pixels}",
+                    pixels=[str(of_class) for of_class in sorted(covered)],
+                )
+            )
 
     def __getitem__(self, name: str) -> ScoreCounts:
         """Give the counts of one class."""
         if name not in self.names:
-            raise ArgumentError(f"no class {name!r}; the classes are {', '.join(self.names)}")
+            raise ArgumentError(
+                Message("unknown-class", "no class {name!r}; the classes are {classes}", name=name, classes=self.names)
+            )
         return self.counts[self.names.index(name)]
 
     @property
@@ -123,8 +137,10 @@ class ClassCounts(Counts):
         parts = list(counts)
         names = list(dict.fromkeys(part.names for part in parts))
         if len(names) != 1:
-            found = "; ".join(", ".join(each) for each in names) or "no counts"
-            raise ArgumentError(f"counts of the same classes add up, but found {found}")
+            classes = "; ".join(", ".join(of_part) for of_part in names) or "no counts"
+            raise ArgumentError(
+                Message("other-counts", "counts of the same classes add up, but found {classes}", classes=classes)
+            )
         columns = zip(*(part.counts for part in parts), strict=True)
         return cls(names[0], tuple(ScoreCounts.sum(column) for column in columns))
 

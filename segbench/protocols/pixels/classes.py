@@ -27,8 +27,7 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import Quantize, as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
-from segbench.core.interface import format_setting, named, setting
-from segbench.core.messages import NOTHING, Message
+from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import CLASSES_PRESENT, Metric
 from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Facts, Protocol
@@ -52,6 +51,13 @@ if TYPE_CHECKING:
     from segbench.protocols.pixels.class_metrics import ClassCounts, ClassTable
 
 _LISTED_ONE_BY_ONE = 8
+_FOLDERS = Message("text", "one folder per class, {setting}", setting=Setting("pred_pattern", "class_#/*"))
+_FORMS = Message(
+    "text",
+    "a stack of all classes (NPY, NPZ), or {folders}, or name one file per class in a column of the list",
+    folders=_FOLDERS,
+)
+"""How the maps of several classes can be given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +111,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
     def __post_init__(self) -> None:
         check_settings(self)
         given = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
-        labels = tuple(as_whole(label, named("labels"), least=None) for label in given)
+        labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))
         set_fields(self, labels=labels, names=names, void=void_labels(self.void))
         refuse_unfit(labels, names, self.void)
@@ -214,12 +220,16 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         if len({label for held in facts.values() for label in held}.difference(self.void)) == 1:
             require_two_classes(facts, self.labels, where, self._count_void)
 
-    def _count_void(self, void: int, missing: int) -> str:
+    def _count_void(self, void: int, missing: int) -> Message:
         """Say how to count a label that is void as a class that no pixel has."""
         labels = [void if label == missing else label for label in self.labels]
         names = [str(void) if name == str(missing) else name for name in self.class_names]
-        classes = setting(f"--classes {quote(written_classes(labels, names))}", f"labels={labels}")
-        return f"count it: {classes} and {void_without(self.void, labels)}"
+        return Message(
+            "fix",
+            "count it: {classes} and {void}",
+            classes=Either(f"labels={labels}", f"--classes {quote(written_classes(labels, names))}"),
+            void=void_without(self.void, labels),
+        )
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
@@ -237,8 +247,13 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         one = sample.predictions[0]
         single = one.ndim == truth.ndim or is_one_map(one.shape, truth.shape)
         if len(self.labels) > 1 and len(sample.predictions) == 1 and single:
-            what = f"is one map, or a label map, expected one soft map per class: {len(self.labels)}"
-            raise ClassMapsError(file, what, f"save the scores of each class, before argmax: {_forms()}")
+            what = Message(
+                "one-map",
+                "is one map, or a label map, expected one soft map per class: {expected}",
+                expected=len(self.labels),
+            )
+            fix = Message("fix", "save the scores of each class, before argmax: {forms}", forms=_FORMS)
+            raise ClassMapsError(file, what, fix)
         return truth, self._one_a_class(file, sample.predictions, truth)
 
     def _one_a_class(self, file: str, predictions: tuple[Array, ...], truth: Array) -> list[Array]:
@@ -246,12 +261,21 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         classes = len(self.labels)
         if len(predictions) > 1 or predictions[0].ndim == truth.ndim:
             if len(predictions) != classes:
-                what = f"{len(predictions)} soft maps, expected one per class: {classes}"
-                raise ClassMapsError(file, what, f"save {_forms()}")
+                what = Message(
+                    "other-number-of-maps",
+                    "{maps} soft maps, expected one per class: {expected}",
+                    maps=len(predictions),
+                    expected=classes,
+                )
+                raise ClassMapsError(file, what, Message("fix", "save {forms}", forms=_FORMS))
             return list(predictions)
         (stack,) = predictions
-        hint = f"save one map for each class listed, as a stack or in {_folders()}; nothing is resized"
-        axis = class_axis(file, stack.shape, truth, self.labels, argument="labels", hint=hint)
+        fix = Message(
+            "fix",
+            "save one map for each class listed, as a stack or in {folders}; nothing is resized",
+            folders=_FOLDERS,
+        )
+        axis = class_axis(file, stack.shape, truth, self.labels, argument="labels", hint=fix)
         refuse_other_softmax(file, stack, axis)
         return [stack[k] if axis == 0 else stack[..., k] for k in range(classes)]
 
@@ -270,12 +294,3 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         if len(foreign) > _LISTED_ONE_BY_ONE:
             return (f"ground truth: more than {_LISTED_ONE_BY_ONE} labels are not classes, so negative in every class",)
         return tuple(f"ground truth: label {value} is not a class, so negative in every class" for value in foreign)
-
-
-def _forms() -> str:
-    """Say how the maps of several classes can be given."""
-    return f"a stack of all classes (NPY, NPZ), or {_folders()}, or name one file per class in a column of the list"
-
-
-def _folders() -> str:
-    return f"one folder per class, {format_setting('pred_pattern', 'class_#/*')}"

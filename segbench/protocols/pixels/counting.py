@@ -10,13 +10,15 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
-from segbench.core.interface import named
 from segbench.core.levels import refuse_beyond_unit, refuse_inexact, refuse_not_finite
+from segbench.core.messages import Message, Setting
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 _MANY = 10**5  # to sort fewer pixels takes less time than to go through all levels of 16 bits
+ROUNDS = Message("text", "but {setting} rounds scores from 0 to 1", setting=Setting("quantize", None))
+"""Why scores must be in [0, 1]."""
 
 
 def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
@@ -27,7 +29,9 @@ def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray
     if scores.dtype == np.uint8 or (scores.dtype == np.uint16 and scores.size >= _MANY):
         return _count_levels(labels, valid, scores, 1 << (8 * scores.itemsize))
     if scores.dtype.kind not in "iuf":
-        raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
+        raise DataError(
+            name, Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
+        )
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
@@ -92,14 +96,9 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> Scor
     )
 
 
-def rounding() -> str:
-    """Say why scores must be in [0, 1]."""
-    return f"but {named('quantize')} rounds scores from 0 to 1"
-
-
 def refuse_unfit_to_round(name: str, scores: Array, valids: Sequence[BoolArray | None]) -> None:
     """Refuse scores that are not in [0, 1] where pixels count for any annotator."""
     masks = [valid for valid in valids if valid is not None]
     among = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores
     refuse_not_finite(name, among)
-    refuse_beyond_unit(name, among, rounding())
+    refuse_beyond_unit(name, among, ROUNDS)

@@ -31,8 +31,8 @@ from segbench.core.arguments import Quantize, as_quantize, as_real, check_settin
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting, named
-from segbench.core.messages import NOTHING, Message
+from segbench.core.interface import format_setting
+from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from segbench.core.table import Kept
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
-
-_LABEL_MAP = "the prediction is a label map, too, and the number of a label is not a score"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,12 +152,12 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         check_settings(self)
         given: Any = self.at
         given = (given,) if isinstance(given, Real) else listed(given, "at", "(0.5,)")
-        at = {as_real(value, named("at")) for value in given}
+        at = {as_real(value, Setting("at", None)) for value in given}
         void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
         set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
         numbered, annotators = rules.numbered_by(positive), self.annotators is not None
         set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=annotators))
-        set_fields(self, quantize=as_quantize(self.quantize, named("quantize")))
+        set_fields(self, quantize=as_quantize(self.quantize, Setting("quantize", None)))
         thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
         source = (self.thresholds_source or "given") if thresholds else ""
         set_fields(self, thresholds=thresholds, thresholds_source=source)
@@ -247,9 +245,18 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
 
         if len(sample.ground_truths) > 1 and self.annotators is None:
-            what = f"{len(sample.ground_truths)} annotators, and no rule to combine them"
-            hint = f"choose {format_setting('annotators', 'majority')}, any, all or each; or {take_one()}"
-            raise DataError(sample.name, what, hint)
+            what = Message(
+                "several-annotators",
+                "{annotators} annotators, and no rule to combine them",
+                annotators=len(sample.ground_truths),
+            )
+            fix = Message(
+                "fix",
+                "choose {setting}, any, all or each; or {otherwise}",
+                setting=Setting("annotators", "majority"),
+                otherwise=take_one(),
+            )
+            raise DataError(sample.name, what, fix)
         drawn, values = self.labelled(sample)
         file = sample.predicted_file
         if self._rounds(sample):
@@ -362,7 +369,11 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
                 if not are_label_maps([labels_seen(sample, self.void)]):
                     order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])
                     raise DataError(error.path, error.what, order + error.hint) from None
-                what = f"{error.what}; {_LABEL_MAP}"
+                what = Message(
+                    "label-map-predicted",
+                    "{values}; the prediction is a label map, too, and the number of a label is not a score",
+                    values=error.what,
+                )
                 raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
         else:
             rule = rules.LabelRule.parse(self.positive)

@@ -14,11 +14,12 @@ import numpy as np
 from segbench.core.arrays import Array
 from segbench.core.errors import DataError
 from segbench.core.levels import refuse_beyond_unit, refuse_inexact, refuse_nan, refuse_not_finite
+from segbench.core.messages import Message
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.label_rules import notes_on_values
-from segbench.protocols.pixels.counting import IGNORED, POSITIVE, classes_of, counts_of_levels, rounding
+from segbench.protocols.pixels.counting import IGNORED, POSITIVE, ROUNDS, classes_of, counts_of_levels
 
 Tensor = Any
 """A ``torch.Tensor``: PyTorch is not a dependency, so its types are not known."""
@@ -67,7 +68,7 @@ def count_tensors(
     else:
         numbers = _as_floats(torch, scores_called, scores)
         if settings.quantize:
-            refuse_beyond_unit(scores_called, numbers, rounding())
+            refuse_beyond_unit(scores_called, numbers, ROUNDS)
         numbers = (1 - numbers.to(torch.float64) if settings.invert else numbers) + 0.0  # -0.0 + 0.0 is 0.0
         if not settings.quantize:
             counts = _count_numbers(torch, numbers, positive, ignored, pixels)
@@ -101,7 +102,9 @@ def _label_values(torch: Any, labels: Tensor) -> tuple[Array, Tensor]:
 
 def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:
     if scores.dtype.is_complex:
-        raise DataError(name, f"scores are of type {scores.dtype}, expected numbers")
+        raise DataError(
+            name, Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
+        )
     if scores.dtype.is_floating_point:
         numbers = scores if scores.dtype == torch.float64 else scores.to(torch.float32)
         refuse_not_finite(name, numbers)

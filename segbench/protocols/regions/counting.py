@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntArray, as_array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import in_type_of
+from segbench.core.messages import Message
 from segbench.protocols.boundaries import inputs
 from segbench.protocols.label_rules import void_labels
 from segbench.protocols.predicted_labels import in_colour
@@ -47,8 +48,11 @@ def count_regions(
     counted = [_annotator(hierarchies, truth, _kept(truth, void, inside), overlaps) for truth in truths]
     some = [one for one in counted if one is not None]
     if not some:
-        what = "every annotator has only void pixels, so nothing is counted"
-        raise DataError("ground truth", what, "check void labels and valid pixels")
+        raise DataError(
+            "ground truth",
+            Message("all-void", "every annotator has only void pixels, so nothing is counted"),
+            Message("fix", "check void labels and valid pixels"),
+        )
     # Sorted, so that the mean does not depend on the order of annotators.
     means = np.sort([one.shares for one in some], axis=0).sum(axis=0) / len(some)
     units = np.rint(means * MEAN_UNITS).astype(np.int64)
@@ -189,8 +193,14 @@ def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: 
     """Give the regions at one of the thresholds that `hierarchies_of` gave."""
     places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
     if not places.size:
-        what = f"threshold is {threshold:g}, expected one of the {thresholds.size} measured"
-        raise ArgumentError(f"{what}; see thresholds")
+        raise ArgumentError(
+            Message(
+                "other-threshold",
+                "threshold is {threshold:g}, expected one of the {number} measured; see thresholds",
+                threshold=threshold,
+                number=thresholds.size,
+            )
+        )
     place = int(places[0])
     hierarchy, level = (hierarchies[0], place) if len(hierarchies) == 1 else (hierarchies[place], 0)
     return hierarchy.region_of[level][hierarchy.labels]
@@ -232,18 +242,36 @@ def as_labels(label_map: ArrayLike, name: str) -> Array:
     """Read a label map: whole numbers from 0, each a region, connected or not."""
     labels = inputs.as_plane(label_map, name)
     if in_colour(labels):
-        numbers = "numpy.unique(rgb.reshape(-1, 3), axis=0, return_inverse=True)[1].reshape(rgb.shape[:2])"
-        hint = f"save label maps in one channel; {numbers} numbers the colours"
-        raise DataError(name, "is in colour, expected a number for each region", hint)
+        code = "numpy.unique(rgb.reshape(-1, 3), axis=0, return_inverse=True)[1].reshape(rgb.shape[:2])"
+        raise DataError(
+            name,
+            Message("in-colour", "is in colour, expected a number for each region"),
+            Message("fix", "save label maps in one channel; {code} numbers the colours", code=code),
+        )
     if labels.dtype.kind not in "bui":
-        raise DataError(name, f"labels are of type {labels.dtype}, expected whole numbers", "write them as integers")
+        raise DataError(
+            name,
+            Message("not-whole", "labels are of type {dtype}, expected whole numbers", dtype=str(labels.dtype)),
+            Message("fix", "write them as integers"),
+        )
     if not labels.size:
-        raise DataError(name, "has no pixel")
+        raise DataError(name, Message("no-pixels", "has no pixel"))
     if labels.size > MOST_PIXELS:
-        raise ArgumentError(f"{name} has {labels.size} pixels, expected at most {MOST_PIXELS}")
+        raise ArgumentError(
+            Message(
+                "too-many-pixels",
+                "{argument} has {pixels} pixels, expected at most {expected}",
+                argument=name,
+                pixels=labels.size,
+                expected=MOST_PIXELS,
+            )
+        )
     if labels.dtype.kind == "i" and labels.min() < 0:
-        what = f"holds the label {labels.min()}, expected 0 or more"
-        raise DataError(name, what, "give every region a number from 0")
+        raise DataError(
+            name,
+            Message("negative-label", "holds the label {label}, expected 0 or more", label=labels.min()),
+            Message("fix", "give every region a number from 0"),
+        )
     return labels
 
 
@@ -256,13 +284,30 @@ def ucm2_levels(ucm2: Array, thresholds: int | ArrayLike) -> tuple[NDArray[np.in
     """Find for each point of a contour map the first threshold that it does not exceed."""
     scores = inputs.as_scores(ucm2, "ucm2")
     if scores.size > MOST_POINTS:
-        raise ArgumentError(f"ucm2 has {scores.size} points, expected at most {MOST_POINTS}")
+        raise ArgumentError(
+            Message(
+                "too-many-pixels",
+                "{argument} has {pixels} points, expected at most {expected}",
+                argument="ucm2",
+                pixels=scores.size,
+                expected=MOST_POINTS,
+            )
+        )
     cuts = inputs.as_thresholds(thresholds)
     if isinstance(thresholds, (int, np.integer)):
         inputs.check_unit_range(scores, "ucm2")
     levels = np.searchsorted(in_type_of(np.asarray(ucm2).dtype, cuts), scores).astype(np.int32)
     above = int(np.count_nonzero(levels[1::2, 1::2]))
     if above:
-        what = f"{above} pixels lie above the threshold {cuts[0]:g}, but contours run between pixels, at even places"
-        raise DataError("ucm2", what, "write the map at twice the resolution with 0 at odd places")
+        raise DataError(
+            "ucm2",
+            Message(
+                "contours-on-pixels",
+                "{pixels} pixels lie above the threshold {threshold:g}, "
+                "but contours run between pixels, at even places",
+                pixels=above,
+                threshold=cuts[0],
+            ),
+            Message("fix", "write the map at twice the resolution with 0 at odd places"),
+        )
     return levels, cuts

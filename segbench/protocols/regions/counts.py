@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from segbench.core.arrays import MEAN_UNITS, IntArray
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import many, verb
 from segbench.protocols.common_thresholds import CountsAtThresholds
 
@@ -84,11 +85,17 @@ class RegionCounts(CountsAtThresholds):
         if max(self.covered_best, self.covered.max(initial=0)) > self.area * COVERED_UNITS or (
             self.covered_pred.max(initial=0) > self.pixels * COVERED_UNITS
         ):
-            raise ArgumentError("more area covered than counted")
+            raise ArgumentError(Message("inconsistent-counts", "more area covered than counted"))
         shares = (self.rand_index, self.adapted_rand, self.rand_precision, self.rand_recall)
         if max(share.max(initial=0) for share in shares) > self.images * MEAN_UNITS:
-            allowed = f"{many(self.images, 'image')} {verb(self.images, 'allow')}"
-            raise ArgumentError(f"a share adds up to more than {allowed}")
+            raise ArgumentError(
+                Message(
+                    "inconsistent-counts",
+                    "a share adds up to more than {images} {allow}",
+                    images=many(self.images, "image"),
+                    allow=verb(self.images, "allow"),
+                )
+            )
 
     @property
     def ground_truth(self) -> str:

@@ -9,8 +9,9 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
 from segbench.core.levels import LOGIT, ROUNDING, refuse_beyond_unit, refuse_not_finite, scores_of
+from segbench.core.messages import Message, Setting
 from segbench.core.notes import Doubt
 from segbench.core.numbers import number
 from segbench.protocols.annotators import zero_or_one
@@ -92,21 +93,39 @@ def _counts(
 def stretched(name: str, scores: Array, *, stretch: bool) -> FloatArray:
     """Give values in [0, 1], stretched by their own minimum and maximum if wanted."""
     if scores.dtype.kind not in "biuf":
-        raise DataError(name, f"scores are of type {scores.dtype}, expected numbers", "save the map as an image or NPY")
+        raise DataError(
+            name,
+            Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype)),
+            Message("fix", "save the map as an image or NPY"),
+        )
     with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
         values = scores_of(scores, name)
     lowest, highest = float(values.min()), float(values.max())
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         refuse_not_finite(name, values)
     if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
-        what = f"scores from {lowest:g} to {highest:g}, expected a range that floats hold"
-        fix = f"scale them: {format_setting('scale', 'sigmoid', of='Repairs')}, or fix the prediction"
-        raise DataError(name, what, fix)
+        raise DataError(
+            name,
+            Message(
+                "out-of-range",
+                "scores from {lowest:g} to {highest:g}, expected a range that floats hold",
+                lowest=lowest,
+                highest=highest,
+            ),
+            Message(
+                "fix",
+                "scale them: {setting}, or fix the prediction",
+                setting=Setting("scale", "sigmoid", of="Repairs"),
+            ),
+        )
     if stretch and lowest != highest:
         values = (values - lowest) / (highest - lowest)
     else:
-        why = "expected [0, 1]" + ", since a constant map cannot be stretched" * stretch
-        refuse_beyond_unit(name, values, why, f", or leave out {format_setting('stretch', False)}" * (not stretch))
+        if stretch:
+            refuse_beyond_unit(name, values, "expected [0, 1], since a constant map cannot be stretched")
+        else:
+            otherwise = Message("fix", ", or leave out {setting}", setting=Setting("stretch", False))
+            refuse_beyond_unit(name, values, "expected [0, 1]", otherwise)
         values = values.clip(0, 1)
     return np.ascontiguousarray(values)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from segbench.core.arrays import IntArray
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.protocols.common_thresholds import AddedByField
 
 UNITS = 2**44
@@ -68,7 +69,15 @@ class SaliencyCounts(AddedByField):
         super().__post_init__()
         for name, curve in zip(self.arrays, self.rows, strict=True):
             if curve.size != LEVELS:
-                raise ArgumentError(f"{name} has {curve.size} entries, expected one for each of {LEVELS} thresholds")
+                raise ArgumentError(
+                    Message(
+                        "other-length",
+                        "{argument} has {length} entries, expected one for each of {expected} thresholds",
+                        argument=name,
+                        length=curve.size,
+                        expected=LEVELS,
+                    )
+                )
 
     @property
     def ground_truth(self) -> str:

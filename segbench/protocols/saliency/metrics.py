@@ -12,6 +12,7 @@ import numpy as np
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, shares
 from segbench.core.numbers import number
 from segbench.core.series import Space
@@ -118,7 +119,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read mean precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
         if space == "roc":
-            raise ArgumentError("saliency has no ROC curve: its papers report precision and recall")
+            raise ArgumentError(Message("no-roc", "saliency has no ROC curve: its papers report precision and recall"))
         units = UNITS * np.where(of["images"] > 0, of["images"], np.nan)[:, np.newaxis]
         return precision_at(at, of["recall"] / units, of["precision"] / units)
 

@@ -11,7 +11,7 @@ from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option
@@ -62,15 +62,29 @@ class MaskRule(RuleWithoutVoid):
         if str(self) == HALF and ground_truth.dtype.kind in "iu" and highest > 255:
             half = int(np.iinfo(ground_truth.dtype).max) * 128 // 255
             if (found != (ground_truth > half)).any():
-                what = f"levels of {ground_truth.dtype} up to {highest:g}, and the rule {self} is for 8 bits"
+                problem = Message(
+                    "rule-for-8-bits",
+                    "levels of {dtype} up to {highest:g}, and the rule {rule} is for 8 bits",
+                    dtype=str(ground_truth.dtype),
+                    highest=highest,
+                    rule=str(self),
+                )
                 if highest > half:
-                    raise DataError(file, what, _named(f">{half}"))
-                raise ManyValuesError(file, what, distinct(ground_truth).tolist(), suggested_without_void)
+                    raise DataError(file, problem, _named(f">{half}"))
+                raise ManyValuesError(file, problem, distinct(ground_truth).tolist(), suggested_without_void)
         if ground_truth.any() and not found.any():
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:
-                what = f"holds values up to {highest:g}, and the rule {self} finds nothing salient"
-                raise DataError(file, what, perhaps_swapped(ground_truth) + _named(_rule_for(ground_truth)))
+                raise DataError(
+                    file,
+                    Message(
+                        "no-positives",
+                        "holds values up to {highest:g}, and the rule {rule} finds nothing salient",
+                        highest=highest,
+                        rule=str(self),
+                    ),
+                    perhaps_swapped(ground_truth) + _named(_rule_for(ground_truth)),
+                )
         return found
 
     def note(self, ground_truth: Array, labels: BoolArray) -> tuple[str, ...]:
@@ -91,8 +105,8 @@ def _rule_for(ground_truth: Array) -> str:
     return f">={written(values[-1]) if len(values) <= 2 else half_among(values)}"
 
 
-def _named(rule: str) -> str:
-    return f"name what is salient: {format_setting('positive', rule)}"
+def _named(rule: str) -> Message:
+    return Message("fix", "name what is salient: {setting}", setting=Setting("positive", rule))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,8 +221,11 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         truth = only_truth(sample, "mask")
         file = sample.truth_file
         if sample.field is not None and not sample.field.all():
-            what = "a field of view leaves pixels out, but saliency compares whole images"
-            raise DataError(file, what, f"leave out {format_setting('field')}")
+            raise DataError(
+                file,
+                Message("field-of-view", "a field of view leaves pixels out, but saliency compares whole images"),
+                Message("fix", "leave out {setting}", setting=Setting("field")),
+            )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
         return MaskRule.parse(self.positive).labels(file, truth)

@@ -5,6 +5,7 @@ import json
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from refusing import refused
 
 from segbench import Accumulator, Anomalies, ArgumentError, evaluate
 
@@ -148,20 +149,21 @@ def test_several_files_without_defects_name_the_setting(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rules", "message"),
+    ("rules", "kind"),
     [
-        ("{", "cannot be read"),
-        ([{"pixel_value": 255}], "cannot be read"),
-        ([{"pixel_value": 255, "saturation_threshold": 2, "relative_saturation": True}], "saturation out of range"),
+        ("{", "unreadable"),
+        ([{"pixel_value": 255}], "unreadable"),
+        ([{"pixel_value": 255, "saturation_threshold": 2, "relative_saturation": True}], "out-of-range"),
     ],
 )
-def test_files_that_make_no_sense_are_refused(tmp_path, rules, message):
-    with pytest.raises(ArgumentError, match=message):
-        Anomalies(defects=config(tmp_path / "defects_config.json", rules))
+def test_files_that_make_no_sense_are_refused(tmp_path, rules, kind):
+    file = tmp_path / "defects_config.json"
+    with refused(kind, ArgumentError, file=str(file)):
+        Anomalies(defects=config(file, rules))
 
 
 def test_a_folder_without_files_is_refused(tmp_path):
-    with pytest.raises(ArgumentError, match=r"holds no defects_config\.json"):
+    with refused("no-defects", ArgumentError, settings={"defects": str(tmp_path)}):
         Anomalies(defects=tmp_path)
 
 

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
+from refusing import refused
 
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
@@ -50,5 +51,5 @@ def test_nan_is_no_label():
 
 @pytest.mark.parametrize("shape", [(4, 5), (5, 4), (1, 5), (5,)])
 def test_not_of_double_size(shape):
-    with pytest.raises(ArgumentError, match="ucm2 has shape"):
+    with refused("wrong-shape", ArgumentError, argument="ucm2", shape=shape):
         sample_ucm2(np.zeros(shape))

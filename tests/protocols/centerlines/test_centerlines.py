@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from matplotlib.figure import Figure
+from refusing import refused
 from scipy.ndimage import gaussian_filter
 from skimage.measure import euler_number, label
 from skimage.morphology import medial_axis, skeletonize, thin
@@ -292,7 +293,6 @@ def test_the_errors_do_not_depend_on_the_order_of_the_masks():
         ({"skeleton": "skan"}, "zhang, lee, thin, medial-axis"),
         ({"connectivity": 6}, "expected 8 or 4"),
         ({"connectivity": True}, "expected 8 or 4"),
-        ({"at": 0.5, "thresholds": 9}, "exclude each other"),
         ({"at": float("nan")}, "a score"),
         ({"thresholds": (0.5, 0.25)}, "rising"),
         ({"void": (0.5,)}, "void"),
@@ -301,6 +301,11 @@ def test_the_errors_do_not_depend_on_the_order_of_the_masks():
 def test_settings_that_make_no_sense_are_refused(wrong, message):
     with pytest.raises(ArgumentError, match=message):
         Centerlines(**wrong)
+
+
+def test_a_threshold_and_several_are_refused():
+    with refused("exclusive-settings", ArgumentError, settings={"at": None, "thresholds": None}):
+        Centerlines(at=0.5, thresholds=9)
 
 
 @pytest.mark.parametrize(

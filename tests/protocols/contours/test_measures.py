@@ -337,11 +337,6 @@ def test_volumes_in_memory_are_refused_with_a_pointer():
             evaluate(given, protocol="contours")
 
 
-def test_pixels_that_are_not_square_are_refused_without_a_remedy_that_changes_the_values():
-    with pytest.raises(ArgumentError, match=r"\(0.7, 1.4\).*docs/limits.md.*resampled masks have other values$"):
-        Contours(spacing=(0.7, 1.4))
-
-
 def test_sizes_that_differ_are_refused():
     with pytest.raises(DataError, match=r"shape \(4, 3\), expected \(3, 4\)"):
         count(EMPTY, EMPTY.T, "contours")

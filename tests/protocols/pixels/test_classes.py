@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from measured import class_summary
+from refusing import refused
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, roc_auc_score
 
 from segbench import ArgumentError, ClassCounts, Classes, DataError, Pixels, ScoreCounts
@@ -149,8 +150,6 @@ def test_negative_labels_can_be_void():
         (TRUTH[:3], (STACK,), r"shape \(3, 4, 4\), expected \(3, 3, 4\)"),
         (TRUTH[:2], (STACK[:, :, :2],), "looks transposed"),
         (TRUTH[:3, :3], (STACK[:, :3, :3],), "can be .*classes, height, width.* or .*height, width, classes"),
-        (TRUTH, (FIRST,), "expected one soft map per class: 3"),
-        (TRUTH, (FIRST, SECOND), "2 soft maps, expected one per class: 3"),
         (TRUTH + 0.5, (STACK,), "not whole"),
         (TRUTH, (np.where(STACK > 0, np.nan, 0.5),), r"a \(class 0\): 4 NaN"),
     ],
@@ -158,6 +157,15 @@ def test_negative_labels_can_be_void():
 def test_what_cannot_be_counted_is_refused(truth, predictions, message):
     with pytest.raises(DataError, match=message):
         counted(truth, *predictions)
+
+
+@pytest.mark.parametrize(
+    ("maps", "kind", "values"),
+    [((FIRST,), "one-map", {"expected": 3}), ((FIRST, SECOND), "other-number-of-maps", {"maps": 2, "expected": 3})],
+)
+def test_maps_that_are_not_one_per_class_are_refused(maps, kind, values):
+    with refused(kind, DataError, settings={"pred_pattern": "class_#/*"}, **values):
+        counted(TRUTH, *maps)
 
 
 def test_nan_in_void_pixels_is_let_be():
@@ -195,9 +203,9 @@ def test_settings_are_checked_when_made(settings, message):
 
 def test_counts_of_other_classes_do_not_add():
     counts = counted(TRUTH, STACK)
-    with pytest.raises(ArgumentError, match="same classes"):
+    with refused("other-counts", ArgumentError, classes="0, 1, 2; a, b, c"):
         counts + counted(TRUTH, STACK, labels=range(3), names="abc")
-    with pytest.raises(ArgumentError, match="different pixels"):
+    with refused("inconsistent-counts", ArgumentError, pixels=("(5, 0)", "(6, 0)")):
         ClassCounts(("a", "b"), (ScoreCounts([1], [2], [3]), ScoreCounts([1], [2], [4])))
-    with pytest.raises(ArgumentError, match="no class 'x'; the classes are 0, 1, 2"):
+    with refused("unknown-class", ArgumentError, name="x", classes=("0", "1", "2")):
         counts["x"]

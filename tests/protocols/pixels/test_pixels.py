@@ -7,6 +7,7 @@ import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder
 from hypothesis import given
 from PIL import Image
+from refusing import refused
 
 from segbench import (
     Accumulator,
@@ -19,6 +20,7 @@ from segbench import (
     count,
     evaluate,
 )
+from segbench.core.messages import Setting
 from segbench.core.sample import Sample
 
 images = st.integers(0, 2**32 - 1).map(np.random.default_rng)
@@ -330,8 +332,9 @@ class TestRule:
 
 def test_several_annotators_are_not_reduced_to_one_in_silence():
     truth = np.eye(3, dtype=np.uint8)
-    with pytest.raises(DataError, match=r"2 annotators, .* annotators='majority', any, all or each"):
+    with refused("several-annotators", DataError, path="drawing", annotators=2) as raised:
         Pixels().count(Sample("drawing", (truth, truth), (truth,)))
+    assert raised.value.settings[0] == Setting("annotators", "majority")
 
 
 def summary_of(truth, scores):
