@@ -706,22 +706,6 @@ def counted(values: Array) -> dict[str, Any]:
     return {"count": values.size, "values": first_of(values)}
 
 
-def describe(values: Array) -> str:
-    """Count and list distinct values."""
-    return f"{values.size} distinct values ({listed(values)})"
-
-
-def first_of(values: Array | Sequence[float]) -> tuple[float | str, ...]:
-    """Return values as messages hold them, the first eight of many and three dots, numbers in six digits."""
-    shown = tuple(float(f"{value:g}") for value in values[:8])
-    return (*shown, "...") if len(values) > 8 else shown
-
-
-def counted(values: Array) -> dict[str, Any]:
-    """Return the number of distinct values and the first of them, for a message."""
-    return {"count": values.size, "values": first_of(values)}
-
-
 def listed(values: Array | Sequence[float]) -> str:
     """Write values one after another, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8])
