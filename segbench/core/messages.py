@@ -15,6 +15,7 @@ from string import Formatter
 from typing import Any, Literal, TypeAlias
 
 from segbench.core.interface import setting
+from segbench.core.numbers import many, verb
 
 Style: TypeAlias = Literal["python", "options"]
 """Whether text names settings as arguments of Python, or as options of the command line."""
@@ -85,7 +86,9 @@ class Message:
     template : str
         The text, with names of values in braces as `str.format` has them.
     **values : str, int, float, bool, None, Setting, Either, Message, or a tuple or list of these
-        What stands there. Lists are written with commas.
+        What stands there. Lists are written with commas, or with what follows a colon, as in ``{shape: x }``; so are
+        numbers with a noun, ``{files:many file}``, or the verb of so many, ``{files:verb have}``. A setting called
+        ``given`` is one that the reader gave, not advice.
 
     Examples
     --------
@@ -117,7 +120,7 @@ class Message:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """All settings with values that it speaks of, in the order of the text, also of messages within it."""
-        return tuple(dict.fromkeys(_settings_in(value for _, value in self.named)))
+        return tuple(dict.fromkeys(_settings_in(value for name, value in self.named if name != "given")))
 
     def written(self, style: Style | None = None) -> str:
         """Write the text for a reader."""
@@ -191,8 +194,26 @@ def write(said: Message | Setting | Either | str, style: Style | None = None) ->
     return said if isinstance(said, str) else said.written(style)
 
 
+class _Parts(tuple[str, ...]):
+    """A list as text, whose format is what stands between its parts."""
+
+    __slots__ = ()
+
+    def __format__(self, between: str) -> str:
+        return (between or ", ").join(self)
+
+    __str__ = __repr__ = lambda self: format(self, "")
+
+
 class _Formatter(Formatter):
     """Writes values by `str.format`'s rules; a value that is lacking is a fault of the code."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401  as Formatter has it
+        """Write a value: of numbers, the formats ``many NOUN`` and ``verb PLURAL`` are ours."""
+        form, _, word = format_spec.partition(" ")
+        if word and form in ("many", "verb") and isinstance(value, int):
+            return many(value, word) if form == "many" else verb(value, word)
+        return format(value, format_spec)
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401, ARG002  as Formatter has it
         return kwargs[field_name], field_name  # no attributes or items: values may come from files
@@ -206,7 +227,7 @@ def _written(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a m
     if isinstance(value, (Message, Setting, Either)):
         return value.written(style)
     if isinstance(value, tuple):
-        return ", ".join(str(_written(part, style)) for part in value)
+        return _Parts(str(_written(part, style)) for part in value)
     return value
 
 

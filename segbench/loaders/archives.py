@@ -29,8 +29,9 @@ from threading import Lock
 from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.core.temporary import lock, remove_left_behind
-from segbench.loaders.decoded import MAX_PIXELS, listed, refuse_pointer, shown
+from segbench.loaders.decoded import MAX_PIXELS, refuse_pointer, shown
 from segbench.loaders.source import (
     KNOWN,
     Entries,
@@ -159,7 +160,13 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
             found.append(listing.entries)
             notes += listing.notes
     if wrong:
-        finding = f"{len(wrong)} of {len(paths)} archives cannot be used:{listed(wrong)}"
+        finding = Message(
+            "unusable-archives",
+            "{count} of {total} archives cannot be used:\n  {archives:\n  }\n",
+            count=len(wrong),
+            total=len(paths),
+            archives=wrong,
+        )
         raise DataError(place, finding, "replace or remove these archives")
     entries = Entries(lambda _, shard, k: found[shard].source(k), 2)
     for shard, each in enumerate(found):
@@ -190,7 +197,12 @@ def listed_members(archive: Archive) -> Listing:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)
         raise DataError(shown(archive.path), f"damaged or truncated archive ({reason})", _REPACK) from error
     if wrong:
-        what = f"{len(wrong)} of its members cannot be read:{listed(wrong)}"
+        what = Message(
+            "unusable-members",
+            "{count} of its members cannot be read:\n  {members:\n  }\n",
+            count=len(wrong),
+            members=wrong,
+        )
         raise DataError(shown(archive.path), what, _HINT)
     if all(stem.startswith(top) for stem in entries.stems):
         entries.stems = [stem[len(top) :] for stem in entries.stems]

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, named, setting
-from segbench.core.numbers import many
-from segbench.loaders.decoded import listed, shown
+from segbench.core.messages import Message
+from segbench.loaders.decoded import shown
 from segbench.loaders.listing import read_text
 from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream, split_extension
 
@@ -161,11 +161,15 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
             rows[name] = files
     lacking = tuple(sorted(name for name, row in rows.items() if row is None))
     if problems or (len(rows) == len(lacking) and not unknown):
-        nothing = "lists no image with a prediction" if lacking else "lists no image"
-        what = f"{many(len(problems), 'problem')}:" + listed(problems) if problems else nothing
+        named = "image with a prediction" if lacking else "image"
+        message = Message("no-image", "lists no {images}", images=named)
+        if problems:
+            message = Message(
+                "faulty-list", "{count:many problem}:\n  {problems:\n  }\n", count=len(problems), problems=problems
+            )
         absent = any("no prediction" in problem or _ABSENT in problem for problem in problems)
         hint = f"correct the list; its paths are relative to {folder}" + (f"; {leave_out_missing()}" if absent else "")
-        raise DataError(shown_place, what, hint)
+        raise DataError(shown_place, message, hint)
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
     notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, Self
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Message
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb
 from segbench.core.sample import Reading
@@ -698,7 +699,12 @@ def _named(folder: str, pattern: Pattern) -> _Named:
     if doubles:
         raise DataError(
             _shown(folder),
-            f"{len(doubles)} files share their name with another:{listed([*map(shown, doubles)])}",
+            Message(
+                "same-name",
+                "{count} files share their name with another:\n  {files:\n  }\n",
+                count=len(doubles),
+                files=[*map(shown, doubles)],
+            ),
             "remove all but one, or say which to take with a pattern such as '*.png'",
         )
     if unfit:

@@ -18,6 +18,7 @@ from segbench.core.arguments import check_choice
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import format_setting, setting
 from segbench.core.levels import are_levels, scores_of
+from segbench.core.messages import NOTHING, Message
 from segbench.core.sample import Form, NoData, Reading
 from segbench.loaders.decoded import shown, size
 from segbench.loaders.source import SampleFiles, read_header
@@ -256,8 +257,10 @@ MOST_CUT = 2, 0.1
 """How much cropping cuts off height and width at most: 2 pixels or a tenth, whichever is more."""
 
 HINT = "save all maps of an image at one size"
-_TRANSPOSED = "it looks transposed"
-_UCM2 = "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
+_TRANSPOSED = Message("transposed", "it looks transposed")
+_UCM2 = Message(
+    "ucm2", "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
+)
 
 
 class SizeError(DataError):
@@ -343,10 +346,10 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
     return f"{options}; without it nothing is changed"
 
 
-def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
+def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> Message:
     """Say in words how a size may have come about; empty where nothing fits."""
     if len(shape) != 2 or 0 in (*shape, *expected):
-        return ""
+        return NOTHING
     height, width = shape
     if shape == expected[::-1] != expected:
         return _TRANSPOSED
@@ -354,12 +357,12 @@ def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
         return _UCM2
     off = abs(height - expected[0]), abs(width - expected[1])
     if max(off) <= 2:
-        return f"it is off by {off[0]} and {off[1]} pixels"
+        return Message("near", "it is off by {rows} and {columns} pixels", rows=off[0], columns=off[1])
     for ours, theirs, word in ((shape, expected, "larger"), (expected, shape, "smaller")):
         factor = ours[0] // theirs[0]
         if factor > 1 and ours == (theirs[0] * factor, theirs[1] * factor):
-            return f"it is {word} by a factor of {factor}"
-    return ""
+            return Message("factor", "it is {word} by a factor of {factor}", word=word, factor=factor)
+    return NOTHING
 
 
 _Named: TypeAlias = Literal["minmax", "sigmoid"]
