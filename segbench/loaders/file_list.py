@@ -161,8 +161,8 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
             rows[name] = files
     lacking = tuple(sorted(name for name, row in rows.items() if row is None))
     if problems or (len(rows) == len(lacking) and not unknown):
-        named = "image with a prediction" if lacking else "image"
-        message = Message("no-image", "lists no {images}", images=named)
+        searched = "image with a prediction" if lacking else "image"
+        message = Message("no-image", "lists no {images}", images=searched)
         if problems:
             message = Message(
                 "faulty-list", "{count:many problem}:\n  {problems:\n  }\n", count=len(problems), problems=problems
