@@ -28,8 +28,9 @@ from segbench.aggregator.result import Result, note_on_stop, partial_text
 from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, competes, read_published, settled
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.interface import setting
+from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES
@@ -48,13 +49,15 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     protocol, settings = run.rules, run.fields
     digests, truths = Digests(), Digests()
     packed = PackedCounts(digests, {}, file, run)
-    failed: dict[str, str] = {}
+    failed: dict[str, Failure] = {}
+    shared: dict[Message, Message] = {}  # messages of many images are held once
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[str, ...]] = {}
     palettes = Palettes.of(protocol, settings)
     for one in outcomes:
-        if one.counts is None:
-            failed[one.name] = one.failure
+        if one.failure is not None:
+            what, hint = (shared.setdefault(message, message) for message in (one.failure.what, one.failure.hint))
+            failed[one.name] = Failure(one.failure.path, what, hint)
             continue
         truths.add(one.name, one.ground_truth_digest)
         digests.add(one.name, one.digest)
@@ -72,8 +75,13 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     except DataError as error:
         if not failed or len({value for held in facts.values() for value in held}) > 1:
             raise
-        why = f"{many(len(failed), 'image')} could not be counted, the first for this reason: "
-        raise DataError(error.path, error.what, why + next(iter(failed.values()))) from None
+        why = Message(
+            "failed-images",
+            "{images} could not be counted, the first for this reason: {first}",
+            images=many(len(failed), "image"),
+            first=next(iter(failed.values())).sentence,
+        )
+        raise DataError(error.path, error.what, why) from None
     return Result(
         run.method,
         protocol,

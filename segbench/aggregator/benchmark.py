@@ -26,6 +26,7 @@ from segbench.aggregator.store import ResultsFile, require_results_place
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.core.notes import Doubt, warn_of
 from segbench.core.numbers import of_all, verb
@@ -357,8 +358,7 @@ def evaluate_pairing(
             belonging=belonging,
         )
         if before.failed and not before.counts:
-            why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
-            raise DataError(shown(method), f"{of_all(len(before.failed), len(before.failed), 'image')} {why}")
+            raise DataError(shown(method), _failed_images(before, len(before.failed)))
         protocol = passes.after(before.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
     assigned, on_units = _assigned(belonging, protocol, pairing.names)
@@ -408,13 +408,19 @@ def evaluate_pairing(
 def _warn_of_failed(result: Result, images: int) -> None:
     """Warn of images that could not be counted, if there are any."""
     if result.failed:
-        warnings.warn(
-            f"{of_all(len(result.failed), images, 'image')} could not be counted "
-            f"and {verb(len(result.failed), 'are')} left out of all metrics; "
-            f"the first: {next(iter(result.failed.values()))}",
-            FailedImages,
-            stacklevel=5,
-        )
+        left_out = f" and {verb(len(result.failed), 'are')} left out of all metrics"
+        warnings.warn(str(_failed_images(result, images, left_out)), FailedImages, stacklevel=5)
+
+
+def _failed_images(result: Result, images: int, left_out: str = "") -> Message:
+    """Say how many images of all could not be counted, and why the first could not."""
+    return Message(
+        "failed-images",
+        "{failed} could not be counted{left_out}; the first: {first}",
+        failed=of_all(len(result.failed), images, "image"),
+        left_out=left_out,
+        first=next(iter(result.failed.values())).sentence,
+    )
 
 
 def _refuse_unfit(

@@ -43,9 +43,10 @@ from segbench.core.capabilities import (
     competes,
 )
 from segbench.core.counts import Counts
-from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
+from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Style
 from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
@@ -95,8 +96,9 @@ class Result:
         All settings that the numbers depend on, the digest of the data and the version.
     counts : mapping of image name to counts
         Integer counts of each image, sorted by name.
-    failed : mapping of image name to str
-        The images that could not be counted, and why.
+    failed : mapping of image name to Failure
+        The images that could not be counted, and why: ``str`` writes it; ``kind``, ``path``, ``values`` and
+        ``settings`` are for scripts.
     notes : tuple of str
         What was done to the data while reading.
     inputs : Inputs, optional
@@ -153,7 +155,7 @@ class Result:
     settings: Mapping[str, str]
     signature: str
     counts: Mapping[str, Counts]
-    failed: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, Failure] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -405,7 +407,9 @@ class Result:
         known = self.published is None and self.unnamed is None and self.counts
         return spreads_of(self.measured) if known else {}
 
-    def to_dict(self, *, intervals: Intervals | None = None, spread: bool = False) -> dict[str, Any]:
+    def to_dict(
+        self, *, intervals: Intervals | None = None, spread: bool = False, style: Style | None = None
+    ) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
@@ -414,13 +418,15 @@ class Result:
             What `intervals` gave; they are added with the settings they were drawn with.
         spread : bool
             Add ``spread``, the values of images by metric, see `spread`.
+        style : {"python", "options"}, optional
+            Whether texts name settings as arguments of Python, which is the default, or as options.
 
         Returns
         -------
         dict
             ``json.dumps`` takes it. ``summary`` holds the metrics by key, None where undefined, with the reason under
             ``undefined``; ``images`` and ``failed`` are numbers of images,
-            and ``failures`` says why.
+            and ``failures`` says why: ``kind``, ``path``, ``text``, ``values`` and ``settings`` by image.
 
         Examples
         --------
@@ -444,7 +450,7 @@ class Result:
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
-            "failures": dict(self.failed),
+            "failures": {name: failure.for_scripts(style) for name, failure in self.failed.items()},
         }
         if self.units is not None:
             number, noun = self.sampled

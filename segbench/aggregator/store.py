@@ -35,13 +35,13 @@ from segbench.aggregator.records import (
     read_outcome,
     read_run,
 )
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.interface import format_setting, setting
 from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
 
 APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 6
+SCHEMA = 7
 _SQLITE = b"SQLite format 3\0"
 _ID_PLACE = slice(68, 72)
 """The bytes of a database that hold the application's number."""
@@ -81,7 +81,7 @@ CREATE TABLE images (
     ground_truth_digest TEXT NOT NULL,
     counts BLOB,                     -- packed, NULL where the image failed
     label_values TEXT NOT NULL,      -- JSON list
-    failure TEXT NOT NULL,
+    failure TEXT NOT NULL,           -- JSON object where there are no counts, else empty
     notes TEXT NOT NULL,             -- JSON list
     seconds REAL NOT NULL,
     PRIMARY KEY (run, name)
@@ -351,7 +351,7 @@ class Finished(Protocol):
         """The content of the files of each image that was counted."""
 
     @property
-    def failed(self) -> Mapping[str, str]:
+    def failed(self) -> Mapping[str, Failure]:
         """Why others could not be counted."""
 
 

@@ -62,7 +62,7 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
     """Print results to standard output."""
     from segbench.report.tables import Listing
 
-    how = Listing(**listing)
+    how = Listing(**listing, style="options")
     if form == "table":
         from rich.console import Console
 

@@ -128,9 +128,9 @@ class Message:
         """Write the text, which names arguments of Python."""
         return self.written()
 
-    def __add__(self, other: Message | str) -> Message:
-        """Put text behind it; the kind stays."""
-        return Message(self.kind, "{message}{behind}", message=self, behind=other)
+    def __add__(self, other: Message | Setting | str) -> Message:
+        """Put text behind it; the kind stays, unless it says nothing."""
+        return Message(self.kind, "{message}{behind}", message=self, behind=other) if self else as_message(other)
 
     def __radd__(self, other: str) -> Message:
         """Put text before it; the kind stays."""
@@ -139,6 +139,17 @@ class Message:
     def __bool__(self) -> bool:
         """Whether it says anything."""
         return bool(self.template)
+
+    def values_for_scripts(self, style: Style | None = None) -> dict[str, Any]:
+        """Return the values as the JSON of commands has them: numbers, texts and lists; all else is written."""
+        return {name: _for_scripts(value, style) for name, value in self.named}
+
+    def settings_for_scripts(self) -> dict[str, Any]:
+        """Return the settings as the JSON of commands has them: values by name, None where the reader chooses one."""
+        return {
+            advised.name: None if advised.value is ... else _as_json(_frozen(advised.value))
+            for advised in self.settings
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, from which `of_json` makes the same message."""
@@ -176,6 +187,14 @@ def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Mes
     return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
 
 
+def together(*settings: Setting) -> Message:
+    """Put settings that are given together behind each other: ``void=(), at=0.5``, or ``--void none --at 0.5``."""
+    if len(settings) == 1:
+        return as_message(settings[0])
+    first, last = together(*settings[:-1]), settings[-1]
+    return Message("setting", "{first}{comma}{last}", first=first, comma=Either(", ", " "), last=last)
+
+
 def option_of(name: str, *, no: bool = False) -> str:
     """Write the option of a setting: ``--max-dist``, or ``--no-check``."""
     return f"--{'no-' if no else ''}{name.replace('_', '-')}"
@@ -191,11 +210,20 @@ def write(said: Message | Setting | Either | str, style: Style | None = None) ->
     return said if isinstance(said, str) else said.written(style)
 
 
+_LONGEST_FORMAT = 5
+"""Signs: templates may come from files."""
+
+
 class _Formatter(Formatter):
     """Writes values by `str.format`'s rules; a value that is lacking is a fault of the code."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401, ARG002  as Formatter has it
         return kwargs[field_name], field_name  # no attributes or items: values may come from files
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401  as Formatter has it
+        if len(format_spec) > _LONGEST_FORMAT:
+            raise ValueError("a format that fills the memory")
+        return str(super().format_field(value, format_spec))
 
 
 _FORMATTER = _Formatter()
@@ -241,6 +269,12 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
     return value
 
 
+def _for_scripts(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
+    if isinstance(value, tuple):
+        return [_for_scripts(part, style) for part in value]
+    return value.written(style) if isinstance(value, (Message, Setting, Either)) else value
+
+
 def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message
     if isinstance(stored, list):
         return tuple(map(_from_json, stored))
@@ -268,4 +302,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  any value of a setting
 
 def _typed(value: object) -> str:
     """Write a value as it is typed at the command line."""
-    return quote(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return quote((",".join(map(str, value)) or "none") if isinstance(value, tuple) else str(value))

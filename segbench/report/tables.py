@@ -24,6 +24,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Style
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
 from segbench.core.notes import notes_about
@@ -226,8 +227,8 @@ class Listing:
 
     There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
     have a column, with the `spread` of images. The `sets` name the data set of each result, a group of columns; without
-    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, and `zeros`
-    before the point.
+    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, `zeros`
+    before the point, and the `style` of settings in texts.
     """
 
     rows: RowKind = "method"
@@ -238,6 +239,7 @@ class Listing:
     spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
+    style: Style | None = None
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
         """Give the values of the chosen metrics, and of some keys before them."""
@@ -655,7 +657,7 @@ def _notes_around(notes: Sequence[str], parts: Sequence[PartRow], results: Seque
     failed = []
     for method, result in zip(names, results, strict=True):
         images = of_all(len(result.failed), len(result.failed) + len(result.counts), "image")
-        failed += [f"{method}: {images} failed; the first: {why}" for why in [*result.failed.values()][:1]]
+        failed += [f"{method}: {images} failed; the first: {failure}" for failure in [*result.failed.values()][:1]]
     return [*([apart] if apart else []), *on_parts, *notes, *failed]
 
 
