@@ -236,7 +236,14 @@ def evaluate(
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
-            raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
+            raise ArgumentError(
+                Message(
+                    "for-files-only",
+                    "{arguments}: for files only, but ground_truth holds arrays; {hint}",
+                    arguments=given,
+                    hint=hint,
+                )
+            )
         if results is not None:
             require_results_place(Path(as_path(results, "results")))
         result = evaluate_arrays(ground_truth, protocol, method=method, run=run, progress=progress)
@@ -310,7 +317,14 @@ def _refuse_beside_several(
     }
     for name, (value, hint) in hints.items():
         if value:
-            raise ArgumentError(f"{name} does not go with several predictions; {hint}")
+            raise ArgumentError(
+                Message(
+                    "for-one-only",
+                    "{argument} does not go with several predictions; {hint}",
+                    argument=name,
+                    hint=hint,
+                )
+            )
 
 
 def _assigned(
@@ -428,10 +442,28 @@ def _refuse_unfit(
 ) -> None:
     as_repairs(repairs, protocol.reads)
     if executor is not None and not hasattr(executor, "submit"):
-        raise ArgumentError(f"executor is {executor!r:.60}, expected a pool of workers, such as process_pool(2) gives")
+        raise ArgumentError(
+            Message(
+                "not-executor",
+                "executor is {given}, expected a pool of workers, such as process_pool(2) gives",
+                given=f"{executor!r:.60}",
+            )
+        )
     given: object = thresholds  # callers may have no type checker
     if given is not None and not isinstance(given, Thresholds):
-        own = "thresholds of your own are a setting of the protocol: Pixels(at=(0.5,)), Boundaries(thresholds=99)"
-        raise ArgumentError(f"thresholds is {given!r:.60}, expected what tuned_thresholds(result) gives; {own}")
+        raise ArgumentError(
+            Message(
+                "not-thresholds",
+                "thresholds is {given}, expected what tuned_thresholds(result) gives; thresholds of your own are a "
+                "setting of the protocol: Pixels(at=(0.5,)), Boundaries(thresholds=99)",
+                given=f"{given!r:.60}",
+            )
+        )
     if thresholds is not None and protocol.capability(Pooling) is None:
-        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
+        raise ArgumentError(
+            Message(
+                "not-of-protocol",
+                "thresholds chosen on a tuning set are scores, which only the pixels protocol takes",
+                protocol=protocol.name,
+            )
+        )

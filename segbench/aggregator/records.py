@@ -24,6 +24,7 @@ from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError, Failure
+from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
@@ -247,7 +248,13 @@ def notes_on_images(image_notes: Mapping[str, Sequence[str]], settings: Mapping[
 def as_run(name: object) -> str:
     """Read the name of a run, a text or a number; nothing for a method without runs."""
     if name is None or isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise ArgumentError(f"run is {name!r:.60}, expected the name of a training or fold, such as '1'")
+        raise ArgumentError(
+            Message(
+                "not-a-name",
+                "run is {given}, expected the name of a training or fold, such as '1'",
+                given=f"{name!r:.60}",
+            )
+        )
     return shown(str(name))
 
 
@@ -259,7 +266,7 @@ def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any]
             return read(row)
         except Exception as error:
             reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-            what = f"holds a row that segbench did not write ({reason})"
+            what = Message("damaged-row", "holds a row that segbench did not write ({reason})", reason=reason)
             raise DataError(path, what, "run again into a new file") from error
 
     return read_row
@@ -269,8 +276,12 @@ def read_run(row: Sequence[Any], path: str) -> Run:
     """Read a row of runs, in the order of `segbench.aggregator.store`."""
     protocol = row[3]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
-        known = ", ".join(protocols())
-        what = f"holds a run of the protocol {protocol!r}, which is not installed; installed are {known}"
+        what = Message(
+            "unknown-protocol",
+            "holds a run of the protocol {protocol!r}, which is not installed; installed are {known}",
+            protocol=protocol,
+            known=list(protocols()),
+        )
         raise DataError(path, what, "install the package that adds it, or run again into a new file")
     return _run(row, path)
 
