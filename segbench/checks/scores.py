@@ -246,7 +246,7 @@ def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) ->
         return fix + f", or give {_format_cuts([2 * at - 1 for at in expected.at], expected)}" * bool(expected.at)
     if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
         return "save scores between 0 and 1: clip them, if resizing moved them beyond"
-    fix = how_to_scale(lowest, highest)
+    fix = str(how_to_scale(lowest, highest))
     if lowest < 0 and expected.at and not are_of_shares(expected.at):
         fix += f"; after a sigmoid, {_format_cuts([1 / (1 + exp(-at)) for at in expected.at], expected)}"
     return fix

@@ -15,6 +15,7 @@ from string import Formatter
 from typing import Any, Literal, TypeAlias
 
 from segbench.core.interface import setting
+from segbench.core.numbers import many, verb
 
 Style: TypeAlias = Literal["python", "options"]
 """Whether text names settings as arguments of Python, or as options of the command line."""
@@ -32,6 +33,8 @@ class Setting:
         ``...`` where the reader chooses one; None writes the name alone.
     of : str
         The class that takes it in Python: ``"Repairs"`` for ``repairs=Repairs(scale=255)``.
+    metavar : str
+        What stands for a value that the reader chooses: ``"N"`` for ``--scale N``.
 
     Examples
     --------
@@ -43,14 +46,17 @@ class Setting:
     name: str
     value: Any = ...
     of: str = ""
+    metavar: str = ""
 
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
         value = _plain(self.value)
         if _style(style) == "options":
-            words = "" if value is ... or value is None or isinstance(value, bool) else f" {_typed(value)}"
-            return option_of(self.name, no=value is False) + words
-        argument = self.name if value is None else f"{self.name}={'...' if value is ... else repr(value)}"
+            words = "" if value is None or isinstance(value, bool) else _typed(value)
+            words = self.metavar if value is ... else words
+            return option_of(self.name, no=value is False) + (f" {words}" if words else "")
+        chosen = (self.metavar or "...") if value is ... else repr(value)
+        argument = self.name if value is None else f"{self.name}={chosen}"
         return f"{self.of.lower()}={self.of}({argument})" if self.of else argument
 
     def __str__(self) -> str:
@@ -62,12 +68,12 @@ class Setting:
 class Either:
     """Words that differ, for Python and for the command line: ``result.failed``, or ``--format json``."""
 
-    python: str
-    options: str
+    python: Message | Setting | str
+    options: Message | Setting | str
 
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
-        return self.options if _style(style) == "options" else self.python
+        return write(self.options if _style(style) == "options" else self.python, style)
 
     def __str__(self) -> str:
         """Write it for Python."""
@@ -85,7 +91,9 @@ class Message:
     template : str
         The text, with names of values in braces as `str.format` has them.
     **values : str, int, float, bool, None, Setting, Either, Message, or a tuple or list of these
-        What stands there. Lists are written with commas.
+        What stands there. Lists are written with commas, or with what follows a colon, as in ``{shape: x }``; so are
+        numbers with a noun, ``{files:many file}``, or the verb of so many, ``{files:verb have}``. A setting called
+        ``given`` is one that the reader gave, not advice.
 
     Examples
     --------
@@ -117,7 +125,7 @@ class Message:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """All settings with values that it speaks of, in the order of the text, also of messages within it."""
-        return tuple(dict.fromkeys(_settings_in(value for _, value in self.named)))
+        return tuple(dict.fromkeys(_settings_in(value for name, value in self.named if name != "given")))
 
     def written(self, style: Style | None = None) -> str:
         """Write the text for a reader."""
@@ -210,20 +218,35 @@ def write(said: Message | Setting | Either | str, style: Style | None = None) ->
     return said if isinstance(said, str) else said.written(style)
 
 
-_LONGEST_FORMAT = 5
-"""Signs: templates may come from files."""
+class _Parts(tuple[str, ...]):
+    """A list as text, whose format is what stands between its parts."""
+
+    __slots__ = ()
+
+    def __format__(self, between: str) -> str:
+        return (between or ", ").join(self)
+
+    __str__ = __repr__ = lambda self: format(self, "")
+
+
+_DIGITS = 3
+"""Of the width and precision of a number."""
 
 
 class _Formatter(Formatter):
     """Writes values by `str.format`'s rules; a value that is lacking is a fault of the code."""
 
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401  as Formatter has it
+        """Write a value: of numbers, the formats ``many NOUN`` and ``verb PLURAL`` are ours."""
+        form, _, word = format_spec.partition(" ")
+        if word and form in ("many", "verb") and isinstance(value, int):
+            return many(value, word) if form == "many" else verb(value, word)
+        if not isinstance(value, _Parts) and sum(map(str.isdigit, format_spec)) > _DIGITS:
+            raise ValueError("a width that fills the memory")  # templates may come from files
+        return format(value, format_spec)
+
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401, ARG002  as Formatter has it
         return kwargs[field_name], field_name  # no attributes or items: values may come from files
-
-    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401  as Formatter has it
-        if len(format_spec) > _LONGEST_FORMAT:
-            raise ValueError("a format that fills the memory")
-        return str(super().format_field(value, format_spec))
 
 
 _FORMATTER = _Formatter()
@@ -234,7 +257,7 @@ def _written(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a m
     if isinstance(value, (Message, Setting, Either)):
         return value.written(style)
     if isinstance(value, tuple):
-        return ", ".join(str(_written(part, style)) for part in value)
+        return _Parts(str(_written(part, style)) for part in value)
     return value
 
 
@@ -251,6 +274,8 @@ def _settings_in(values: Iterable[Any]) -> Iterator[Setting]:
             yield value
         elif isinstance(value, Message):
             yield from value.settings
+        elif isinstance(value, Either):
+            yield from _settings_in((value.python, value.options))
         elif isinstance(value, tuple):
             yield from _settings_in(value)
 
@@ -260,9 +285,10 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
         return {"message": value.to_json()}
     if isinstance(value, Setting):
         given = {} if value.value is ... else {"value": _as_json(_frozen(value.value))}
-        return {"setting": value.name, **given, **({"of": value.of} if value.of else {})}
+        others = {"of": value.of, "metavar": value.metavar}
+        return {"setting": value.name, **given, **{key: text for key, text in others.items() if text}}
     if isinstance(value, Either):
-        return {"python": value.python, "options": value.options}
+        return {"python": _as_json(value.python), "options": _as_json(value.options)}
     if isinstance(value, tuple):
         return [_as_json(part) for part in value]
     json.dumps(value)  # a TypeError here is a fault of the code
@@ -284,8 +310,8 @@ def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message
         return Message.of_json(stored["message"])
     if "setting" in stored:
         value = _from_json(stored["value"]) if "value" in stored else ...
-        return Setting(str(stored["setting"]), value, str(stored.get("of", "")))
-    return Either(str(stored["python"]), str(stored["options"]))
+        return Setting(str(stored["setting"]), value, str(stored.get("of", "")), str(stored.get("metavar", "")))
+    return Either(_from_json(stored["python"]), _from_json(stored["options"]))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  any value of a setting
