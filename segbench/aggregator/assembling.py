@@ -30,7 +30,6 @@ from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.messages import Either, Message
-from segbench.core.numbers import many
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES
 from segbench.loaders.palettes import Palettes
@@ -76,8 +75,8 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             raise
         why = Message(
             "failed-images",
-            "{images} could not be counted, the first for this reason: {first}",
-            images=many(len(failed), "image"),
+            "{failed:many image} could not be counted, the first for this reason: {first}",
+            failed=len(failed),
             first=next(iter(failed.values())).sentence,
         )
         raise DataError(error.path, error.what, why) from None

@@ -16,7 +16,7 @@ from segbench.core.arrays import as_array, split_mask, without_hidden
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.messages import Message
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import verb
 from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.pixels.tensors import is_tensor, signed
@@ -73,9 +73,9 @@ class Batch:
             raise ArgumentError(
                 Message(
                     "other-length",
-                    "{names} for {images} (scores) and {truths} (labels) along the first axis",
-                    names=many(len(names), "name"),
-                    images=many(images, "image"),
+                    "{names:many name} for {images:many image} (scores) and {truths} (labels) along the first axis",
+                    names=len(names),
+                    images=images,
                     truths=truths,
                 )
             )

@@ -29,7 +29,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.core.notes import Doubt, warn_of
-from segbench.core.numbers import of_all, verb
+from segbench.core.numbers import verb
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
@@ -430,8 +430,9 @@ def _failed_images(result: Result, images: int, left_out: str = "") -> Message:
     """Say how many images of all could not be counted, and why the first could not."""
     return Message(
         "failed-images",
-        "{failed} could not be counted{left_out}; the first: {first}",
-        failed=of_all(len(result.failed), images, "image"),
+        "{failed} of {images:many image} could not be counted{left_out}; the first: {first}",
+        failed=len(result.failed),
+        images=images,
         left_out=left_out,
         first=next(iter(result.failed.values())).sentence,
     )

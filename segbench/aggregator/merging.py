@@ -20,7 +20,7 @@ from segbench.aggregator.saving import keep_pooled
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting, option_of
-from segbench.core.numbers import many, of_all
+from segbench.core.numbers import of_all
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together
 from segbench.loaders.decoded import shown
@@ -49,9 +49,9 @@ class _Merged:
         if chosen > total:
             what = Message(
                 "too-many-images",
-                "the parts of {method!r} have {images}, more than their set of {total}",
+                "the parts of {method!r} have {images:many image}, more than their set of {total}",
                 method=self.first.label,
-                images=many(chosen, "image"),
+                images=chosen,
                 total=total,
             )
             raise DataError(self.sources[0], what, "merge parts of one set only")

@@ -14,7 +14,6 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import MethodRun
-from segbench.core.numbers import many
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.source import method_name
@@ -106,10 +105,10 @@ def refuse_mixed(paths: Mapping[MethodRun, str]) -> None:
             raise ArgumentError(
                 Message(
                     "run-and-method",
-                    "{method!r} is given by itself and as {number}, {runs}; name this one, too, as a run, {run}, or as "
-                    "another method, {other}",
+                    "{method!r} is given by itself and as {number:many run}, {runs}; name this one, too, as a run, "
+                    "{run}, or as another method, {other}",
                     method=method,
-                    number=many(len(runs[method]), "run"),
+                    number=len(runs[method]),
                     runs=runs[method],
                     run=named_place(f"{method}@{free}", shown(path)),
                     other=named_place(f"{method}-2", shown(path)),

@@ -63,8 +63,8 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     if tuning.failed:
         what = Message(
             "failed-images",
-            "{failed} failed; the first: {first}",
-            failed=many(len(tuning.failed), "image"),
+            "{failed:many image} failed; the first: {first}",
+            failed=len(tuning.failed),
             first=next(iter(tuning.failed.values())).sentence,
         )
         raise DataError("tuning set", what, "fix or remove what failed")

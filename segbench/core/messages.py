@@ -77,7 +77,7 @@ class Either:
 
     def __str__(self) -> str:
         """Write it for Python."""
-        return self.python
+        return self.written()
 
 
 @dataclass(frozen=True, init=False)
