@@ -13,28 +13,30 @@ from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import named
+from segbench.core.messages import Message, Setting
 
 _T = TypeVar("_T", int, float)
 
+Name: TypeAlias = str | Setting
+"""What errors call an argument; a setting, with the value None, is an option of the command line, too."""
 Quantize: TypeAlias = Literal[8, 16]
 """How many bits float scores in [0, 1] are rounded to on request."""
 
 
-def as_whole(value: Any, name: str, *, least: int | None = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
+def as_whole(value: Any, name: Name, *, least: int | None = 0, most: int | None = None) -> int:  # noqa: ANN401  checked here
     """Read a whole number of Python or NumPy; 2.0 is accepted, True and "2" are not."""
     number = _plain(value)
     whole = number is not None and number == int(number)
     if number is None or not whole or (least is not None and number < least) or (most is not None and number > most):
         between = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise ArgumentError(f"{name} is {_shown(value)}, expected a whole number{between}")
+        raise _wrong(name, value, f"a whole number{between}")
     return int(number)
 
 
 def as_real(
     value: Any,  # noqa: ANN401  as above
-    name: str,
-    expected: str = "numbers",
+    name: Name,
+    expected: Message | str = "numbers",
     *,
     least: float = -math.inf,
     most: float = math.inf,
@@ -44,15 +46,15 @@ def as_real(
     number = _plain(value)
     least, most = max(least, -sys.float_info.max), min(most, sys.float_info.max)
     if number is None or not (least < number < most if open_ends else least <= number <= most):
-        raise ArgumentError(f"{name} is {_shown(value)}, expected {expected}")
+        raise _wrong(name, value, expected)
     return float(number)
 
 
-def as_path(value: Any, name: str) -> str:  # noqa: ANN401  as above
+def as_path(value: Any, name: Name) -> str:  # noqa: ANN401  as above
     """Read a path."""
     if not isinstance(value, (str, os.PathLike)):
-        each = "; call once for each of several" if isinstance(value, (list, tuple)) else ""
-        raise ArgumentError(f"{name} is {_shown(value)}, expected one path{each}")
+        several = isinstance(value, (list, tuple))
+        raise _wrong(name, value, "one path; call once for each of several" if several else "one path")
     return os.fspath(value)
 
 
@@ -69,9 +71,9 @@ def check_settings(settings: Any) -> None:  # noqa: ANN401  a dataclass
     for field in fields(settings):
         value = getattr(settings, field.name)
         if isinstance(field.default, bool) and type(value).__name__ not in ("bool", "bool_"):  # Python's or NumPy's
-            raise ArgumentError(f"{field.name} is {_shown(value)}, expected True or False")
+            raise _wrong(field.name, value, "True or False")
         if field.name in choices and value is not field.default:
-            check_choice(value, named(field.name), choices[field.name])
+            check_choice(value, Setting(field.name, None), choices[field.name])
 
 
 @cache
@@ -84,18 +86,18 @@ def _choices(kind: Any) -> dict[str, tuple[Any, ...]]:  # noqa: ANN401  a datacl
     return {name: get_args(found[0]) for name, found in literals.items() if found}
 
 
-def check_choice(value: object, name: str, choices: Iterable[object]) -> None:
+def check_choice(value: object, name: Name, choices: Iterable[object]) -> None:
     """Insist on one of some values; True is not 1."""
     expected = tuple(choices)
     if isinstance(value, bool) or value not in expected:
         words = " or ".join(map(repr, expected)) if len(expected) == 2 else f"one of {', '.join(map(str, expected))}"
-        raise ArgumentError(f"{name} is {_shown(value)}, expected {words}")
+        raise _wrong(name, value, words)
 
 
-def listed(values: Any, name: str, example: str, *, most: int | None = None) -> tuple[Any, ...]:  # noqa: ANN401  as above
+def listed(values: Any, name: Name, example: str, *, most: int | None = None) -> tuple[Any, ...]:  # noqa: ANN401  as above
     """Read several values, of many no more than `most`; `example` shows how they are written."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise ArgumentError(f"{name} is {_shown(values)}, expected several values, as in {example}")
+        raise _wrong(name, values, f"several values, as in {example}")
     return tuple(islice(values, most))
 
 
@@ -105,11 +107,21 @@ def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, .
     return tuple(sorted({read(value) for value in ((values,) if one else listed(values, "void", example))}))
 
 
-def as_quantize(value: Any, name: str) -> Quantize | None:  # noqa: ANN401  as above
+def as_quantize(value: Any, name: Name) -> Quantize | None:  # noqa: ANN401  as above
     """Read how many bits scores are rounded to, None for not at all."""
     if value is not None and _plain(value) not in (8, 16):
-        raise ArgumentError(f"{name} is {_shown(value)}, expected 8 or 16")
+        raise _wrong(name, value, "8 or 16")
     return None if value is None else cast("Quantize", int(value))
+
+
+def _wrong(name: Name, value: object, expected: Message | str) -> ArgumentError:
+    """Return the error of an argument that has another value than it may have."""
+    given = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
+    return ArgumentError(
+        Message(
+            "wrong-value", "{argument} is {value}, expected {expected}", argument=name, value=given, expected=expected
+        )
+    )
 
 
 def _plain(value: object) -> int | float | None:
@@ -122,7 +134,3 @@ def _plain(value: object) -> int | float | None:
         number = float(value)
         return number if math.isfinite(number) else None
     return None
-
-
-def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever NumPy can read
@@ -18,7 +19,14 @@ def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever 
     array = _as_array(values, name)
     if array.dtype.kind not in "biuf":
         found = type(values).__name__ + (f" of {array.dtype}" if array.ndim else "")
-        raise ArgumentError(f"{name} is {found}, expected an array or a tensor of numbers")
+        raise ArgumentError(
+            Message(
+                "no-array",
+                "{argument} is {found}, expected an array or a tensor of numbers",
+                argument=name,
+                found=found,
+            )
+        )
     return array
 
 
@@ -29,8 +37,14 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  as above
     plain, hidden = split_mask(values, name)
     if hidden is not None:
         raise ArgumentError(
-            f"{name} masks {np.count_nonzero(hidden)} of {hidden.size} values, expected none masked here; "
-            "replace them, for instance with .filled(0)"
+            Message(
+                "masked-values",
+                "{argument} masks {masked} of {total} values, expected none masked here; "
+                "replace them, for instance with .filled(0)",
+                argument=name,
+                masked=int(np.count_nonzero(hidden)),
+                total=hidden.size,
+            )
         )
     try:
         array = np.asarray(plain)
@@ -39,8 +53,15 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  as above
         tensor = "tensor.detach().cpu()" + ".float()" * ("BFloat16" in why)  # which NumPy lacks
         lists = isinstance(error, ValueError)
         fix = "give lists of one length" if lists else f"give a NumPy array; for a PyTorch tensor, {tensor}"
-        raise ArgumentError(f"{name} cannot be read as an array ({why}); {fix}") from error
+        raise ArgumentError(_unreadable(name, why, fix)) from error
     return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def _unreadable(name: str, why: str, fix: str) -> Message:
+    """Say that a library makes no array of an argument."""
+    return Message(
+        "no-array", "{argument} cannot be read as an array ({reason}); {fix}", argument=name, reason=why, fix=fix
+    )
 
 
 def as_floats(values: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401  as above
@@ -49,7 +70,15 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401  a
     with suppress(TypeError, ValueError, OverflowError):  # of arrays of Python objects
         if array.dtype.kind in "biufO":
             return array.astype(np.float64, copy=False)
-    raise ArgumentError(f"{name} is of type {array.dtype}, expected numbers: found {values!r:.80}")
+    raise ArgumentError(
+        Message(
+            "no-numbers",
+            "{argument} is of type {dtype}, expected numbers: found {found}",
+            argument=name,
+            dtype=str(array.dtype),
+            found=f"{values!r:.80}",
+        )
+    )
 
 
 def split_mask(values: Any, name: str) -> tuple[Any, NDArray[np.bool_] | None]:  # noqa: ANN401  as above
@@ -58,7 +87,7 @@ def split_mask(values: Any, name: str) -> tuple[Any, NDArray[np.bool_] | None]: 
         try:
             values = np.ma.stack([np.ma.asanyarray(part) for part in values])
         except ValueError as error:
-            raise ArgumentError(f"{name} cannot be read as an array ({error}); give arrays of one shape") from error
+            raise ArgumentError(_unreadable(name, str(error), "give arrays of one shape")) from error
     if not isinstance(values, np.ma.MaskedArray):
         return values, None
     return values.data, np.ma.getmaskarray(values) if np.ma.is_masked(values) else None
@@ -72,8 +101,15 @@ def where_counted(
     """Give where pixels count: where `valid` says so, and no array is masked; None for everywhere."""
     counted = None if valid is None else as_array(valid, "valid")
     if counted is not None and (counted.shape not in shapes or counted.dtype != np.bool_):
-        found = f"valid has shape {counted.shape} and dtype {counted.dtype}"
-        raise ArgumentError(f"{found}, expected {shapes[0]} and bool")
+        raise ArgumentError(
+            Message(
+                "wrong-valid",
+                "valid has shape ({shape}) and dtype {dtype}, expected ({expected}) and bool",
+                shape=counted.shape,
+                dtype=str(counted.dtype),
+                expected=shapes[0],
+            )
+        )
     return without_hidden(counted, *hidden)
 
 
@@ -138,23 +174,50 @@ def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
     """Check a list of counts: whole numbers of up to 64 bits, not negative; int32, which halves long curves, stays."""
     array = _as_array(values, name)
     if array.ndim != 1:
-        raise ArgumentError(f"{name} has shape {array.shape}, expected one dimension")
+        raise ArgumentError(
+            Message(
+                "wrong-shape",
+                "{argument} has shape ({shape}), expected one dimension",
+                argument=name,
+                shape=array.shape,
+            )
+        )
     if array.size and array.dtype not in (np.int32, np.int64):
         numbers = as_floats(array, name)
         if not np.all(np.isfinite(numbers) & (numbers == np.rint(numbers))):
-            raise ArgumentError(f"{name} holds values that are not whole numbers; counts are integers")
+            raise ArgumentError(
+                Message(
+                    "no-counts",
+                    "{argument} holds values that are not whole numbers; counts are integers",
+                    argument=name,
+                )
+            )
         if numbers.max() >= _BEYOND_INT64 or numbers.min() < -_BEYOND_INT64:
-            raise ArgumentError(f"{name} holds {numbers[np.abs(numbers).argmax()]:g}, beyond 64-bit integers")
+            largest = numbers[np.abs(numbers).argmax()]
+            raise ArgumentError(
+                Message("no-counts", "{argument} holds {value:g}, beyond 64-bit integers", argument=name, value=largest)
+            )
     array = array.astype(np.int64, copy=False) if array.dtype != np.int32 else array
     if array.size and array.min() < 0:
-        raise ArgumentError(f"{name} holds {array.min()}; counts are not negative")
+        raise ArgumentError(
+            Message(
+                "no-counts", "{argument} holds {value}; counts are not negative", argument=name, value=int(array.min())
+            )
+        )
     return frozen(array)
 
 
 def within_total(total: int, name: str) -> int:
     """Refuse a total of pixels beyond which sums and products of totals could leave 64 bits."""
     if total > LARGEST_TOTAL:
-        raise ArgumentError(f"{name} add up to {total}, expected at most 2**56; count fewer images together")
+        raise ArgumentError(
+            Message(
+                "too-many-pixels",
+                "{argument} add up to {total}, expected at most 2**56; count fewer images together",
+                argument=name,
+                total=total,
+            )
+        )
     return total
 
 
@@ -173,7 +236,13 @@ def added(counts: Sequence[IntArray], name: str) -> IntArray:
     stack = np.array(counts)
     may_leave = int(stack.max(initial=0)) * len(stack) >= _BEYOND_INT64
     if may_leave and stack.astype(object).sum(axis=0).max() >= _BEYOND_INT64:
-        raise ArgumentError(f"{name} add up to more than 64-bit integers hold; count fewer images together")
+        raise ArgumentError(
+            Message(
+                "too-many-pixels",
+                "{argument} add up to more than 64-bit integers hold; count fewer images together",
+                argument=name,
+            )
+        )
     total: IntArray = stack.sum(axis=0, dtype=np.int64)
     return total
 

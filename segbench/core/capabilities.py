@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected
+from segbench.core.messages import Message
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
@@ -400,7 +401,11 @@ def read_published(protocol: Protocol, text: str) -> Published:
     """Read what `Published.to_json` wrote for a protocol."""
     importable = protocol.capability(Importable)
     if importable is None:
-        raise ArgumentError(f"the {protocol.name} protocol has no published metrics to import")
+        raise ArgumentError(
+            Message(
+                "not-published", "the {protocol} protocol has no published metrics to import", protocol=protocol.name
+            )
+        )
     return importable.published(text)
 
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message, Setting
 from segbench.core.numbers import Brief, written
 
 if TYPE_CHECKING:
@@ -33,8 +34,16 @@ class Origin:
         positives = (*self.positives, *(value for value in other.positives if value not in self.positives))
         if len(positives) > 1:
             values = " and ".join(map(written, sorted(positives)))
-            what = f"counts add up if one value is positive, and here {values} were"
-            raise ArgumentError(f"{what}; count each image with its own, for instance positive={written(positives[0])}")
+            raise ArgumentError(
+                Message(
+                    "several-positives",
+                    "counts add up if one value is positive, and here {listed} were; "
+                    "count each image with its own, for instance {positive}",
+                    listed=values,
+                    values=positives,
+                    positive=Setting("positive", positives[0]),
+                )
+            )
         protocols = (*self.protocols, *(protocol for protocol in other.protocols if protocol not in self.protocols))
         return Origin(self.images + other.images, protocols, positives)
 
@@ -203,4 +212,13 @@ def as_pooled(given: object, kind: type[_Type], name: str = "counts") -> _Type:
         hint = "; take that of one class, parts('class')[name], or of all added up, parts('class').pooled"
     if counts is None and kind.kind == "scores":
         hint = "; count arrays first: count(ground_truth, scores)"
-    raise ArgumentError(f"{name} is {found}, expected {kind.__name__} or a Result with such counts{hint}")
+    raise ArgumentError(
+        Message(
+            "no-counts",
+            "{argument} is {found}, expected {expected} or a Result with such counts{hint}",
+            argument=name,
+            found=found,
+            expected=kind.__name__,
+            hint=hint,
+        )
+    )

@@ -12,7 +12,7 @@ from dataclasses import Field, fields
 from typing import Any
 
 from segbench.core.errors import ArgumentError, SegbenchError, UnknownArgumentError
-from segbench.core.interface import format_setting
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.options import flag_of, options_of, value_of
 
@@ -175,8 +175,17 @@ def refuse_unknown_settings(kind: type[Any], settings: Mapping[str, Any]) -> Non
     others = {name: value for name, value in settings.items() if name in known}
     answers = [setting_meant(kind, name, settings[name], others) for name in unknown]
     listed = first_names(unknown, len(unknown))
-    advice = "; ".join(answer for answer in answers if answer) or f"its settings are {', '.join(known)}"
-    raise UnknownArgumentError(f"{kind.__name__} has no setting {listed}; {advice}")
+    advice = joined(answers) or Message("fix", "its settings are {known}", known=tuple(known))
+    raise UnknownArgumentError(
+        Message(
+            "unknown-argument",
+            "{called} has no setting {listed}; {advice}",
+            called=kind.__name__,
+            listed=listed,
+            unknown=unknown,
+            advice=advice,
+        )
+    )
 
 
 def unknown_to(called: Any, names: Collection[str]) -> list[str]:  # noqa: ANN401  anything that is called
@@ -187,12 +196,12 @@ def unknown_to(called: Any, names: Collection[str]) -> list[str]:  # noqa: ANN40
     return [name for name in names if name not in parameters]
 
 
-def setting_meant(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> str:  # noqa: ANN401  of any type
-    """Write what to type for a setting that a protocol does not have; empty if nobody knows."""
+def setting_meant(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> Message:  # noqa: ANN401  of any type
+    """Say what to type for a setting that a protocol does not have; empty if nobody knows."""
     settings = meant_settings(kind, typed, value, others)
     near = [] if settings else difflib.get_close_matches(typed, [field.name for field in fields(kind)], 1, 0.75)
     settings |= {name: value for name in near if _takes(kind, name, value, others)}
-    return f"write {format_setting(*next(iter(settings.items())))}" if settings else ""
+    return Message("fix", "write {setting}", setting=Setting(*next(iter(settings.items())))) if settings else NOTHING
 
 
 def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  as above

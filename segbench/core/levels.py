@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.notes import Doubt
 from segbench.core.numbers import number
 
@@ -69,12 +69,20 @@ def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
     """Refuse integers of 32 bits or more that at most fill 16: divided by the maximum of their type all are about 0."""
     highest = int(stored.max()) if are_wide(stored.dtype) and stored.dtype.itemsize >= 4 and stored.size else 0
     if 0 < highest <= np.iinfo(np.uint16).max:
-        what = f"{stored.dtype} values up to {highest}, which is a score of {highest / np.iinfo(stored.dtype).max:.0e}"
+        what = Message(
+            "low-levels",
+            "{dtype} values up to {highest}, which is a score of {score:.0e}",
+            dtype=stored.dtype.name,
+            highest=highest,
+            score=highest / np.iinfo(stored.dtype).max,
+        )
         # As uint8, a mask of 0 and 1 would still be about 0.
         narrow = "bool" if highest == 1 else np.min_scalar_type(highest).name
+        of_files = Message(
+            "fix", "{scale} with the highest score that there can be", scale=Setting("scale", metavar="N")
+        )
         arrays = f"floats from 0 to 1 or {narrow}"
-        use = setting("--scale N with the highest score that there can be", arrays)
-        raise DataError(name, what, f"use {use}")
+        raise DataError(name, what, Message("fix", "use {use}", use=Either(arrays, of_files)))
 
 
 def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
@@ -84,23 +92,29 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
     lowest, highest = int(stored.min()), int(stored.max())
     if max(-lowest, highest) < BEYOND_EXACT:
         return
-    problem = f"integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
+    what = Message(
+        "inexact-scores",
+        "integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
+        "which float64 does not hold exactly",
+        lowest=lowest,
+        highest=highest,
+    )
     change = "replace all scores by their ranks among those of all images"
     if highest - lowest < BEYOND_EXACT:
         # Not the lowest score of this image: that of each would change which scores of two images are equal.
         change = f"subtract the same whole number, the lowest score of all images, from all scores, or {change}"
-    hint = f"{change} and only then turn them into float64"
-    raise DataError(name, f"{problem}which float64 does not hold exactly", hint)
+    raise DataError(name, what, f"{change} and only then turn them into float64")
 
 
-def how_to_scale(lowest: float, highest: float) -> str:
+def how_to_scale(lowest: float, highest: float) -> Message:
     """Say which scale brings floats beyond [0, 1] into it: of 8-bit levels only where they reach half of it."""
-    divided = setting("--scale N", "repairs=Repairs(scale=N)")
+    divided = Setting("scale", of="Repairs", metavar="N")
     if lowest < 0:
-        return f"{format_setting('scale', 'sigmoid', of='Repairs')} for logits, or {divided} for others"
+        sigmoid = Setting("scale", "sigmoid", of="Repairs")
+        return Message("fix", "{sigmoid} for logits, or {divided} for others", sigmoid=sigmoid, divided=divided)
     if 128 <= highest <= 255:
-        return format_setting("scale", 255, of="Repairs")
-    return f"{divided} with the highest score that there can be"
+        return Message("fix", "{scale}", scale=Setting("scale", 255, of="Repairs"))
+    return Message("fix", "{divided} with the highest score that there can be", divided=divided)
 
 
 def how_to_change(lowest: float, highest: float) -> str:
@@ -125,7 +139,8 @@ def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a t
     may_hold = getattr(values.dtype, "kind", "f") == "f"
     nan = int((values != values).sum()) if may_hold else 0  # noqa: PLR0124  only NaN differs from itself
     if nan:
-        raise DataError(name, f"holds {nan} NaN, expected a number in each pixel", "give them a value")
+        what = Message("not-a-number", "holds {nan} NaN, expected a number in each pixel", nan=nan)
+        raise DataError(name, what, "give them a value")
 
 
 def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array or a tensor
@@ -135,17 +150,23 @@ def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array
             return
         nan, infinite = (int(broken.sum()) for broken in (scores != scores, abs(scores) == math.inf))  # noqa: PLR0124
     if nan or infinite:
-        what = f"{nan} NaN and {infinite} infinite scores, expected finite ones"
+        what = Message(
+            "not-finite", "{nan} NaN and {infinite} infinite scores, expected finite ones", nan=nan, infinite=infinite
+        )
         raise DataError(name, what, "fix the prediction")
 
 
-def refuse_beyond_unit(name: str, scores: Any, why: str, otherwise: str = "") -> None:  # noqa: ANN401  as above
+def refuse_beyond_unit(name: str, scores: Any, why: Message | str, otherwise: Message | str = "") -> None:  # noqa: ANN401  as above
     """Refuse scores outside [0, 1]; `otherwise` is what else may be done than to scale them."""
     lowest, highest = (float(scores.min()), float(scores.max())) if math.prod(scores.shape) else (0.0, 1.0)
     if lowest < -ROUNDING or highest > 1 + ROUNDING:
         scale = how_to_scale(lowest, highest)
-        use = setting(f"use {scale}", f"{how_to_change(lowest, highest)}, or for files use {scale}")
-        raise DataError(name, f"scores from {lowest:g} to {highest:g}, {why}", use + otherwise)
+        arrays = Either(f"{how_to_change(lowest, highest)}, or for files ", "")
+        what = Message(
+            "outside-unit", "scores from {lowest:g} to {highest:g}, {why}", lowest=lowest, highest=highest, why=why
+        )
+        hint = Message("fix", "{arrays}use {scale}{otherwise}", arrays=arrays, scale=scale, otherwise=otherwise)
+        raise DataError(name, what, hint)
 
 
 def are_of_shares(thresholds: Sequence[float]) -> bool:

@@ -33,6 +33,8 @@ class Setting:
         ``...`` where the reader chooses one; None writes the name alone.
     of : str
         The class that takes it in Python: ``"Repairs"`` for ``repairs=Repairs(scale=255)``.
+    metavar : str
+        What stands for a value that the reader chooses: ``"N"`` for ``--scale N``.
 
     Examples
     --------
@@ -44,14 +46,17 @@ class Setting:
     name: str
     value: Any = ...
     of: str = ""
+    metavar: str = ""
 
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
         value = _plain(self.value)
         if _style(style) == "options":
-            words = "" if value is ... or value is None or isinstance(value, bool) else f" {_typed(value)}"
-            return option_of(self.name, no=value is False) + words
-        argument = self.name if value is None else f"{self.name}={'...' if value is ... else repr(value)}"
+            words = "" if value is None or isinstance(value, bool) else _typed(value)
+            words = self.metavar if value is ... else words
+            return option_of(self.name, no=value is False) + (f" {words}" if words else "")
+        chosen = (self.metavar or "...") if value is ... else repr(value)
+        argument = self.name if value is None else f"{self.name}={chosen}"
         return f"{self.of.lower()}={self.of}({argument})" if self.of else argument
 
     def __str__(self) -> str:
@@ -63,16 +68,16 @@ class Setting:
 class Either:
     """Words that differ, for Python and for the command line: ``result.failed``, or ``--format json``."""
 
-    python: str
-    options: str
+    python: Message | Setting | str
+    options: Message | Setting | str
 
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
-        return self.options if _style(style) == "options" else self.python
+        return write(self.options if _style(style) == "options" else self.python, style)
 
     def __str__(self) -> str:
         """Write it for Python."""
-        return self.python
+        return self.written()
 
 
 @dataclass(frozen=True, init=False)
@@ -131,9 +136,9 @@ class Message:
         """Write the text, which names arguments of Python."""
         return self.written()
 
-    def __add__(self, other: Message | str) -> Message:
-        """Put text behind it; the kind stays."""
-        return Message(self.kind, "{message}{behind}", message=self, behind=other)
+    def __add__(self, other: Message | Setting | str) -> Message:
+        """Put text behind it; the kind stays, unless it says nothing."""
+        return Message(self.kind, "{message}{behind}", message=self, behind=other) if self else as_message(other)
 
     def __radd__(self, other: str) -> Message:
         """Put text before it; the kind stays."""
@@ -142,6 +147,17 @@ class Message:
     def __bool__(self) -> bool:
         """Whether it says anything."""
         return bool(self.template)
+
+    def values_for_scripts(self, style: Style | None = None) -> dict[str, Any]:
+        """Return the values as the JSON of commands has them: numbers, texts and lists; all else is written."""
+        return {name: _for_scripts(value, style) for name, value in self.named}
+
+    def settings_for_scripts(self) -> dict[str, Any]:
+        """Return the settings as the JSON of commands has them: values by name, None where the reader chooses one."""
+        return {
+            advised.name: None if advised.value is ... else _as_json(_frozen(advised.value))
+            for advised in self.settings
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, from which `of_json` makes the same message."""
@@ -179,6 +195,14 @@ def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Mes
     return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
 
 
+def together(*settings: Setting) -> Message:
+    """Put settings that are given together behind each other: ``void=(), at=0.5``, or ``--void none --at 0.5``."""
+    if len(settings) == 1:
+        return as_message(settings[0])
+    first, last = together(*settings[:-1]), settings[-1]
+    return Message("setting", "{first}{comma}{last}", first=first, comma=Either(", ", " "), last=last)
+
+
 def option_of(name: str, *, no: bool = False) -> str:
     """Write the option of a setting: ``--max-dist``, or ``--no-check``."""
     return f"--{'no-' if no else ''}{name.replace('_', '-')}"
@@ -205,6 +229,10 @@ class _Parts(tuple[str, ...]):
     __str__ = __repr__ = lambda self: format(self, "")
 
 
+_DIGITS = 3
+"""Of the width and precision of a number."""
+
+
 class _Formatter(Formatter):
     """Writes values by `str.format`'s rules; a value that is lacking is a fault of the code."""
 
@@ -213,6 +241,8 @@ class _Formatter(Formatter):
         form, _, word = format_spec.partition(" ")
         if word and form in ("many", "verb") and isinstance(value, int):
             return many(value, word) if form == "many" else verb(value, word)
+        if not isinstance(value, _Parts) and sum(map(str.isdigit, format_spec)) > _DIGITS:
+            raise ValueError("a width that fills the memory")  # templates may come from files
         return format(value, format_spec)
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401, ARG002  as Formatter has it
@@ -244,6 +274,8 @@ def _settings_in(values: Iterable[Any]) -> Iterator[Setting]:
             yield value
         elif isinstance(value, Message):
             yield from value.settings
+        elif isinstance(value, Either):
+            yield from _settings_in((value.python, value.options))
         elif isinstance(value, tuple):
             yield from _settings_in(value)
 
@@ -253,13 +285,20 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
         return {"message": value.to_json()}
     if isinstance(value, Setting):
         given = {} if value.value is ... else {"value": _as_json(_frozen(value.value))}
-        return {"setting": value.name, **given, **({"of": value.of} if value.of else {})}
+        others = {"of": value.of, "metavar": value.metavar}
+        return {"setting": value.name, **given, **{key: text for key, text in others.items() if text}}
     if isinstance(value, Either):
-        return {"python": value.python, "options": value.options}
+        return {"python": _as_json(value.python), "options": _as_json(value.options)}
     if isinstance(value, tuple):
         return [_as_json(part) for part in value]
     json.dumps(value)  # a TypeError here is a fault of the code
     return value
+
+
+def _for_scripts(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
+    if isinstance(value, tuple):
+        return [_for_scripts(part, style) for part in value]
+    return value.written(style) if isinstance(value, (Message, Setting, Either)) else value
 
 
 def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message
@@ -271,8 +310,8 @@ def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message
         return Message.of_json(stored["message"])
     if "setting" in stored:
         value = _from_json(stored["value"]) if "value" in stored else ...
-        return Setting(str(stored["setting"]), value, str(stored.get("of", "")))
-    return Either(str(stored["python"]), str(stored["options"]))
+        return Setting(str(stored["setting"]), value, str(stored.get("of", "")), str(stored.get("metavar", "")))
+    return Either(_from_json(stored["python"]), _from_json(stored["options"]))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  any value of a setting
@@ -289,4 +328,4 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  any value of a setting
 
 def _typed(value: object) -> str:
     """Write a value as it is typed at the command line."""
-    return quote(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
+    return quote((",".join(map(str, value)) or "none") if isinstance(value, tuple) else str(value))

@@ -9,6 +9,7 @@ from typing import Literal
 
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.core.names import latex_name
 from segbench.core.notes import MetricNote
 from segbench.core.numbers import DIGITS, number, number_below, of_all, shortest
@@ -208,8 +209,17 @@ def refuse_outside(metrics: Iterable[Metric], values: Iterable[float]) -> None:
         low, high = metric.range or (-math.inf, math.inf)
         if not math.isnan(value) and not low - _ROUNDING <= value <= high + _ROUNDING:
             name = metric.key or metric.image_key
-            ends = f"{low:g} to {high:g}"
-            raise ArgumentError(f"the metric {name} is {value:g}, expected {ends}: correct its formula or Metric.range")
+            raise ArgumentError(
+                Message(
+                    "outside-range",
+                    "the metric {metric} is {value:g}, expected {low:g} to {high:g}: "
+                    "correct its formula or Metric.range",
+                    metric=name,
+                    value=value,
+                    low=low,
+                    high=high,
+                )
+            )
 
 
 def headline(metrics: Iterable[Metric]) -> Metric:

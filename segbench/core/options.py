@@ -8,7 +8,7 @@ from dataclasses import MISSING, Field, field, fields
 from typing import Any
 
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import option_of
+from segbench.core.messages import Message, option_of
 from segbench.core.numbers import written
 
 
@@ -75,7 +75,14 @@ def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> A
     options = options_of(kind)
     missing = [flag_of(each) for name, each in options.items() if each.default is MISSING and name not in typed]
     if missing:
-        raise ArgumentError(f"the {getattr(kind, 'name', kind.__name__)} protocol needs {', '.join(missing)}")
+        raise ArgumentError(
+            Message(
+                "missing-option",
+                "the {protocol} protocol needs {missing}",
+                protocol=getattr(kind, "name", kind.__name__),
+                missing=missing,
+            )
+        )
     for name, value in typed.items():
         others |= _values(options[name], value)
     return kind(**others)
@@ -101,7 +108,16 @@ def value_of(each: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as above
         raise
     except ValueError as error:
         example = f"; write {flag_of(each)} {each.metadata['example']}" if "example" in each.metadata else ""
-        raise ArgumentError(f"{flag_of(each)} {typed!r} {error}{example}") from None
+        raise ArgumentError(
+            Message(
+                "wrong-option",
+                "{option} {typed!r} {reason}{example}",
+                option=flag_of(each),
+                typed=typed,
+                reason=str(error),
+                example=example,
+            )
+        ) from None
 
 
 def read_numbers(text: str) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.guesses import refuse_unknown_settings
-from segbench.core.interface import named
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.options import changed_options, fields_with
 from segbench.core.sample import Reading, Sample
@@ -96,9 +96,16 @@ class Protocol(ABC):
         """Return the protocol that measures the same counts with other settings of measuring."""
         if counting := [name for name in settings if name not in self.measuring_settings()]:
             known = ", ".join(sorted(self.measuring_settings())) or "none"
-            what = f"{named(counting[0])} is no setting of measuring of {self.name}, which are: {known}"
-            exists = hasattr(self, counting[0])
-            raise ArgumentError(f"{what}; {'count again with it' if exists else 'correct its name'}")
+            raise ArgumentError(
+                Message(
+                    "not-measuring",
+                    "{given} is no setting of measuring of {protocol}, which are: {known}; {fix}",
+                    given=Setting(counting[0], None),
+                    protocol=self.name,
+                    known=known,
+                    fix="count again with it" if hasattr(self, counting[0]) else "correct its name",
+                )
+            )
         changed: Self = replace(self, **settings)  # type: ignore[type-var]  # protocols are dataclasses
         return changed
 

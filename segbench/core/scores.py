@@ -25,7 +25,7 @@ from segbench.core.arrays import (
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.levels import in_type_of
-from segbench.core.numbers import many
+from segbench.core.messages import Message
 from segbench.core.operating_point import OperatingPoint
 from segbench.core.thresholds import Thresholds
 
@@ -85,14 +85,29 @@ class ScoreCounts(Counts):
         if scores.dtype not in (np.float32, np.float64):
             scores = as_floats(scores, "scores")
         if scores.ndim != 1:
-            raise ArgumentError(f"scores has shape {scores.shape}, expected one dimension")
+            raise ArgumentError(
+                Message(
+                    "wrong-shape",
+                    "{argument} has shape ({shape}), expected one dimension",
+                    argument="scores",
+                    shape=scores.shape,
+                )
+            )
         if not np.all(scores[1:] < scores[:-1]) and not np.all(np.isnan(scores)):
-            raise ArgumentError("scores must be strictly decreasing")
+            raise ArgumentError(Message("not-falling", "scores must be strictly decreasing"))
         object.__setattr__(self, "scores", frozen(scores))
         for name in ("positives", "negatives"):
             counts = as_counts(getattr(self, name), name)
             if counts.shape != scores.shape:
-                raise ArgumentError(f"{name} has {counts.size} entries for {scores.size} scores")
+                raise ArgumentError(
+                    Message(
+                        "other-length",
+                        "{argument} has {found} entries for {expected} scores",
+                        argument=name,
+                        found=counts.size,
+                        expected=scores.size,
+                    )
+                )
             within_total(total_of(counts), name)
             object.__setattr__(self, name, counts)
         object.__setattr__(self, "ignored", as_whole(self.ignored, "ignored", most=LARGEST_TOTAL))
@@ -173,16 +188,25 @@ class ScoreCounts(Counts):
         negatives = as_whole(negatives, "negatives", most=LARGEST_TOTAL)
         tp, fp = as_counts(tp, "tp"), as_counts(fp, "fp")
         if tp.shape != fp.shape:
-            raise ArgumentError(f"tp has {many(tp.size, 'point')}, fp has {fp.size}")
+            raise ArgumentError(Message("other-length", "tp has {tp:many point}, fp has {fp}", tp=tp.size, fp=fp.size))
         if tp.size and (tp.max() > positives or fp.max() > negatives):
             raise ArgumentError(
-                f"a point reaches {tp.max()} true and {fp.max()} false positives, "
-                f"but there are {positives} positives and {negatives} negatives"
+                Message(
+                    "beyond-totals",
+                    "a point reaches {tp} true and {fp} false positives, "
+                    "but there are {positives} positives and {negatives} negatives",
+                    tp=int(tp.max()),
+                    fp=int(fp.max()),
+                    positives=positives,
+                    negatives=negatives,
+                )
             )
         gained_tp = np.diff(tp, prepend=0, append=positives)
         gained_fp = np.diff(fp, prepend=0, append=negatives)
         if min(gained_tp.min(), gained_fp.min()) < 0:
-            raise ArgumentError("true and false positives must not decrease from one point to the next")
+            raise ArgumentError(
+                Message("falling-counts", "true and false positives must not decrease from one point to the next")
+            )
         if thresholds is None:
             scores = np.full(gained_tp.size, np.nan)
         else:
@@ -258,7 +282,9 @@ class ScoreCounts(Counts):
     def _ends(self, thresholds: FloatArray) -> NDArray[np.intp]:
         """Count the scores that reach each threshold."""
         if np.isnan(thresholds).any() or not self.scores_known:
-            raise ArgumentError("thresholds must be numbers, and the scores of the counts known")
+            raise ArgumentError(
+                Message("thresholds-unknown", "thresholds must be numbers, and the scores of the counts known")
+            )
         return np.searchsorted(-self.scores, -in_type_of(self.scores.dtype, thresholds), "right")
 
     def part(self, start: int, stop: int) -> ScoreCounts:
@@ -335,7 +361,7 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
         nothing = np.empty(0, np.int64)
         return ScoreCounts(np.empty(0), nothing, nothing, ignored, of_predictions=of_predictions)
     if not all(part.scores_known for part in present):
-        raise ArgumentError("curves given by points without thresholds cannot be added")
+        raise ArgumentError(Message("thresholds-unknown", "curves given by points without thresholds cannot be added"))
     sources = {part.threshold_source for part in present}
     source = sources.pop() if len(sources) == 1 else ""
     if len(present) > 1:

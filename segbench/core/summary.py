@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from segbench.core.errors import UnknownMetricError
+from segbench.core.messages import Message
 from segbench.core.numbers import by_key
 from segbench.core.text_table import TextTable, aligned, data_frame, table_html
 
@@ -64,7 +65,14 @@ class Summary(Mapping[str, float | int]):
         try:
             return self.metrics[key]
         except KeyError:
-            raise UnknownMetricError(f"no metric {key!r} here; expected one of {', '.join(self.metrics)}") from None
+            raise UnknownMetricError(
+                Message(
+                    "unknown-metric",
+                    "no metric {metric!r} here; expected one of {known}",
+                    metric=key,
+                    known=tuple(self.metrics),
+                )
+            ) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.metrics)

@@ -22,6 +22,7 @@ from threadpoolctl import ThreadpoolController
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.numbers import many
 from segbench.core.series import Series, Space
@@ -326,7 +327,7 @@ class Table(ABC):
     @property
     def pooled(self) -> Counts:
         """The counts of all images added up."""
-        raise ArgumentError("this table has no pooled counts")
+        raise ArgumentError(Message("no-pooled", "this table has no pooled counts"))
 
     @property
     def curve(self) -> Series | None:
@@ -336,7 +337,8 @@ class Table(ABC):
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places: precision at recalls, or TPR at FPRs."""
         del at, of
-        raise ArgumentError(f"this protocol has no {'ROC' if space == 'roc' else 'precision-recall'} curve")
+        curve = "ROC" if space == "roc" else "precision-recall"
+        raise ArgumentError(Message("no-curve", "this protocol has no {curve} curve", curve=curve))
 
 
 class Reducing(ABC):

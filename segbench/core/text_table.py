@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.names import latex_name, shortened
 
 if TYPE_CHECKING:
@@ -157,7 +158,9 @@ def data_frame(
     try:
         import pandas as pd
     except ImportError as error:
-        raise ArgumentError("to_dataframe takes pandas, which is not installed: pip install pandas") from error
+        raise ArgumentError(
+            Message("not-installed", "to_dataframe takes pandas, which is not installed: pip install pandas")
+        ) from error
     return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index or None), columns)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, as_floats, frozen
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import Brief
 
 
@@ -41,7 +42,7 @@ class Thresholds(Brief):
     def __post_init__(self) -> None:
         values: FloatArray = np.unique(as_floats(self.values, "thresholds"))[::-1]
         if np.isnan(values).any():
-            raise ArgumentError("thresholds hold NaN; expected numbers")
+            raise ArgumentError(Message("not-a-number", "thresholds hold NaN; expected numbers"))
         object.__setattr__(self, "values", frozen(values))
 
     @property
