@@ -108,7 +108,7 @@ def keys(drawn: LabelSet) -> set[str]:
                 Image.fromarray(one).save(Path(folder) / side / f"{place}.png")
         protocol = segbench.Labels(classes=held.tolist(), void=())
         report = segbench.check(f"{folder}/gt", f"{folder}/pred", protocol)
-    return {finding.key for finding in report.findings}
+    return {finding.kind for finding in report.findings}
 
 
 def mean_iou(drawn: LabelSet) -> float:

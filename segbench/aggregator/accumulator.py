@@ -27,6 +27,7 @@ from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
 from segbench.core.notes import warn_of
 from segbench.core.numbers import many
@@ -144,10 +145,20 @@ class Accumulator:
         check_choice(repeated, "repeated", get_args(Repeated))
         check_choice(count_on, "count_on", get_args(CountOn))
         if repeated == "add" and not protocol.counts.of_tiles:
-            what = f"tiles do not add up in the {protocol.name} protocol"
-            raise ArgumentError(f"repeated='add': {what}; give whole images")
+            raise ArgumentError(
+                Message(
+                    "no-tiles",
+                    "repeated='add': tiles do not add up in the {protocol} protocol; give whole images",
+                    protocol=protocol.name,
+                )
+            )
         if results is not None and repeated != "refuse":
-            raise ArgumentError(f"results keeps counts in a file as they come; leave out repeated={repeated!r}")
+            what = Message(
+                "beside-results",
+                "results keeps counts in a file as they come; leave out {setting}",
+                setting=Setting("repeated", repeated),
+            )
+            raise ArgumentError(what)
         self.protocol = protocol
         self.results = None if results is None else Path(as_path(results, "results"))
         self.method = method
@@ -218,10 +229,19 @@ class Accumulator:
         """
         if name is not None and names is not None:
             raise ArgumentError(
-                "name and names exclude each other: the arrays hold either one image, or one image per entry"
+                Message(
+                    "excluding-arguments",
+                    "name and names exclude each other: the arrays hold either one image, or one image per entry",
+                )
             )
         if isinstance(names, (str, bytes)):
-            raise ArgumentError(f"names is {names!r}, expected one name per image; of a single image give name=")
+            raise ArgumentError(
+                Message(
+                    "not-names",
+                    "names is {given!r}, expected one name per image; of a single image give name=",
+                    given=str(names) if isinstance(names, bytes) else names,
+                )
+            )
         listed = None if names is None else list(names)
         reads = self.protocol.reads
         batch = self._batch((labels, scores, valid), named=name is not None, names=listed)
@@ -234,7 +254,11 @@ class Accumulator:
             images = batch.images(listed)
         else:
             if self.protocol.capability(Pooling) is None:
-                raise ArgumentError("only the pixels protocol counts images without names")
+                raise ArgumentError(
+                    Message(
+                        "needs-names", "only the {protocol} protocol counts images without names", protocol="pixels"
+                    )
+                )
             images = iter(())
             unnamed = [self._count(batch)]
             notes |= dict.fromkeys(map(without_detail, unnamed[0].notes))
@@ -268,15 +292,27 @@ class Accumulator:
         0.8
         """
         if other is self:
-            raise ArgumentError("an accumulator cannot be merged with itself: everything would count twice")
+            raise ArgumentError(
+                Message("with-itself", "an accumulator cannot be merged with itself: everything would count twice")
+            )
         if other.protocol != self.protocol:
             raise ArgumentError(
-                f"merge takes counts of one protocol and its settings; {self.protocol!r} here, {other.protocol!r} there"
+                Message(
+                    "other-settings",
+                    "merge takes counts of one protocol and its settings; {here} here, {there} there",
+                    here=repr(self.protocol),
+                    there=repr(other.protocol),
+                )
             )
         if other._label != self._label:
-            both = f"{str(self._label)!r} here, {str(other._label)!r} there"
             raise ArgumentError(
-                f"merge takes counts of one method; {both}: compute a result of each, or name both alike"
+                Message(
+                    "other-method",
+                    "merge takes counts of one method; {here!r} here, {there!r} there: compute a result of each, "
+                    "or name both alike",
+                    here=str(self._label),
+                    there=str(other._label),
+                )
             )
         images, unnamed, notes = other._packed()
         stored = other._stored({})
@@ -322,7 +358,8 @@ class Accumulator:
             notes = tuple(sorted(self._notes))
             truths = {name: _digest(held.content) for name, held in self._images.items()}
         if not packed and unnamed is None:
-            raise DataError("accumulator", "nothing was added, so there is nothing to compute", "call update first")
+            what = Message("nothing-added", "nothing was added, so there is nothing to compute")
+            raise DataError("accumulator", what, "call update first")
         results = results or self.results
         counts = EncodedCounts(packed, self.protocol.counts)
         if unnamed is not None:
@@ -391,14 +428,24 @@ class Accumulator:
             batch = as_image(*arrays, count_on=count_on, reads=reads)
         elif reads.pixelwise:
             if reads.annotators:
-                raise ArgumentError("several annotators of pixels are given image by image, as a list: give name=")
+                raise ArgumentError(
+                    Message(
+                        "needs-names", "several annotators of pixels are given image by image, as a list: give name="
+                    )
+                )
             batch = as_batch(*arrays, count_on, images=1 if names is None else len(names))
         elif names is None:
-            raise ArgumentError(f"{self.protocol.name} are counted image by image: give name= or names=")
+            raise ArgumentError(
+                Message(
+                    "needs-names",
+                    "{protocol} are counted image by image: give name= or names=",
+                    protocol=self.protocol.name,
+                )
+            )
         else:
             batch = as_planes(*arrays, count_on, one_image=False, annotators=reads.annotators)
         if batch.valid is not None and reads.without_field:
-            raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
+            raise ArgumentError(Message("no-field", "valid or masked pixels: {why}", why=reads.without_field))
         return batch
 
     def _count(self, batch: Batch, of: str = "") -> Counted:
@@ -415,7 +462,9 @@ class Accumulator:
             found = self._facts() | known
             settled(self.protocol, found | ({_WITHOUT_NAME: without} if without else {}), complete=False)
             if self.results is not None and unnamed:
-                raise ArgumentError(f"results: {WITHOUT_NAMES}; give names to Accumulator.update")
+                raise ArgumentError(
+                    Message("needs-names", "results: {why}; give names to Accumulator.update", why=WITHOUT_NAMES)
+                )
             self._images.update(fresh if self.results is None else self._kept(self.results, fresh))
             self._known.update(known)
             self._pool(unnamed)
@@ -446,14 +495,27 @@ class Accumulator:
         if held is None:
             return fresh
         if self.repeated == "refuse":
-            means = "repeated='add' for tiles of one image, " * self.protocol.counts.of_tiles
-            means += "repeated='once' for a sampler that repeats images"
-            hint = f"call reset() before the next epoch, or say in Accumulator what a repeated name means: {means}"
-            raise ArgumentError(f"{name!r} was counted before; {hint}")
+            tiles = Message("tiles", "{add} for tiles of one image, ", add=Setting("repeated", "add"))
+            raise ArgumentError(
+                Message(
+                    "counted-before",
+                    "{image!r} was counted before; call reset() before the next epoch, or say in Accumulator what a "
+                    "repeated name means: {tiles}{once} for a sampler that repeats images",
+                    image=name,
+                    tiles=tiles if self.protocol.counts.of_tiles else "",
+                    once=Setting("repeated", "once"),
+                )
+            )
         if self.repeated == "once":
             if held != fresh:
-                what = f"{name!r} was counted before with other counts or another ground truth"
-                raise ArgumentError(f"{what}, so it is not the same image again")
+                raise ArgumentError(
+                    Message(
+                        "not-same-image",
+                        "{image!r} was counted before with other counts or another ground truth, so it is not the same "
+                        "image again",
+                        image=name,
+                    )
+                )
             return held
         joined = dict(held.packed)
         for facts, data in fresh.packed.items():
@@ -531,7 +593,14 @@ def _unbatched(loader: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     """Return the images of the batches that a PyTorch ``DataLoader`` gives, one after another."""
     for batch in loader:
         if not isinstance(batch, (tuple, list)) or len(batch) not in (2, 3):
-            raise ArgumentError(f"the loader gives batches as {type(batch).__name__}, {_EXPECTED}")
+            raise ArgumentError(
+                Message(
+                    "not-arrays",
+                    "the loader gives batches as {type}, {expected}",
+                    type=type(batch).__name__,
+                    expected=_EXPECTED,
+                )
+            )
         yield from zip(*batch, strict=True)
 
 
@@ -555,7 +624,14 @@ def evaluate_arrays(
     given = images
     if not isinstance(images, Iterable):
         if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
-            raise ArgumentError(f"ground_truth is {images!r:.60}, expected a path, or arrays: {_EXPECTED}")
+            raise ArgumentError(
+                Message(
+                    "not-arrays",
+                    "ground_truth is {given}, expected a path, or arrays: {expected}",
+                    given=f"{images!r:.60}",
+                    expected=_EXPECTED,
+                )
+            )
         images = map(images.__getitem__, range(len(images)))
     elif getattr(images, "batch_sampler", None) is not None:
         images = _unbatched(images)
@@ -563,18 +639,34 @@ def evaluate_arrays(
     done = 0
     for name, arrays in images.items() if isinstance(images, Mapping) else enumerate(images):
         if not isinstance(arrays, (tuple, list)) or len(arrays) not in (2, 3):
-            raise ArgumentError(f"image {name!r} is given as {type(arrays).__name__}, {_EXPECTED}")
+            raise ArgumentError(
+                Message(
+                    "not-arrays",
+                    "image {image} is given as {type}, {expected}",
+                    image=repr(name),
+                    type=type(arrays).__name__,
+                    expected=_EXPECTED,
+                )
+            )
         try:
             accumulator.update(*arrays, name=name)
         except ArgumentError as error:
-            raise ArgumentError(f"image {name!r}: {error}") from error
+            raise ArgumentError(f"image {name!r}: " + error.message) from error
         shape = tuple(getattr(arrays[0], "shape", ()))
         if protocol.reads.pixelwise and not isinstance(images, Mapping) and len(squeezed(shape)) > 2:
-            what = f"image {name} has shape {shape}, which may be a batch or a volume"
-            raise ArgumentError(f"{what}; {BATCH_HINT}; give volumes by their names, {{name: (labels, scores)}}")
+            raise ArgumentError(
+                Message(
+                    "perhaps-batch",
+                    "image {image} has shape ({shape}), which may be a batch or a volume; {batches}; "
+                    "give volumes by their names, {{name: (labels, scores)}}",
+                    image=str(name),
+                    shape=shape,
+                    batches=BATCH_HINT,
+                )
+            )
         done += 1
         if progress:
             progress(done, _number_of(given) or done)
     if not done:
-        raise ArgumentError(f"ground_truth holds no images, {_EXPECTED}")
+        raise ArgumentError(Message("no-images", "ground_truth holds no images, {expected}", expected=_EXPECTED))
     return accumulator._computed(None, stacklevel=5)  # noqa: SLF001  its own: the caller of evaluate

@@ -28,15 +28,14 @@ from segbench.aggregator.result import Result, note_on_stop, partial_text
 from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, competes, read_published, settled
-from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import setting
-from segbench.core.numbers import many
+from segbench.core.errors import ArgumentError, DataError, Failure
+from segbench.core.messages import Either, Message
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES
 from segbench.loaders.palettes import Palettes
 from segbench.protocols.label_rules import leaving_out
 
-NOTHING_SAVED = "no image was saved before the run stopped"
+NOTHING_SAVED = Message("nothing-saved", "no image was saved before the run stopped")
 _DAMAGED = "the file was changed or damaged: run again into a new file"
 
 
@@ -48,13 +47,15 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     protocol, settings = run.rules, run.fields
     digests, truths = Digests(), Digests()
     packed = PackedCounts(digests, {}, file, run)
-    failed: dict[str, str] = {}
+    failed: dict[str, Failure] = {}
+    shared: dict[Message, Message] = {}  # messages of many images are held once
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[str, ...]] = {}
     palettes = Palettes.of(protocol, settings)
     for one in outcomes:
-        if one.counts is None:
-            failed[one.name] = one.failure
+        if one.failure is not None:
+            what, hint = (shared.setdefault(message, message) for message in (one.failure.what, one.failure.hint))
+            failed[one.name] = Failure(one.failure.path, what, hint)
             continue
         truths.add(one.name, one.ground_truth_digest)
         digests.add(one.name, one.digest)
@@ -72,8 +73,13 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     except DataError as error:
         if not failed or len({value for held in facts.values() for value in held}) > 1:
             raise
-        why = f"{many(len(failed), 'image')} could not be counted, the first for this reason: "
-        raise DataError(error.path, error.what, why + next(iter(failed.values()))) from None
+        why = Message(
+            "failed-images",
+            "{failed:many image} could not be counted, the first for this reason: {first}",
+            failed=len(failed),
+            first=next(iter(failed.values())).sentence,
+        )
+        raise DataError(error.path, error.what, why) from None
     return Result(
         run.method,
         protocol,
@@ -173,11 +179,12 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
                     raise
                 stopped.append(run)  # of images that contradict each other
     if not results:
-        hint = "repeat the run; it continues where it stopped"
+        hint = Message("repeat-run", "repeat the run; it continues where it stopped")
         if not partial:
-            show = setting("segbench show", "load_results(path, partial=True)")
-            hint += f"; {show} gives the images counted so far"
-        raise DataError(str(path), f"holds no {'run' if partial else 'complete run'}", hint)
+            show = Either("load_results(path, partial=True)", "segbench show")
+            hint = hint + Message("so-far", "; {show} gives the images counted so far", show=show)
+        what = Message("no-run", "holds no {kind}", kind="run" if partial else "complete run")
+        raise DataError(str(path), what, hint)
     return results, stopped
 
 
@@ -220,11 +227,17 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     try:
         result = assemble(run, store.outcomes([run.key]), store.path)
     except (ArgumentError, DataError) as error:
-        reason = f"{error.path}: {error.what}" if isinstance(error, DataError) else error  # its hint is for a run
-        raise DataError(path, f"the run of {run.label!r} cannot be put together ({reason})", _DAMAGED) from error
+        # The hint is for a run.
+        reason = Failure(error.path, error.what).sentence if isinstance(error, DataError) else error.message
+        what = Message(
+            "damaged-run", "the run of {run!r} cannot be put together ({reason})", run=run.label, reason=reason
+        )
+        raise DataError(path, what, _DAMAGED) from error
     signed = replace(result, signature=run.signature)  # which names the version that counted
     if signed.data != result.data:
-        what = f"the images of {run.label!r} are not those that its signature was made of"
+        what = Message(
+            "damaged-run", "the images of {run!r} are not those that its signature was made of", run=run.label
+        )
         raise DataError(path, what, _DAMAGED)
     # What belongs to other images, or was changed, is passed over: it can be derived again.
     digest, numbers, packed = store.pooled(run.key) or ("", "", b"")
@@ -234,4 +247,5 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     try:
         return replace(signed, kept=decode_kept(numbers, packed, pooling, protocol.counts))
     except DataError as error:
-        raise DataError(path, f"what was kept of the run of {run.label!r} {error.what}", _DAMAGED) from error
+        what = Message("damaged-run", "what was kept of the run of {run!r} {reason}", run=run.label, reason=error.what)
+        raise DataError(path, what, _DAMAGED) from error

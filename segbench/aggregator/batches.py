@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import as_array, split_mask, without_hidden
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
-from segbench.core.numbers import many, verb
+from segbench.core.messages import Message
+from segbench.core.numbers import verb
 from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.pixels.tensors import is_tensor, signed
@@ -70,8 +71,13 @@ class Batch:
         )
         if not len(names) == images == truths:
             raise ArgumentError(
-                f"{many(len(names), 'name')} for {many(images, 'image')} (scores) and {truths} (labels) along the "
-                "first axis"
+                Message(
+                    "other-length",
+                    "{names:many name} for {images:many image} (scores) and {truths} (labels) along the first axis",
+                    names=len(names),
+                    images=images,
+                    truths=truths,
+                )
             )
         for k, name in enumerate(names):
             valid = None if self.valid is None else self.valid[k]
@@ -91,9 +97,16 @@ def as_image(
     if are_arrays(labels) and len(labels) == 1:
         labels = labels[0]
     if are_arrays(labels) and not reads.annotators:
-        what = f"{called.labels} is a list of {len(labels)} arrays, as of so many annotators, and one is expected"
-        remedy = f"; or {_COMBINED}" if reads.pixelwise else ""
-        raise ArgumentError(f"{what}; give one of them, or several images one by one{remedy}")
+        raise ArgumentError(
+            Message(
+                "several-annotators",
+                "{name} is a list of {arrays} arrays, as of so many annotators, and one is expected; give one of them, "
+                "or several images one by one{remedy}",
+                name=called.labels,
+                arrays=len(labels),
+                remedy=f"; or {_COMBINED}" if reads.pixelwise else "",
+            )
+        )
     if not reads.pixelwise:
         return as_planes(labels, scores, valid, count_on, one_image=True, annotators=reads.annotators, called=called)
     if not are_arrays(labels):
@@ -157,13 +170,27 @@ def as_planes(
         (labels, unlabelled), (scores, unscored) = split_mask(labels, called.labels), split_mask(scores, called.scores)
         truths = plane(on_host(labels, called.labels), called.labels)
         if one_image and truths.ndim != 2 and not any_shape:
-            what = f"{_have_shape(called.labels)} {truths.shape}, expected (height, width) for one image"
-            raise ArgumentError(f"{what}; {BATCH_HINT}; or {VOLUMES}")
+            raise ArgumentError(
+                Message(
+                    "other-shape",
+                    "{name_has} shape ({shape}), expected (height, width) for one image; {batches}; or {volumes}",
+                    name_has=_has(called.labels),
+                    shape=truths.shape,
+                    batches=BATCH_HINT,
+                    volumes=VOLUMES,
+                )
+            )
         if counted is not None:
             _check_valid(counted, truths.shape)
         hidden = [None if mask is None else plane(mask, "mask") for mask in (unlabelled, unscored)]
         if any(mask is not None and mask.shape != truths.shape for mask in hidden):
-            raise ArgumentError(f"{called.scores} is a stack that masks values; leave pixels out with valid")
+            raise ArgumentError(
+                Message(
+                    "masked-stack",
+                    "{name} is a stack that masks values; leave pixels out with valid",
+                    name=called.scores,
+                )
+            )
         counted = without_hidden(counted, *hidden)
     stack = plane(scores.detach(), called.scores) if _on_device(scores, count_on) else None
     if stack is None or not isinstance(truths, np.ndarray) or stack.ndim == truths.ndim:
@@ -194,7 +221,9 @@ def _annotators(truth: Any, called: Called) -> Any:  # noqa: ANN401  an array, o
     if not isinstance(truth, (list, tuple)):
         return _annotator(truth, called.labels)
     if not truth:
-        raise ArgumentError(f"{called.labels} is an empty list, {_PER_ANNOTATOR}")
+        raise ArgumentError(
+            Message("empty", "{name} is an empty list, {expected}", name=called.labels, expected=_PER_ANNOTATOR)
+        )
     return tuple(_annotator(drawn, called.labels) for drawn in truth)
 
 
@@ -202,7 +231,15 @@ def _annotator(truth: object, name: str) -> NDArray[Any]:
     drawn = on_host(truth, name)
     drawn = _plane(drawn, name, one_image=True) if drawn.ndim > 1 else drawn
     if drawn.ndim != 2:
-        raise ArgumentError(f"{name} is a list, {_PER_ANNOTATOR}; found shape {drawn.shape}")
+        raise ArgumentError(
+            Message(
+                "other-shape",
+                "{name} is a list, {expected}; found shape ({shape})",
+                name=name,
+                expected=_PER_ANNOTATOR,
+                shape=drawn.shape,
+            )
+        )
     return drawn
 
 
@@ -212,9 +249,24 @@ def _plane(array: Any, name: str, *, one_image: bool) -> Any:  # noqa: ANN401  a
     shape = tuple(array.shape)
     if len(shape) < axis + 2:
         expected = f"(height, width) for one image; {BATCH_HINT}" if one_image else "(images, height, width)"
-        raise ArgumentError(f"{name} has shape {shape}, expected {expected}")
+        raise ArgumentError(
+            Message(
+                "other-shape",
+                "{name} has shape ({shape}), expected {expected}",
+                name=name,
+                shape=shape,
+                expected=expected,
+            )
+        )
     if 0 in shape[axis:]:
-        raise ArgumentError(f"{name} has shape {shape}, expected at least one pixel in each image")
+        raise ArgumentError(
+            Message(
+                "no-pixels",
+                "{name} has shape ({shape}), expected at least one pixel in each image",
+                name=name,
+                shape=shape,
+            )
+        )
     return array.squeeze(axis) if len(shape) == axis + 3 and shape[axis] == 1 else array
 
 
@@ -248,7 +300,13 @@ def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever th
         kind = type(array).__name__
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ArgumentError(
-            f"{name} ({kind}) cannot be read ({reason}); give a NumPy array, or a tensor in the host's memory"
+            Message(
+                "unreadable-array",
+                "{name} ({type}) cannot be read ({reason}); give a NumPy array, or a tensor in the host's memory",
+                name=name,
+                type=kind,
+                reason=reason,
+            )
         ) from error
 
 
@@ -256,32 +314,54 @@ def as_name(name: Name) -> str:
     """Read the name of an image: a string, or a whole number such as its place in the data set."""
     if isinstance(name, str):
         if not name:
-            raise ArgumentError("the name of an image is empty; give a text or a whole number")
+            raise ArgumentError(
+                Message("not-a-name", "the name of an image is empty; give a text or a whole number", given="")
+            )
         return name
     try:
         return str(operator.index(name))
     except TypeError:
-        raise ArgumentError(f"{name!r} is not the name of an image; give a string or a whole number") from None
+        raise ArgumentError(
+            Message(
+                "not-a-name", "{given} is not the name of an image; give a string or a whole number", given=repr(name)
+            )
+        ) from None
 
 
 def _check_shapes(batch: Batch, called: Called) -> None:
     labels, scores = tuple(batch.labels.shape), tuple(batch.scores.shape)
     if labels != scores:
-        hint = _further_axis(labels, scores, called) or "nothing is resized"
-        what = f"{_have_shape(called.labels)} {labels}, {called.scores} {scores}"
-        raise ArgumentError(f"{what}; expected the same ({hint})")
+        raise ArgumentError(
+            Message(
+                "other-shape",
+                "{name_has} shape ({shape}), {other_name} ({expected}); expected the same ({hint})",
+                name_has=_has(called.labels),
+                shape=labels,
+                other_name=called.scores,
+                expected=scores,
+                hint=_further_axis(labels, scores, called) or "nothing is resized",
+            )
+        )
     if batch.valid is not None:
         _check_valid(batch.valid, labels)
 
 
-def _have_shape(name: str) -> str:
-    return f"{name} {verb(2 if name.endswith('s') else 1, 'have')} shape"
+def _has(name: str) -> str:
+    return f"{name} {verb(2 if name.endswith('s') else 1, 'have')}"
 
 
 def _check_valid(valid: Any, shape: tuple[int, ...]) -> None:  # noqa: ANN401  an array or a tensor
     found = tuple(valid.shape)
     if found != shape or str(valid.dtype) not in ("bool", "torch.bool"):
-        raise ArgumentError(f"valid has shape {found} and dtype {valid.dtype}, expected {shape} and bool")
+        raise ArgumentError(
+            Message(
+                "other-field",
+                "valid has shape ({shape}) and dtype {dtype}, expected ({expected}) and bool",
+                shape=found,
+                dtype=str(valid.dtype),
+                expected=shape,
+            )
+        )
 
 
 def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...], called: Called) -> str:

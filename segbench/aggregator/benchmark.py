@@ -26,9 +26,10 @@ from segbench.aggregator.store import ResultsFile, require_results_place
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.core.notes import Doubt, warn_of
-from segbench.core.numbers import of_all, verb
+from segbench.core.numbers import verb
 from segbench.core.protocol import Protocol
 from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
@@ -235,7 +236,14 @@ def evaluate(
             if "prediction" in given:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
-            raise ArgumentError(f"{', '.join(given)}: for files only, but ground_truth holds arrays; {hint}")
+            raise ArgumentError(
+                Message(
+                    "for-files-only",
+                    "{arguments}: for files only, but ground_truth holds arrays; {hint}",
+                    arguments=given,
+                    hint=hint,
+                )
+            )
         if results is not None:
             require_results_place(Path(as_path(results, "results")))
         result = evaluate_arrays(ground_truth, protocol, method=method, run=run, progress=progress)
@@ -309,7 +317,14 @@ def _refuse_beside_several(
     }
     for name, (value, hint) in hints.items():
         if value:
-            raise ArgumentError(f"{name} does not go with several predictions; {hint}")
+            raise ArgumentError(
+                Message(
+                    "for-one-only",
+                    "{argument} does not go with several predictions; {hint}",
+                    argument=name,
+                    hint=hint,
+                )
+            )
 
 
 def _assigned(
@@ -357,8 +372,7 @@ def evaluate_pairing(
             belonging=belonging,
         )
         if before.failed and not before.counts:
-            why = f"could not be counted; the first: {next(iter(before.failed.values()))}"
-            raise DataError(shown(method), f"{of_all(len(before.failed), len(before.failed), 'image')} {why}")
+            raise DataError(shown(method), _failed_images(before, len(before.failed)))
         protocol = passes.after(before.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
     assigned, on_units = _assigned(belonging, protocol, pairing.names)
@@ -408,13 +422,20 @@ def evaluate_pairing(
 def _warn_of_failed(result: Result, images: int) -> None:
     """Warn of images that could not be counted, if there are any."""
     if result.failed:
-        warnings.warn(
-            f"{of_all(len(result.failed), images, 'image')} could not be counted "
-            f"and {verb(len(result.failed), 'are')} left out of all metrics; "
-            f"the first: {next(iter(result.failed.values()))}",
-            FailedImages,
-            stacklevel=5,
-        )
+        left_out = f" and {verb(len(result.failed), 'are')} left out of all metrics"
+        warnings.warn(str(_failed_images(result, images, left_out)), FailedImages, stacklevel=5)
+
+
+def _failed_images(result: Result, images: int, left_out: str = "") -> Message:
+    """Say how many images of all could not be counted, and why the first could not."""
+    return Message(
+        "failed-images",
+        "{failed} of {images:many image} could not be counted{left_out}; the first: {first}",
+        failed=len(result.failed),
+        images=images,
+        left_out=left_out,
+        first=next(iter(result.failed.values())).sentence,
+    )
 
 
 def _refuse_unfit(
@@ -422,10 +443,28 @@ def _refuse_unfit(
 ) -> None:
     as_repairs(repairs, protocol.reads)
     if executor is not None and not hasattr(executor, "submit"):
-        raise ArgumentError(f"executor is {executor!r:.60}, expected a pool of workers, such as process_pool(2) gives")
+        raise ArgumentError(
+            Message(
+                "not-executor",
+                "executor is {given}, expected a pool of workers, such as process_pool(2) gives",
+                given=f"{executor!r:.60}",
+            )
+        )
     given: object = thresholds  # callers may have no type checker
     if given is not None and not isinstance(given, Thresholds):
-        own = "thresholds of your own are a setting of the protocol: Pixels(at=(0.5,)), Boundaries(thresholds=99)"
-        raise ArgumentError(f"thresholds is {given!r:.60}, expected what tuned_thresholds(result) gives; {own}")
+        raise ArgumentError(
+            Message(
+                "not-thresholds",
+                "thresholds is {given}, expected what tuned_thresholds(result) gives; thresholds of your own are a "
+                "setting of the protocol: Pixels(at=(0.5,)), Boundaries(thresholds=99)",
+                given=f"{given!r:.60}",
+            )
+        )
     if thresholds is not None and protocol.capability(Pooling) is None:
-        raise ArgumentError("thresholds chosen on a tuning set are scores, which only the pixels protocol takes")
+        raise ArgumentError(
+            Message(
+                "not-of-protocol",
+                "thresholds chosen on a tuning set are scores, which only the pixels protocol takes",
+                protocol=protocol.name,
+            )
+        )

@@ -14,6 +14,7 @@ from typing import Any
 import segbench
 from segbench._version import __version__
 from segbench.core.errors import ArgumentError, DataError, SegbenchError, WorkerError
+from segbench.core.messages import Message
 from segbench.loaders.decoded import Source, shown
 
 _PATIENCE = 30
@@ -53,7 +54,8 @@ class DaskPool(Executor):
         for worker, path in self._client.run(first_out_of_sight, list(sources)).items():
             if path:
                 hint = "put the data where every worker finds it under the same path"
-                raise DataError(path, f"cannot be read by the Dask worker {worker}", hint)
+                what = Message("out-of-sight", "cannot be read by the Dask worker {worker}", worker=worker)
+                raise DataError(path, what, hint)
 
 
 @contextmanager
@@ -88,16 +90,36 @@ def dask_pool(address: str) -> Iterator[DaskPool]:
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
-        raise ArgumentError("Dask is not installed; it comes with: pip install 'segbench[dask]'") from error
+        raise ArgumentError(
+            Message(
+                "not-installed",
+                "{package} is not installed; it comes with: pip install 'segbench[dask]'",
+                package="Dask",
+            )
+        ) from error
     with ExitStack() as stack:
         try:
             client = stack.enter_context(distributed.Client(address, timeout=_PATIENCE))
             client.wait_for_workers(1, timeout=_PATIENCE)
         except ValueError as error:
-            what = f"{address!r} is not the address of a Dask scheduler ({error})"
-            raise ArgumentError(f"{what}; expected one such as tcp://HOST:8786") from error
+            raise ArgumentError(
+                Message(
+                    "not-an-address",
+                    "{address!r} is not the address of a Dask scheduler ({reason}); "
+                    "expected one such as tcp://HOST:8786",
+                    address=address,
+                    reason=str(error),
+                )
+            ) from error
         except OSError as error:
-            raise WorkerError(f"{address}: no Dask scheduler with workers answers ({error})") from error
+            raise WorkerError(
+                Message(
+                    "no-answer",
+                    "{address}: no Dask scheduler with workers answers ({reason})",
+                    address=address,
+                    reason=str(error),
+                )
+            ) from error
         _require_same_code(client)
         pool = DaskPool(client)
         try:
@@ -120,8 +142,16 @@ def _require_same_code(client: Any) -> None:  # noqa: ANN401  distributed ships 
     answers = client.run(code_identity, on_error="return")
     for worker, theirs in answers.items():
         if theirs != ours:
-            found = f"cannot run segbench ({theirs})" if isinstance(theirs, Exception) else f"runs segbench {theirs}"
-            raise WorkerError(f"the Dask worker {worker} {found}, here it is {ours}; install the same on all")
+            runs = f"cannot run segbench ({theirs})" if isinstance(theirs, Exception) else f"runs segbench {theirs}"
+            raise WorkerError(
+                Message(
+                    "other-version",
+                    "the Dask worker {worker} {runs}, here it is {ours}; install the same on all",
+                    worker=worker,
+                    runs=runs,
+                    ours=ours,
+                )
+            )
 
 
 def _call(packed: bytes) -> _Whole:

@@ -26,7 +26,7 @@ from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several
@@ -96,7 +96,7 @@ def decode(data: bytes, kind: type[Any] = Counts, unpacked: bytes = b"") -> Any:
     with _refusing_damage():
         counts = _of_fields(unpacked, kind) if unpacked else _decode(data, kind, 0)
     if not isinstance(counts, kind):
-        raise DataError("packed counts", "holds counts of another protocol", count_afresh())
+        raise DataError("packed counts", Message("other-protocol", "holds counts of another protocol"), count_afresh())
     return counts
 
 
@@ -234,10 +234,10 @@ def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
     return found["kind"], {name: block[end - sizes[name] : end] for name, end in zip(sizes, ends, strict=True)}
 
 
-def count_afresh() -> str:
-    """Give the remedy where packed counts are not what was packed."""
-    again = setting("count again with the command of the run and --fresh", "count again with fresh=True")
-    return f"the results file was changed or damaged: {again}"
+def count_afresh() -> Message:
+    """Return the remedy where packed counts are not what was packed."""
+    how = Either("with fresh=True", "with the command of the run and --fresh")
+    return Message("count-again", "the results file was changed or damaged: count again {how}", how=how)
 
 
 @contextmanager
@@ -246,7 +246,8 @@ def _refusing_damage() -> Iterator[None]:
         yield
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-        raise DataError("packed counts", f"cannot be unpacked ({reason})", count_afresh()) from error
+        what = Message("damaged-counts", "cannot be unpacked ({reason})", reason=reason)
+        raise DataError("packed counts", what, count_afresh()) from error
 
 
 def encode_kept(kept: Kept) -> tuple[str, bytes]:
@@ -287,7 +288,8 @@ class EncodedCounts(ByName[Counts]):
                 with _refusing_damage():
                     parts = _parts(data)[1]
                 if name not in parts:
-                    raise DataError(image, f"holds no counts of the class {name}", count_afresh())
+                    what = Message("damaged-counts", "holds no counts of the class {name}", name=name)
+                    raise DataError(image, what, count_afresh())
                 packed[image] = parts[name]
         return EncodedCounts(packed, ScoreCounts, self.file)
 
@@ -299,7 +301,10 @@ class EncodedCounts(ByName[Counts]):
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
         if name not in self._packed:
             near = nearest([str(name)], [*self._packed]).values()
-            raise UnknownMetricError(f"no image is called {name!r}{''.join(f', perhaps {one!r}' for one in near)}")
+            perhaps = "".join(f", perhaps {nearest_name!r}" for nearest_name in near)
+            raise UnknownMetricError(
+                Message("no-such-image", "no image is called {image!r}{perhaps}", image=name, perhaps=perhaps)
+            )
         counts: Counts = self._decoded(_Image(name, self._packed[name]))
         return counts
 
@@ -365,7 +370,7 @@ class EncodedCounts(ByName[Counts]):
             return
         first, expected = self._first = self._first or (name, counts.settings)
         if counts.settings != expected:
-            what = f"has other thresholds or classes than {first!r}"
+            what = Message("not-alike", "has other thresholds or classes than {first!r}", first=first)
             raise DataError(name, what, "count all images of a run with the same settings, into a new file")
 
     @contextmanager
@@ -374,7 +379,7 @@ class EncodedCounts(ByName[Counts]):
             yield
         except DataError as error:
             if self.file:
-                raise DataError(self.file, f"image {image!r} {error.what}", error.hint) from error
+                raise DataError(self.file, f"image {image!r} " + error.what, error.hint) from error
             raise DataError(image, error.what, error.hint) from error
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from segbench.aggregator.result import Result, joined
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.protocol import Protocol
@@ -39,7 +40,8 @@ def common_images(
             f"{method} has {first_names(sorted(names), _LISTED) or 'none'}" for method, names in of_methods.items()
         )
         hint = "name predictions as the ground truth is named, or leave out a method"
-        raise DataError(first_names(list(images), _LISTED), f"there is no image that all methods have: {had}", hint)
+        what = Message("no-common-image", "there is no image that all methods have: {had}", had=had)
+        raise DataError(first_names(list(images), _LISTED), what, hint)
     if len(common) == len(every):
         return common, ()
     without = grouped((first_names(names, _LISTED), method) for method, names in lacking.items() if names)

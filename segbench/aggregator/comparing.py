@@ -14,7 +14,7 @@ from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import named, setting
+from segbench.core.messages import Either, Message, Setting, joined, option_of
 from segbench.core.names import few_names, first_names
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
@@ -99,19 +99,29 @@ def compare(
     """
     given = methods.values() if isinstance(methods, Mapping) else methods
     if not isinstance(given, Iterable):
-        raise ArgumentError(f"methods is {methods!r:.60}, {_EXPECTED}")
+        raise ArgumentError(
+            Message("not-results", "methods is {given}, {expected}", given=f"{methods!r:.60}", expected=_EXPECTED)
+        )
     by_method: list[Any] = list(given)
     kinds = (Result, Mapping, list, tuple) if isinstance(methods, Mapping) else (Result,)
     odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
     if odd:
-        raise ArgumentError(f"methods holds {odd[0]}, {_EXPECTED}")
+        raise ArgumentError(
+            Message("not-results", "methods holds {given}, {expected}", given=odd[0], expected=_EXPECTED)
+        )
     lists = [list(of_method) if isinstance(of_method, (list, tuple)) else [of_method] for of_method in by_method]
     every = [of_run for several in lists for of_run in several]
     names = [*methods] if isinstance(methods, Mapping) else [result.method for result in every]
     settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
     if every and all(isinstance(of_run, Result) for of_run in every):
         if protocol is not None:
-            raise ArgumentError("protocol is for counts without results; results are measured by their own protocol")
+            raise ArgumentError(
+                Message(
+                    "for-counts-only",
+                    "{argument} is for counts without results; results are measured by their own protocol",
+                    argument="protocol",
+                )
+            )
         named_results = [of_run for name, several in zip(names, lists, strict=True) for of_run in _named(name, several)]
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
@@ -194,7 +204,7 @@ def compare_results(
     """
     results = [replace(result, method=result.label, run="") for result in join_runs(results)]
     if not results:
-        raise ArgumentError("a comparison needs at least two methods")
+        raise ArgumentError(Message("too-few-methods", "a comparison needs at least two methods"))
     _refuse_namesakes(results)
     results, left_out = _measured_alike(results), tuple[str, ...]()
     if common:
@@ -218,22 +228,42 @@ def _measured_alike(results: list[Result]) -> list[Result]:
     """Return results as they are compared; refuse those that were not measured the same way."""
     published = [result.method for result in results if result.published]
     if published:
-        raise ArgumentError(f"{', '.join(published)}: published without images, so it cannot be compared")
+        raise ArgumentError(
+            Message("published", "{methods}: published without images, so it cannot be compared", methods=published)
+        )
     unnamed = [result.method for result in results if result.unnamed]
     if unnamed:
-        raise ArgumentError(f"{', '.join(unnamed)}: {WITHOUT_NAMES}; give names to Accumulator.update")
+        raise ArgumentError(
+            Message(
+                "needs-names",
+                "{methods}: {why}; give names to Accumulator.update",
+                methods=unnamed,
+                why=WITHOUT_NAMES,
+            )
+        )
     of_protocols = grouped((result.protocol, result.method) for result in results)
     if len(of_protocols) > 1:
         found = ", ".join(f"{name} ({few_names(methods, len(results))})" for name, methods in of_protocols.items())
-        choose = setting(
-            f"choose one with --only protocol:{results[0].protocol}", "compare those of each by themselves"
-        )
-        raise ArgumentError(f"found results of {found}, expected results of one protocol; {choose}")
-    results = measured_alike(results)
-    if refused := _said_of_each(results, different_settings(results)):
-        choose = setting("compare some with --methods or --only", "leave some out")
+        choose = Either("compare those of each by themselves", f"choose one with --only protocol:{results[0].protocol}")
         raise ArgumentError(
-            f"methods are compared under the same settings, but {refused}; count again with the same, or {choose}"
+            Message(
+                "several-protocols",
+                "found results of {found}, expected results of one protocol; {choose}",
+                found=found,
+                choose=choose,
+                protocols=list(of_protocols),
+            )
+        )
+    results = measured_alike(results)
+    if differing := different_settings(results):
+        raise ArgumentError(
+            Message(
+                "other-settings",
+                "methods are compared under the same settings, but {refused}; count again with the same, or {choose}",
+                refused=_said_of_each(results, differing),
+                choose=Either("leave some out", "compare some with --methods or --only"),
+                differing=list(differing),
+            )
         )
     refuse_measured_apart(results)
     return results
@@ -242,8 +272,15 @@ def _measured_alike(results: list[Result]) -> list[Result]:
 def refuse_measured_apart(results: Sequence[Result]) -> None:
     """Refuse results of one protocol that differ in a setting of measuring, and say how to choose one of its values."""
     if apart := measured_apart(results):
-        what = f"methods are measured alike, but {_said_of_each(results, apart)}"
-        raise ArgumentError(f"{what}; {choice_of(apart)}")
+        raise ArgumentError(
+            Message(
+                "measured-apart",
+                "methods are measured alike, but {refused}; {choice}",
+                refused=_said_of_each(results, apart),
+                choice=choice_of(apart),
+                differing=list(apart),
+            )
+        )
     for name, kind in KINDS.items():
         of_kind = [result for result in results if kind in result.assigned]
         for result in of_kind[1:]:
@@ -259,25 +296,37 @@ def _refuse_assigned_otherwise(first: Result, other: Result, name: str) -> None:
     for image in sorted({*first.counts}.intersection(other.counts)):
         here, there = ours.get(image, "none"), theirs.get(image, "none")
         if here != there:
-            what = f"the {kind} of {image!r} is {here} in {first.method}, {there} in {other.method}"
-            raise ArgumentError(f"{what}; {choice_of({name: [first.assigned[kind].by]})}")
+            raise ArgumentError(
+                Message(
+                    "other-group",
+                    "the {belonging} of {image!r} is {here} in {method}, {there} in {other}; {choice}",
+                    belonging=kind,
+                    image=image,
+                    here=here,
+                    method=first.method,
+                    there=there,
+                    other=other.method,
+                    choice=choice_of({name: [first.assigned[kind].by]}),
+                )
+            )
 
 
-def choice_of(apart: Mapping[str, Sequence[str]]) -> str:
+def choice_of(apart: Mapping[str, Sequence[str]]) -> Message:
     """Say how to measure by one value of each of some settings, given the values that results have."""
-    choices = []
+    choices: list[Either] = []
+    settings: list[Setting] = []
     for name, values in apart.items():
         if name == "thresholds_source":  # which names a tuning set
             choices.append(
-                setting(
-                    "--tuning-results with the file of one, or --tuning-results none", "result.with_thresholds(...)"
-                )
+                Either("result.with_thresholds(...)", "--tuning-results with the file of one, or --tuning-results none")
             )
             continue
-        typable = ("none" if value == MAPPING else value for value in values)
-        typed = " or ".join(f"{named(name)} {quote(value)}" for value in dict.fromkeys(typable))
-        choices.append(setting(typed, f"result.with_settings({name}=...)"))
-    return f"choose one: {' and '.join(choices)}"
+        typable = dict.fromkeys("none" if value == MAPPING else value for value in values)
+        typed = " or ".join(f"{option_of(name)} {quote(value)}" for value in typable)
+        choices.append(Either(f"result.with_settings({name}=...)", typed))
+        settings += [Setting(name, value) for value in typable]
+    alike = joined((Message("choice", "{choice}", choice=choice) for choice in choices), between=" and ")
+    return Message("choose", "choose one: {choices}", choices=alike, values=settings)
 
 
 def differing_repairs(results: Sequence[Result]) -> list[str]:
@@ -309,12 +358,20 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         listed = first_names([*map(repr, names_of(results))], _LISTED)
-        choose = setting(
-            f"choose some of {listed} with --methods, or those of one setting with --only",
+        choose = Either(
             "name them: compare({name: result, ...})",
+            f"choose some of {listed} with --methods, or those of one setting with --only",
         )
-        again = f"give each a name of its own when it is counted: {setting('NAME=PRED', 'method=...')}"
-        raise ArgumentError(f"{', '.join(doubled)}: several runs of one name; {choose}, or {again}")
+        raise ArgumentError(
+            Message(
+                "same-name",
+                "{methods}: several runs of one name; {choose}, or give each a name of its own when it is counted: "
+                "{again}",
+                methods=doubled,
+                choose=choose,
+                again=Either("method=...", "NAME=PRED"),
+            )
+        )
 
 
 def _differences(results: Sequence[Result]) -> dict[str, list[str]]:
@@ -340,7 +397,12 @@ def _refuse_different_data(results: Sequence[Result]) -> None:
     digests = {result.method: result.data for result in results if not _imported(result)}
     if len(set(digests.values())) > 1:
         listed = first_names([f"{digest} for {method}" for method, digest in digests.items()], _LISTED)
-        what = f"methods are compared on the same ground truth, but its content differs ({listed})"
+        what = Message(
+            "other-ground-truth",
+            "methods are compared on the same ground truth, but its content differs ({listed})",
+            listed=listed,
+            methods=list(digests),
+        )
         hint = "count all on one set"
         if any(result.settings.get("source") == "arrays" for result in results):
             hint += ", in the same order if images are numbered, without random crops or flips, and in the same tiles"

@@ -24,8 +24,9 @@ import numpy as np
 from segbench.aggregator.codec import encode
 from segbench.aggregator.records import Outcome
 from segbench.core.arrays import keep_freed_memory
-from segbench.core.errors import DataError, WorkerError
-from segbench.core.interface import carried, setting
+from segbench.core.errors import DataError, Failure, WorkerError
+from segbench.core.interface import carried
+from segbench.core.messages import Either, Message
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import read
@@ -55,7 +56,9 @@ def answers(
     try:
         yield from _Spread(executor, carried(function), lost).answers(iter(batches), bound)
     except CancelledError as error:
-        raise WorkerError("the executor was closed, or its cluster is gone; what was counted is kept") from error
+        raise WorkerError(
+            Message("executor-closed", "the executor was closed, or its cluster is gone; what was counted is kept")
+        ) from error
 
 
 def workers_of(executor: Executor | None) -> int:
@@ -121,8 +124,12 @@ class _Spread(Generic[Item, Answer]):
             future = self._executor.submit(self._function, batch)
         except BrokenExecutor as error:
             raise WorkerError(
-                "a worker died, and this executor accepts no more work; what was counted is kept; "
-                f"segbench.process_pool() gives an executor that replaces its workers; {IN_A_SCRIPT}"
+                Message(
+                    "executor-broken",
+                    "a worker died, and this executor accepts no more work; what was counted is kept; "
+                    "segbench.process_pool() gives an executor that replaces its workers; {in_a_script}",
+                    in_a_script=IN_A_SCRIPT,
+                )
             ) from error
         answer = _answer_of(future)
         if answer is not None:
@@ -135,8 +142,13 @@ class _Spread(Generic[Item, Answer]):
             self._lost_in_a_row += 1
             if self._lost_in_a_row == _LOST_IN_A_ROW:
                 raise WorkerError(
-                    f"{_LOST_IN_A_ROW} images in a row killed their worker, so the images are probably not the cause; "
-                    f"check memory limits, or count {setting('with -j 1', 'without an executor')} to see the error"
+                    Message(
+                        "workers-died",
+                        "{images} images in a row killed their worker, so the images are probably not the cause; "
+                        "check memory limits, or count {alone} to see the error",
+                        images=_LOST_IN_A_ROW,
+                        alone=Either("without an executor", "with -j 1"),
+                    )
                 )
             yield [self._lost(batch[0])]
 
@@ -181,8 +193,9 @@ def count_all(
 
 def _worker_died(task: Task) -> Outcome:
     name = task[0].name
-    what = "the worker process died twice while counting it; it may need more memory than is available"
-    return Outcome(name, failure=f"{name}: {what}")
+    what = Message("worker-died", "the worker process died twice while counting it")
+    hint = Message("more-memory", "it may need more memory than is available")
+    return Outcome(name, failure=Failure(name, what, hint))
 
 
 def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
@@ -214,6 +227,7 @@ def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known
             seconds=time.perf_counter() - started,
         )
     except DataError as error:
-        return Outcome(name, failure=str(error))
+        return Outcome(name, failure=error.failure)
     except Exception as error:  # noqa: BLE001  one image's trouble, foreseen or not, must not lose the others
-        return Outcome(name, failure=f"{name}: {type(error).__name__}: {error}")
+        what = Message("unexpected", "{error}: {reason}", error=type(error).__name__, reason=str(error))
+        return Outcome(name, failure=Failure(name, what))

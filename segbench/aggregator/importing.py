@@ -23,11 +23,11 @@ from segbench.aggregator.records import DataDigest, Outcome, Run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile
-from segbench.core.errors import LISTED, ArgumentError, DataError
+from segbench.core.errors import LISTED, ArgumentError, DataError, Failure
+from segbench.core.messages import Message, joined
 from segbench.core.names import first_names
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import BEST_KEYS, Evaluation, find_evaluations, read_rows
-from segbench.loaders.decoded import listed
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
 from segbench.protocols.boundaries.inputs import as_thresholds
@@ -82,7 +82,14 @@ def import_bsds(
     found = find_evaluations(Path(folder))
     if method is not None and len(found) > 1:
         given = first_names([one.name for one in found], LISTED)
-        raise ArgumentError(f"one name for {len(found)} methods ({given}); import them one by one, or unnamed")
+        raise ArgumentError(
+            Message(
+                "one-name",
+                "one name for {number} methods ({methods}); import them one by one, or unnamed",
+                number=len(found),
+                methods=given,
+            )
+        )
     imported: list[tuple[Result, list[Outcome]]] = []
     for one in found:
         name = method or one.name
@@ -117,19 +124,30 @@ def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]
 
 def _all_counts(evaluation: Evaluation) -> dict[str, BoundaryCounts]:
     """Read the counts of every image, and say all that is wrong with any."""
-    problems: list[str] = []
+    problems: list[Failure] = []
     counts: dict[str, BoundaryCounts] = {}
     for name, path in evaluation.counts.items():
         try:
             counts[name] = _counts(path)
         except DataError as error:
-            problems.append(str(error))
+            problems.append(error.failure)
             continue
         first, *_ = counts.values()
         if not np.array_equal(counts[name].thresholds, first.thresholds):
-            problems.append(f"{path}: has {counts[name].thresholds.size} thresholds, other than {next(iter(counts))}")
+            others = Message(
+                "other-thresholds",
+                "has {thresholds} thresholds, other than {first}",
+                thresholds=counts[name].thresholds.size,
+                first=next(iter(counts)),
+            )
+            problems.append(Failure(str(path), others))
     if problems:
-        what = f"{len(problems)} of its files cannot be used:{listed(problems)}"
+        what = Message(
+            "unusable-files",
+            "{number} of its files cannot be used:\n  {problems}\n",
+            number=len(problems),
+            problems=joined((problem.sentence for problem in problems), between="\n  "),
+        )
         raise DataError(str(evaluation.folder), what, "fix or remove them")
     return counts
 
@@ -138,11 +156,12 @@ def _counts(path: Path) -> BoundaryCounts:
     rows = read_rows(path, (5,))
     whole = rows[:, 1:]
     if not np.all((whole >= 0) & (whole < _MOST_PIXELS) & (whole == np.rint(whole))):
-        raise DataError(str(path), "holds counts that are not whole numbers, expected pixels", "write the file again")
+        what = Message("not-whole", "holds counts that are not whole numbers, expected pixels")
+        raise DataError(str(path), what, "write the file again")
     try:
         return BoundaryCounts(_snapped(rows[:, 0]), *whole.T.astype(np.int64))
     except ArgumentError as error:
-        raise DataError(str(path), str(error)) from error
+        raise DataError(str(path), error.message) from error
 
 
 def _published(method: str, evaluation: Evaluation) -> Result:
@@ -166,15 +185,22 @@ def _curve(path: Path) -> BoundaryCurve:
     rows = read_rows(path, (3, 4))
     thresholds = _snapped(rows[:, 0]) if rows.shape[1] == 4 else np.full(len(rows), math.nan)
     if np.any(np.diff(thresholds) <= 0):
-        raise DataError(str(path), "its thresholds are not increasing", "sort its rows by threshold")
+        what = Message("not-increasing", "its thresholds are not increasing")
+        raise DataError(str(path), what, "sort its rows by threshold")
     recall, precision, f = rows[:, -3:].T
     try:
         curve = BoundaryCurve(thresholds, recall, precision)
     except ArgumentError as error:
-        raise DataError(str(path), str(error)) from error
+        raise DataError(str(path), error.message) from error
     off = np.flatnonzero(np.abs(f - curve.f) > _F_ROUNDING)
     if off.size:
-        what = f"row {off[0] + 1} gives F {f[off[0]]:g}, but its recall and precision give {curve.f[off[0]]:g}"
+        what = Message(
+            "contradiction",
+            "row {row} gives F {f:g}, but its recall and precision give {expected:g}",
+            row=off[0] + 1,
+            f=f[off[0]],
+            expected=curve.f[off[0]],
+        )
         raise DataError(str(path), what, "rows are: threshold (may be left out), recall, precision, F")
     return curve
 
@@ -186,7 +212,13 @@ def _best(path: Path | None) -> dict[str, float]:
     row = read_rows(path, (7, 8))[0].tolist()[-7:]
     for recall, precision, f in (row[:3], row[3:6]):
         if not math.isnan(f) and not abs(f - float(f_of(recall, precision))) <= _F_ROUNDING:
-            what = f"gives F {f:g} for recall {recall:g} and precision {precision:g}"
+            what = Message(
+                "contradiction",
+                "gives F {f:g} for recall {recall:g} and precision {precision:g}",
+                f=f,
+                recall=recall,
+                precision=precision,
+            )
             hint = "its row is: threshold (may be left out), R P F at it, R P F of OIS, area"
             raise DataError(str(path), what, hint)
     return dict(zip(BEST_KEYS, row, strict=True))

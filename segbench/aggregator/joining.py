@@ -10,7 +10,7 @@ from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, as_results, joined
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 
 
 def join_runs(results: Iterable[Result]) -> list[Result]:
@@ -78,19 +78,32 @@ def _joined(several: list[Result]) -> Result:
     named = {result.run: result for result in several}
     if len(named) < len(several):
         doubled = next(run for run, of in grouped((result.run, result) for result in several).items() if len(of) > 1)
-        raise ArgumentError(f"two results are run {doubled} of {several[0].method}; give one another name: run='...'")
+        raise ArgumentError(
+            Message(
+                "same-run",
+                "two results are run {run} of {method}; give one another name: run='...'",
+                run=doubled,
+                method=several[0].method,
+            )
+        )
     try:
         return joined(named)
     except (ArgumentError, DataError):
-        failed = [(result.label, name, why) for result in several for name, why in result.failed.items()]
+        failed = [(result.label, name, failure) for result in several for name, failure in result.failed.items()]
         if not failed:
             raise
-        label, name, why = failed[0]
-        problem = f"{name} failed in {label} ({why}), so that its runs have different images"
-        hint = setting(
-            "fix it and repeat the run; segbench show --runs prints each run", "fix it and evaluate it again"
+        label, name, failure = failed[0]
+        problem = Message(
+            "failed-in-run",
+            "{image} failed in {run} ({failure}), so that its runs have different images",
+            image=name,
+            run=label,
+            failure=failure.sentence,
         )
-        raise DataError(several[0].method, problem, hint) from None
+        again = Either(
+            "fix it and evaluate it again", "fix it and repeat the run; segbench show --runs prints each run"
+        )
+        raise DataError(several[0].method, problem, Message("repeat", "{again}", again=again)) from None
 
 
 def _refuse_mixed(results: list[Result], keys: list[tuple[str, str, str]]) -> None:
@@ -99,7 +112,13 @@ def _refuse_mixed(results: list[Result], keys: list[tuple[str, str, str]]) -> No
     for (method, *_), runs in names.items():
         if "" in runs and any(runs):
             free = next(str(number) for number in count(1) if str(number) not in runs)
-            listed = ", ".join(run for run in runs if run)
-            problem = f"{method} has a result of its own beside those of its runs ({listed})"
-            hint = f"evaluate it as a run, too, run={free!r}, or name it otherwise: dataclasses.replace(result, ...)"
-            raise ArgumentError(f"{problem}; {hint}")
+            raise ArgumentError(
+                Message(
+                    "run-and-method",
+                    "{method} has a result of its own beside those of its runs ({runs}); evaluate it as a run, too, "
+                    "run={free!r}, or name it otherwise: dataclasses.replace(result, ...)",
+                    method=method,
+                    runs=[run for run in runs if run],
+                    free=free,
+                )
+            )

@@ -10,7 +10,7 @@ from segbench.aggregator.part_means import innermost
 from segbench.core import protocol as core
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import named
+from segbench.core.messages import Message, Setting
 from segbench.core.options import setting_text
 from segbench.loaders.belonging import KINDS, Assignment
 
@@ -66,8 +66,15 @@ def measured_with(results: Sequence[Measured], settings: Mapping[str, Any]) -> l
     for name in settings:
         if not any(name in known for known in measurable):
             known = ", ".join(sorted(frozenset().union(*measurable))) or "none"
-            what = f"{named(name)} is no setting of measuring of these runs, which are: {known}"
-            raise ArgumentError(f"{what}; count again with it, or leave it out")
+            raise ArgumentError(
+                Message(
+                    "not-measuring",
+                    "{setting} is no setting of measuring of these runs, which are: {known}; count again with it, or "
+                    "leave it out",
+                    setting=Setting(name, None),
+                    known=known,
+                )
+            )
     chosen = [{name: settings[name] for name in settings if name in known} for known in measurable]
     pairs = zip(results, chosen, strict=True)
     return [result.with_settings(**values) if values else result for result, values in pairs]

@@ -19,8 +19,8 @@ from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.saving import keep_pooled
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, named, setting
-from segbench.core.numbers import many, of_all
+from segbench.core.messages import NOTHING, Either, Message, Setting, option_of
+from segbench.core.numbers import of_all
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together
 from segbench.loaders.decoded import shown
@@ -47,7 +47,13 @@ class _Merged:
         chosen = self.begun.file.images_of(self.begun) + self.missing
         total = int(_set_size(self.first) or chosen)
         if chosen > total:
-            what = f"the parts of {self.first.label!r} have {many(chosen, 'image')}, more than their set of {total}"
+            what = Message(
+                "too-many-images",
+                "the parts of {method!r} have {images:many image}, more than their set of {total}",
+                method=self.first.label,
+                images=chosen,
+                total=total,
+            )
             raise DataError(self.sources[0], what, "merge parts of one set only")
         subset = {"subset": f"{chosen} of {total}"} if chosen < total else {}
         missing = {"missing": f"{self.missing} of {chosen}"} if self.missing else {}
@@ -60,21 +66,28 @@ class _Merged:
         assigned, notes = together([part.assigned for part in self.parts]), tuple(self.notes)
         return replace(self.first, stored=stored, settings=settings, notes=notes, inputs=inputs, assigned=assigned)
 
-    def note_on_settings(self, merged: Path) -> str:
+    def note_on_settings(self, merged: Path) -> Message:
         """Say which settings of measuring are those of the first part alone, and how to show others; empty if none."""
         apart = measured_apart(self.parts)
         if not apart:
-            return ""
+            return NOTHING
         taken = ", ".join(f"{name}:{values[0]}" for name, values in apart.items())
         others = {name: next(value for value in values if value != values[0]) for name, values in apart.items()}
         if others.pop("thresholds_source", None):  # which names a tuning set
-            typed, called = [f"{named('tuning_results')} FILE"], "result.with_thresholds(...)"
+            typed, called = [f"{option_of('tuning_results')} FILE"], "result.with_thresholds(...)"
         else:
             typed, called = [], f"result.with_settings({', '.join(f'{name}=...' for name in others)})"
-        typed += [f"{named(name)} {quote(value)}" for name, value in others.items()]
-        other = setting(f"segbench show {quote(shown(merged))} {' '.join(typed)}", called)
-        differing = f"parts of {self.first.method!r} were measured with different settings, and their run takes {taken}"
-        return f"{differing}, as in {shown(self.sources[0])}; to show it with others: {other}"
+        typed += [f"{option_of(name)} {quote(value)}" for name, value in others.items()]
+        return Message(
+            "measured-apart",
+            "parts of {method!r} were measured with different settings, and their run takes {taken}, as in {first}; "
+            "to show it with others: {other}",
+            method=self.first.method,
+            taken=taken,
+            first=shown(self.sources[0]),
+            other=Either(called, f"segbench show {quote(shown(merged))} {' '.join(typed)}"),
+            differing=list(apart),
+        )
 
 
 def lacking(result: Result) -> str:
@@ -170,29 +183,40 @@ def merge_results(
                     _finish(store, whole, temporary)
             _move(temporary, place)
     except OSError as error:
-        raise DataError(shown(place), f"cannot be written ({error.strerror or error})", _HINT) from error
+        what = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
+        raise DataError(shown(place), what, _HINT) from error
     for note in filter(None, (whole.note_on_settings(place) for whole in merged.values())):
-        warnings.warn(note, UserWarning, stacklevel=2)
+        warnings.warn(str(note), UserWarning, stacklevel=2)
     return load_results(place)
 
 
 def _refuse_existing(path: Path) -> None:
     """Refuse to write over anything: even an older merged file may hold the only copy of its runs."""
     if os.path.lexists(path):  # which a name that is too long does not make raise
-        raise ArgumentError(f"{path} exists already; delete it, or give the merged file another name")
+        raise ArgumentError(
+            Message("exists", "{path} exists already; delete it, or give the merged file another name", path=str(path))
+        )
 
 
 def _refuse_unknown(field: str, names: Collection[str], found: Sequence[str], *, but_not_all: bool = False) -> None:
     """Refuse names of runs that are not there, or perhaps all of them."""
     if not set(names) <= set(found) or (but_not_all and names and set(names) == set(found)):
-        listed, given = (", ".join(map(repr, texts)) for texts in (found, names))
-        raise ArgumentError(f"{named(field)} {given}: expected some of {listed}{', but not all' * but_not_all}")
+        raise ArgumentError(
+            Message(
+                "unknown-runs",
+                "{setting} {given}: expected some of {known}{not_all}",
+                setting=Setting(field, None),
+                given=list(map(repr, names)),
+                known=list(map(repr, found)),
+                not_all=", but not all" if but_not_all else "",
+            )
+        )
 
 
 def _move(written: Path, place: Path) -> None:
     """Give a file that is complete its name; until then a merge that is killed leaves nothing under it."""
     if written.with_name(f"{written.name}-wal").exists():
-        raise DataError(str(place), "could not be written to the end", _HINT)
+        raise DataError(str(place), Message("unwritable", "could not be written to the end"), _HINT)
     _refuse_existing(place)
     written.rename(place)
 
@@ -205,8 +229,10 @@ def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str
     unfinished = [(run.label, run) for run in found if not run.complete]
     for method, _ in unfinished:
         if method not in leave_out:
-            hint = f"repeat the run to complete it, or leave it out: {format_setting('leave_out', [method])}"
-            raise DataError(str(part.path), f"the run of {method!r} is not complete", hint)
+            what = Message("incomplete-run", "the run of {method!r} is not complete", method=method)
+            leaving = Setting("leave_out", (method,))
+            hint = Message("leave-out", "repeat the run to complete it, or leave it out: {setting}", setting=leaving)
+            raise DataError(str(part.path), what, hint)
     runs = [run for run in found if run.complete]
     results = [stored_result(part, run) for run in runs]
     for result in results:
@@ -224,7 +250,13 @@ def _add(
     whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, store.begin(run)))
     known = " and ".join(whole.sources)
     if run.published != whole.first.published or version_of(run.signature) != version_of(whole.first.signature):
-        what = f"the run of {run.label!r} does not fit that in {known}: {run.signature}"
+        what = Message(
+            "other-run",
+            "the run of {method!r} does not fit that in {known}: {signature}",
+            method=run.label,
+            known=known,
+            signature=run.signature,
+        )
         raise DataError(path, what, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
     whole.parts.append(run)
@@ -235,18 +267,40 @@ def _add(
     shared = [*store.copy(whole.begun, part, run.key)]
     for image in shared:
         if whole.missing:
-            what = f"parts of {run.label!r} that leave out images without a prediction share images with {known}"
+            what = Message(
+                "shared-images",
+                "parts of {method!r} that leave out images without a prediction share images with {known}",
+                method=run.label,
+                known=known,
+            )
             raise DataError(path, what, "count parts that share no image, or all images in one run")
         if image.counted and image.counted_there and not image.alike:
-            what = f"{image.name!r} of {run.label!r} was counted with other files than in {known}"
+            what = Message(
+                "other-files",
+                "{image!r} of {method!r} was counted with other files than in {known}",
+                image=image.name,
+                method=run.label,
+                known=known,
+            )
             raise DataError(path, what, "give the methods different names, or count the image again in one of them")
     if elsewhere and places and not join and not any(image.alike for image in shared):
         here, there = (" and ".join(map(shown, sorted(found))) for found in (_folders(places), before))
-        what = f"the run of {run.label!r} has predictions in {here}, and that in {known} in {there}"
+        what = Message(
+            "other-predictions",
+            "the run of {method!r} has predictions in {here}, and that in {known} in {there}",
+            method=run.label,
+            here=here,
+            known=known,
+            there=there,
+        )
         argument = f"run={run.run + '-2'!r}" if run.run else f"method={run.method + '-2'!r}"
-        other = setting(quote(f"{run.label}-2={here}"), argument)
-        hint = f"if these are parts of one method, put them together: {format_setting('join', [run.label])}; if they "
-        hint += f"are two methods, count one again under another name, {other}, into a new file"
+        hint = Message(
+            "join",
+            "if these are parts of one method, put them together: {join}; if they are two methods, count one again "
+            "under another name, {other}, into a new file",
+            join=Setting("join", (run.label,)),
+            other=Either(argument, quote(f"{run.label}-2={here}")),
+        )
         raise DataError(path, what, hint)
     whole.sources.append(path)
 

@@ -12,9 +12,8 @@ from typing import TypeAlias
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import option_of, setting
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import MethodRun
-from segbench.core.numbers import many
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.source import method_name
@@ -28,7 +27,9 @@ Predictions: TypeAlias = Mapping[str, Place] | list[str] | list[Path] | list[Pla
 def places_of(predictions: Predictions) -> dict[MethodRun, str]:
     """Read places of predictions by method and run."""
     if not predictions:
-        raise ArgumentError("prediction is empty, expected the paths of one or more methods: {'ours': PRED}")
+        raise ArgumentError(
+            Message("empty", "prediction is empty, expected the paths of one or more methods: {{'ours': PRED}}")
+        )
     if isinstance(predictions, Mapping):
         paths = {f"prediction[{name!r}]": path for name, path in predictions.items()}
         methods = [_method_run(name) for name in predictions]
@@ -48,19 +49,32 @@ def places_of(predictions: Predictions) -> dict[MethodRun, str]:
 def _method_run(name: object) -> MethodRun:
     """Read the name of a method, or of one of its runs."""
     if not isinstance(name, str) or not name:
-        raise ArgumentError(f"prediction holds the name {name!r:.60}, expected a text that names a method: 'ours'")
+        raise ArgumentError(
+            Message(
+                "not-a-name",
+                "prediction holds the name {given}, expected a text that names a method: 'ours'",
+                given=f"{name!r:.60}",
+            )
+        )
     method, at, run = name.rpartition("@")
     if at and not (method and run):
         lacking = "run after" if method else "method before"
         raise ArgumentError(
-            f"prediction holds the name {name!r} with no {lacking} @; write {method or 'ours'}@{run or 1}"
+            Message(
+                "half-a-name",
+                "prediction holds the name {given!r} with no {lacking} @; write {method}@{run}",
+                given=name,
+                lacking=lacking,
+                method=method or "ours",
+                run=run or 1,
+            )
         )
     return MethodRun(shown(method), shown(run)) if at else MethodRun(shown(name))
 
 
-def named_place(name: object, path: str) -> str:
-    """Write a name with its place as it is typed."""
-    return setting(quote(f"{name}={path}"), f"{{{str(name)!r}: {path!r}}}")
+def named_place(name: object, path: str) -> Either:
+    """Return a name with its place as it is typed."""
+    return Either(f"{{{str(name)!r}: {path!r}}}", quote(f"{name}={path}"))
 
 
 def require_new(known: Iterable[object], name: object, path: str, plural: str = "methods") -> None:
@@ -70,7 +84,15 @@ def require_new(known: Iterable[object], name: object, path: str, plural: str = 
         other = f"{name.method}@other" if isinstance(name, MethodRun) and of_run else "other"
         plural = "runs" if of_run else plural
         another = named_place(other, shown(path))
-        raise ArgumentError(f"two {plural} are called {str(name)!r}; give one another name: {another}")
+        raise ArgumentError(
+            Message(
+                "same-name",
+                "two {plural} are called {name!r}; give one another name: {another}",
+                plural=plural,
+                name=str(name),
+                another=another,
+            )
+        )
 
 
 def refuse_mixed(paths: Mapping[MethodRun, str]) -> None:
@@ -80,11 +102,18 @@ def refuse_mixed(paths: Mapping[MethodRun, str]) -> None:
         method = method_run.method
         if not method_run.run and method in runs:
             free = next(str(number) for number in count(1) if str(number) not in runs[method])
-            problem = (
-                f"{method!r} is given by itself and as {many(len(runs[method]), 'run')}, {', '.join(runs[method])}"
+            raise ArgumentError(
+                Message(
+                    "run-and-method",
+                    "{method!r} is given by itself and as {number:many run}, {runs}; name this one, too, as a run, "
+                    "{run}, or as another method, {other}",
+                    method=method,
+                    number=len(runs[method]),
+                    runs=runs[method],
+                    run=named_place(f"{method}@{free}", shown(path)),
+                    other=named_place(f"{method}-2", shown(path)),
+                )
             )
-            run, other = (named_place(name, shown(path)) for name in (f"{method}@{free}", f"{method}-2"))
-            raise ArgumentError(f"{problem}; name this one, too, as a run, {run}, or as another method, {other}")
 
 
 def runs_by_method(named: Iterable[MethodRun]) -> dict[str, list[str]]:
@@ -99,8 +128,15 @@ def refuse_overlapping_runs(pairings: Mapping[MethodRun, Pairing]) -> None:
         predicted = [name for _, pairing in runs for name in pairing.names]
         alone = len(set(predicted)) == len(predicted) and len(runs) > 1
         if alone and all(pairing.files and pairing.missing and not pairing.extra for _, pairing in runs):
-            folds = f"each of the {len(runs)} runs of {method} has predictions of other images"
-            option = setting(option_of("allow_missing"), "allow_missing=True")
-            raise ArgumentError(f"{folds}; if they are the folds of a cross-validation, add {option}")
+            raise ArgumentError(
+                Message(
+                    "perhaps-folds",
+                    "each of the {runs} runs of {method} has predictions of other images; if they are the folds of a "
+                    "cross-validation, add {setting}",
+                    runs=len(runs),
+                    method=method,
+                    setting=Setting("allow_missing", True),
+                )
+            )
         if all(pairing.files and not pairing.incomplete for _, pairing in runs):  # else the error says what is lacking
             are_folds(method, {run: pairing.names for run, pairing in runs})

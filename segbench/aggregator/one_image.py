@@ -10,6 +10,7 @@ from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, as_i
 from segbench.core.capabilities import ByClass, FromFiles, OnDevice, SettledBySet
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.notes import warn_of
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample, without_detail
@@ -152,11 +153,17 @@ def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any
             stack = _classes_first(truth, prediction)
             return as_planes(truth, stack, valid, count_on, one_image=True, any_shape=True, called=_CALLED)
         if axes == 3 and reads.annotators:
-            shape = f"ground_truth has shape {tuple(truth.shape)}, expected (height, width)"
-            raise ArgumentError(f"{shape}; give several annotators as a list of arrays: list(ground_truth)")
+            raise ArgumentError(
+                Message(
+                    "other-shape",
+                    "ground_truth has shape ({shape}), expected (height, width); give several annotators as a list of "
+                    "arrays: list(ground_truth)",
+                    shape=tuple(truth.shape),
+                )
+            )
     batch = as_image(ground_truth, prediction, valid, count_on=count_on, reads=reads, called=_CALLED)
     if batch.valid is not None and reads.without_field:
-        raise ArgumentError(f"valid or masked pixels: {reads.without_field}")
+        raise ArgumentError(Message("no-field", "valid or masked pixels: {why}", why=reads.without_field))
     return batch
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from segbench.aggregator.executors import IN_A_SCRIPT
 from segbench.core.arguments import as_whole
 from segbench.core.errors import WorkerError
+from segbench.core.messages import Message
 
 _PAIRS_WORTH_A_PROCESS = 50
 
@@ -57,7 +58,13 @@ class ProcessPool(Executor):
         try:
             self._hand_out(os.getpid).result()
         except BrokenExecutor as error:
-            raise WorkerError(f"worker processes ended before they began; {IN_A_SCRIPT}") from error
+            raise WorkerError(
+                Message(
+                    "workers-died",
+                    "worker processes ended before they began; {in_a_script}",
+                    in_a_script=IN_A_SCRIPT,
+                )
+            ) from error
         self._started = True
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002  as Executor

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple, TypeVar
 from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
-from segbench.core.errors import ArgumentError, DataError
+from segbench.core.errors import ArgumentError, DataError, Failure
+from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
@@ -114,7 +115,7 @@ class Outcome(NamedTuple):
     ground_truth_digest: str = ""  # of the ground truth and the field of view
     counts: bytes | None = None  # packed; None where the image failed or is unchanged, empty if they stay in the file
     facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
-    failure: str = ""  # why there are no counts
+    failure: Failure | None = None  # why there are no counts
     notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
     seconds: float = 0.0
 
@@ -125,7 +126,8 @@ class Outcome(NamedTuple):
 
     def row(self) -> tuple[Any, ...]:
         """Give the columns of the image, without its run."""
-        return tuple(self._replace(facts=json.dumps(self.facts), notes=json.dumps(self.notes)))  # type: ignore[arg-type]
+        columns = {"facts": json.dumps(self.facts), "failure": _stored(self.failure), "notes": json.dumps(self.notes)}
+        return tuple(self._replace(**columns))  # type: ignore[arg-type]
 
 
 class Digests(ByName[str]):
@@ -246,7 +248,13 @@ def notes_on_images(image_notes: Mapping[str, Sequence[str]], settings: Mapping[
 def as_run(name: object) -> str:
     """Read the name of a run, a text or a number; nothing for a method without runs."""
     if name is None or isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise ArgumentError(f"run is {name!r:.60}, expected the name of a training or fold, such as '1'")
+        raise ArgumentError(
+            Message(
+                "not-a-name",
+                "run is {given}, expected the name of a training or fold, such as '1'",
+                given=f"{name!r:.60}",
+            )
+        )
     return shown(str(name))
 
 
@@ -258,7 +266,7 @@ def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any]
             return read(row)
         except Exception as error:
             reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-            what = f"holds a row that segbench did not write ({reason})"
+            what = Message("damaged-row", "holds a row that segbench did not write ({reason})", reason=reason)
             raise DataError(path, what, "run again into a new file") from error
 
     return read_row
@@ -268,8 +276,12 @@ def read_run(row: Sequence[Any], path: str) -> Run:
     """Read a row of runs, in the order of `segbench.aggregator.store`."""
     protocol = row[3]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
-        known = ", ".join(protocols())
-        what = f"holds a run of the protocol {protocol!r}, which is not installed; installed are {known}"
+        what = Message(
+            "unknown-protocol",
+            "holds a run of the protocol {protocol!r}, which is not installed; installed are {known}",
+            protocol=protocol,
+            known=list(protocols()),
+        )
         raise DataError(path, what, "install the package that adds it, or run again into a new file")
     return _run(row, path)
 
@@ -313,12 +325,37 @@ def read_outcome(row: Sequence[Any]) -> Outcome:
     """Read what `Outcome.row` gave; counts stay packed, and are checked when they are unpacked."""
     name, digest, truth, counts, facts, failure, notes, seconds = row
     _require_texts(name, digest, truth, failure)
+    _require((counts is None) == bool(failure), "an image with both counts and a failure, or neither")
     _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are not a number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
     _require(counts is None or len(bytes.fromhex(digest)) == _DIGEST, "a digest of another length")
     return Outcome(
-        _printable(name), digest, truth, counts, _numbers(facts), _printable(failure), _texts(notes), float(seconds)
+        _printable(name), digest, truth, counts, _numbers(facts), _failure(failure), _texts(notes), float(seconds)
     )
+
+
+def _stored(failure: Failure | None) -> str:
+    """Return what a row has of a failure, with its text beside it for readers that do not make messages."""
+    return json.dumps(failure.to_json() | {"text": failure.written("python")}) if failure else ""
+
+
+def _failure(text: str) -> Failure | None:
+    if not text:
+        return None
+    failure = Failure.of_json(json.loads(text, object_hook=_printable_values))
+    _ = failure.written("python"), failure.written("options"), hash(failure)  # which refuse what is no message
+    return failure
+
+
+def _printable_values(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of JSON whose texts can be printed."""
+    return {name: _printable_value(value) for name, value in stored.items()}
+
+
+def _printable_value(value: Any) -> Any:  # noqa: ANN401  any value of JSON
+    if isinstance(value, list):
+        return [_printable_value(part) for part in value]
+    return _printable(value) if isinstance(value, str) else value
 
 
 @_checked

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from segbench.aggregator.part_means import MeanOverParts
 from segbench.core.capabilities import Divided, Pictured, Reference
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.part_means import singular
 from segbench.core.sample import Sample
@@ -29,40 +29,51 @@ if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
 
 
-def why_no_pictures(result: Result) -> str:
+def why_no_pictures(result: Result) -> Message:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
     verb = verb_of(result.kind)
-    run = setting(f"segbench {verb} GT PRED", "evaluate(GT, PRED, ...)")
-    unknown = f"so its images are not known: pictures need a run of files, such as {run}"
+    unknown = Message(
+        "unknown-files",
+        "so its images are not known: pictures need a run of files, such as {run}",
+        run=Either("evaluate(GT, PRED, ...)", f"segbench {verb} GT PRED"),
+    )
     if isinstance(result.rules, MeanOverParts):
         plural = result.rules.plural
-        single = setting("--only with the name of one run", "result.parts('run')[NAME]")
-        choice = single if result.runs else format_setting(singular(plural), "NAME")
-        return f"is a mean over {plural}, of which each has its own pictures: {choice}"
+        single = Either("result.parts('run')[NAME]", "--only with the name of one run")
+        return Message(
+            "mean-of-parts",
+            "is a mean over {parts}, of which each has its own pictures: {choice}",
+            parts=plural,
+            choice=single if result.runs else Setting(singular(plural), "NAME"),
+        )
     if result.inputs is not None:
         if counted_by := result.settings.get("counted_by"):
-            return f"was counted by {counted_by}, a protocol that is not installed here, so there is no picture of it"
+            return Message(
+                "unknown-protocol",
+                "was counted by {counted_by}, a protocol that is not installed here, so there is no picture of it",
+                counted_by=counted_by,
+            )
         if without := _without_pictures(result):
             return without
         if not result.counts:
-            return "has no image that was counted"
+            return Message("no-image", "has no image that was counted")
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
-        return f"was counted from a file list in a pipe, which is gone, {unknown}" if streamed else ""
+        return "was counted from a file list in a pipe, which is gone, " + unknown if streamed else NOTHING
     how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
-    return f"was {'published' if result.published else how}, {unknown}"
+    return f"was {'published' if result.published else how}, " + unknown
 
 
-def _without_pictures(result: Result) -> str:
+def _without_pictures(result: Result) -> Message:
     """Say what kind of result has none; empty where it has some."""
     protocol = result.rules
     if part := next((axis for axis in ("class", "object") if axis in result.settings), ""):
-        return f"is one {part} of several, of which no pictures are drawn"
+        return Message("no-pictures", "is one {part} of several, of which no pictures are drawn", part=part)
     if protocol.capability(Pictured):
-        return ""
+        return NOTHING
     if reference := protocol.capability(Reference):
-        return f"{reference.does}, so there is no picture of it"
+        return Message("no-pictures", "{does}, so there is no picture of it", does=reference.does)
     how = "with several classes, which have no" if protocol.capability(Divided) else "by a protocol without"
-    return f"was counted {how} pictures"
+    return Message("no-pictures", "was counted {how} pictures", how=how)
 
 
 def full_protocol(result: Result) -> Protocol:
@@ -83,7 +94,8 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     """Read an image again, and insist that it is the one that was counted."""
     raw = read(files)
     if raw.digests()[1] != result.digests.get(files.name):
-        raise DataError(shown(files.prediction), "has changed since it was counted, or its ground truth", "run again")
+        what = Message("changed-files", "has changed since it was counted, or its ground truth")
+        raise DataError(shown(files.prediction), what, "run again")
     return decode_for(full_protocol(result), raw, Repairs.from_fields(result.settings))
 
 
@@ -100,10 +112,13 @@ def best_cut(result: Result) -> float:
         return math.nan  # there are none: its pictures are the same at any
     best = result.summary[threshold.key]
     if math.isnan(best):
-        raise DataError(result.method, "has no best threshold", f"name one: {format_setting('threshold', 0.5)}")
+        what = Message("no-best-threshold", "has no best threshold")
+        raise DataError(
+            result.method, what, Message("name-one", "name one: {setting}", setting=Setting("threshold", 0.5))
+        )
     return float(best)
 
 
-def choose_others() -> str:
-    """Give the remedy where a result cannot be drawn."""
-    return setting("choose others with --only", "leave this result out")
+def choose_others() -> Message:
+    """Return the remedy where a result cannot be drawn."""
+    return Message("leave-out", "{choose}", choose=Either("leave this result out", "choose others with --only"))

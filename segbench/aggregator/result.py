@@ -43,9 +43,9 @@ from segbench.core.capabilities import (
     competes,
 )
 from segbench.core.counts import Counts
-from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
+from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Either, Message, Setting, Style, option_of
 from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
@@ -95,8 +95,9 @@ class Result:
         All settings that the numbers depend on, the digest of the data and the version.
     counts : mapping of image name to counts
         Integer counts of each image, sorted by name.
-    failed : mapping of image name to str
-        The images that could not be counted, and why.
+    failed : mapping of image name to Failure
+        The images that could not be counted, and why: ``str`` writes it; ``kind``, ``path``, ``values`` and
+        ``settings`` are for scripts.
     notes : tuple of str
         What was done to the data while reading.
     inputs : Inputs, optional
@@ -153,7 +154,7 @@ class Result:
     settings: Mapping[str, str]
     signature: str
     counts: Mapping[str, Counts]
-    failed: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, Failure] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     inputs: Inputs | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -407,7 +408,9 @@ class Result:
         known = self.published is None and self.unnamed is None and self.counts
         return spreads_of(self.measured) if known else {}
 
-    def to_dict(self, *, intervals: Intervals | None = None, spread: bool = False) -> dict[str, Any]:
+    def to_dict(
+        self, *, intervals: Intervals | None = None, spread: bool = False, style: Style | None = None
+    ) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
@@ -416,13 +419,15 @@ class Result:
             What `intervals` gave; they are added with the settings they were drawn with.
         spread : bool
             Add ``spread``, the values of images by metric, see `spread`.
+        style : {"python", "options"}, optional
+            Whether texts name settings as arguments of Python, which is the default, or as options.
 
         Returns
         -------
         dict
             ``json.dumps`` takes it. ``summary`` holds the metrics by key, None where undefined, with the reason under
             ``undefined``; ``images`` and ``failed`` are numbers of images,
-            and ``failures`` says why.
+            and ``failures`` says why: ``kind``, ``path``, ``text``, ``values`` and ``settings`` by image.
 
         Examples
         --------
@@ -446,7 +451,7 @@ class Result:
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),
             "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
-            "failures": dict(self.failed),
+            "failures": {name: failure.for_scripts(style) for name, failure in self.failed.items()},
         }
         if self.units is not None:
             number, noun = self.sampled
@@ -514,16 +519,26 @@ class Result:
         (`segbench.curves.pooled.reduced`), and ``threshold_source`` says so; the summary still measures all.
         """
         if self.published:
-            raise ArgumentError(f"{self.method} is a published curve, without counts")
+            raise ArgumentError(
+                Message("published", "{method} is a published curve, without counts", method=self.method)
+            )
         if isinstance(self.rules, MeanOverRuns):
-            what = f"{self.method} is a mean over {self.rules.plural}, whose counts do not add up"
-            raise ArgumentError(f"{what}; take those of one: result.parts('run')[NAME]")
+            raise ArgumentError(
+                Message(
+                    "mean-of-parts",
+                    "{method} is a mean over {parts}, whose counts do not add up; take those of one: "
+                    "result.parts('run')[NAME]",
+                    method=self.method,
+                    parts=self.rules.plural,
+                )
+            )
         self._refuse_without_images()
         return self.table.pooled
 
     def _refuse_without_images(self) -> None:
         if not self.counts and not self.unnamed and self.rules.capability(Pooling) is None:
-            raise DataError(self.method, "no image was counted, so there is no curve", "fix what failed and run again")
+            what = Message("no-image", "no image was counted, so there is no curve")
+            raise DataError(self.method, what, "fix what failed and run again")
 
     @cached_property
     def reduced(self) -> Counts:
@@ -630,12 +645,32 @@ class Result:
         ([('day', 1.0), ('night', 0.5)], 0.75)
         """
         if axis not in AXES:
-            raise ArgumentError(f"axis is {axis!r}, expected one of {', '.join(map(repr, AXES))}")
+            raise ArgumentError(
+                Message(
+                    "unknown-axis",
+                    "axis is {axis}, expected one of {known}",
+                    axis=repr(axis),
+                    known=list(map(repr, AXES)),
+                )
+            )
         if isinstance(self.rules, MeanOverParts) and not self.runs:
-            raise ArgumentError(f"{self.method} is a mean over {self.rules.plural}; take the parts of one of them")
+            raise ArgumentError(
+                Message(
+                    "mean-of-parts",
+                    "{method} is a mean over {parts}; take the parts of one of them",
+                    method=self.method,
+                    parts=self.rules.plural,
+                )
+            )
         if by != "":
             if axis != "group":
-                raise ArgumentError(f"by is for groups of images, and the axis is {axis!r}; leave it out")
+                raise ArgumentError(
+                    Message(
+                        "for-groups-only",
+                        "by is for groups of images, and the axis is {axis!r}; leave it out",
+                        axis=axis,
+                    )
+                )
             return self.with_settings(group_by=by).parts(axis)
         if axis not in self._parts:
             self._parts[axis] = self._divided(axis)
@@ -725,7 +760,15 @@ class Result:
             return replace(joined(runs), method=self.method, place=self.place)
         of_images = {name: settings.pop(name) for name in KINDS if name in settings}
         if of_images and not of_images.keys() <= self.measuring_settings:
-            raise ArgumentError(f"{named(next(iter(of_images)))} is for images: {self.method} {self._without_images}")
+            raise ArgumentError(
+                Message(
+                    "for-images-only",
+                    "{setting} is for images: {method} {why}",
+                    setting=Setting(next(iter(of_images)), None),
+                    method=self.method,
+                    why=self._without_images,
+                )
+            )
         changed = {KINDS[name] for name in of_images}
         assigned = {kind: part for kind, part in self.assigned.items() if kind not in changed}
         assigned |= assignments(of_images, [*self.counts, *self.failed])
@@ -808,16 +851,25 @@ class Result:
         """Refuse to save what is no run, and name the whole that is."""
         if self.published:
             raise ArgumentError(
-                f"{self.label} was published without images, so there are no counts to save; "
-                "keep the files that it was imported from, or import them with results=path"
+                Message(
+                    "published",
+                    "{method} was published without images, so there are no counts to save; "
+                    "keep the files that it was imported from, or import them with results=path",
+                    method=self.label,
+                )
             )
         if self.of_axis:
-            is_mean = isinstance(self.rules, MeanOverParts)
-            what = f"this is {'a mean over' if is_mean else 'one of'} the {AXES[self.of_axis].plural} of {self.label}"
-            parts = f"parts({self.of_axis!r})"
             raise ArgumentError(
-                f"{what}, which a results file does not hold by itself; save the result that {parts} was called on, "
-                f"and take load_results(path)[0].{parts} of the file"
+                Message(
+                    "part-of-result",
+                    "this is {what} the {parts} of {method}, which a results file does not hold by itself; save the "
+                    "result that parts({axis!r}) was called on, and take load_results(path)[0].parts({axis!r}) of the "
+                    "file",
+                    what="a mean over" if isinstance(self.rules, MeanOverParts) else "one of",
+                    parts=AXES[self.of_axis].plural,
+                    method=self.label,
+                    axis=self.of_axis,
+                )
             )
 
     @property
@@ -872,8 +924,16 @@ class Parts(ByName[Result]):
     def __getitem__(self, name: str) -> Result:
         """Return the result of a part."""
         if name not in self._division.parts:
-            known = f"the {AXES[self.axis].plural} are {first_names(list(self), _LISTED)}"
-            raise UnknownMetricError(f"{format_setting(self.axis, name)}: there is no such {self.axis}; {known}")
+            raise UnknownMetricError(
+                Message(
+                    "no-such-part",
+                    "{setting}: there is no such {axis}; the {parts} are {known}",
+                    setting=Setting(self.axis, name),
+                    axis=self.axis,
+                    parts=AXES[self.axis].plural,
+                    known=first_names(list(self), _LISTED),
+                )
+            )
         if name not in self._made:
             self._made[name] = self._result._part(self._division.parts[name], self.axis)  # noqa: SLF001  its own
         return self._made[name]
@@ -991,7 +1051,11 @@ def joined(runs: Mapping[str, Result]) -> Result:
     if len(runs) == 1:
         return replace(first, run="")
     if any(run.unnamed or run.published for run in runs.values()):
-        raise ArgumentError(f"{first.method}: runs are joined by images, and {WITHOUT_NAMES}")
+        raise ArgumentError(
+            Message(
+                "needs-names", "{method}: runs are joined by images, and {why}", method=first.method, why=WITHOUT_NAMES
+            )
+        )
     images = {name: run.counts.keys() for name, run in runs.items()}
     notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
     repeated = sum(run.repeated for run in runs.values())
@@ -1002,7 +1066,11 @@ def joined(runs: Mapping[str, Result]) -> Result:
         return _pooled_folds(alike)
     if len({run.data for run in runs.values()}) > 1:
         listed = ", ".join(f"{run.data} in {run.label}" for run in runs.values())
-        problem = f"runs are trainings measured on the same ground truth, but its content differs ({listed})"
+        problem = Message(
+            "other-ground-truth",
+            "runs are trainings measured on the same ground truth, but its content differs ({listed})",
+            listed=listed,
+        )
         raise DataError(first.method, problem, "count all runs on one set")
     rules = MeanOverRuns(of=first.rules, parts=dict(runs))
     settings = _resettled(first, rules)
@@ -1078,8 +1146,15 @@ def _selection_of(folds: Sequence[Result], images: int) -> dict[str, str]:
 def _by_run(result: Result) -> Division:
     """Take joined runs apart."""
     if not result.runs:
-        several = setting("ours@1=PRED1 ours@2=PRED2", "run='1' and run='2', and join_runs")
-        raise ArgumentError(f"{result.label} has no runs; count several trainings or folds of a method with {several}")
+        raise ArgumentError(
+            Message(
+                "no-parts",
+                "{method} has no {parts}; count several trainings or folds of a method with {option}",
+                method=result.label,
+                parts="runs",
+                option=Either("run='1' and run='2', and join_runs", "ours@1=PRED1 ours@2=PRED2"),
+            )
+        )
     parts = {name: Part(run.rules, {"run": name}, run.counts) for name, run in result.runs.items()}
     if result.pools_folds:
         return Division(parts, partial(Part, result.rules, {}, result.counts))
@@ -1090,11 +1165,26 @@ def _by_protocol(axis: str, result: Result) -> Division:
     """Take the counts of a result apart along an axis of its protocol."""
     divided = result.rules.capability(Divided)
     if divided is None or axis not in divided.axes:
-        what = f"{result.method} has no {AXES[axis].plural}: it is a result of the {result.protocol} protocol"
         others = f"; it has parts along {' and '.join(map(repr, result.axes))}" if result.axes else ""
-        raise ArgumentError(what + others)
+        raise ArgumentError(
+            Message(
+                "no-parts",
+                "{method} has no {parts}: it is a result of the {protocol} protocol{others}",
+                method=result.method,
+                parts=AXES[axis].plural,
+                protocol=result.protocol,
+                others=others,
+            )
+        )
     if not result.counts:
-        raise ArgumentError(f"{result.method} has no {AXES[axis].plural}, since no image was counted")
+        raise ArgumentError(
+            Message(
+                "no-image",
+                "{method} has no {parts}, since no image was counted",
+                method=result.method,
+                parts=AXES[axis].plural,
+            )
+        )
     return divided.divided(axis, result.counts)
 
 
@@ -1103,7 +1193,16 @@ def _by_image(kind: str, result: Result) -> Division:
     found = result.assigned.get(kind)
     if found is None:
         why = f"was counted without {kind}s" if result.counts else "has no images with names"
-        raise ArgumentError(f"{result.method} {why}; name them: {AXES[kind].option(result.counts)}")
+        raise ArgumentError(
+            Message(
+                "no-parts",
+                "{method} {why}; name them: {option}",
+                method=result.method,
+                why=why,
+                option=AXES[kind].option(result.counts),
+                parts=AXES[kind].plural,
+            )
+        )
     names = grouped((group, name) for name, group in found.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
@@ -1121,10 +1220,10 @@ def _by_image(kind: str, result: Result) -> Division:
     return Division(parts, pooled, notes=found.notes)
 
 
-def _how_to_name(by: str, images: Iterable[str]) -> str:
+def _how_to_name(by: str, images: Iterable[str]) -> Either:
     """Write what puts these images into groups or units."""
     usual = "folder" if any("/" in name for name in images) else "meta.csv:COLUMN"
-    return setting(f"--{by.replace('_', '-')} {usual}", f"with_settings({by}={usual!r})")
+    return Either(f"with_settings({by}={usual!r})", f"{option_of(by)} {usual}")
 
 
 @dataclass(frozen=True)
@@ -1133,8 +1232,8 @@ class Axis:
 
     plural: str
     divide: Callable[[Result], Division]
-    option: Callable[[Iterable[str]], str]
-    """Writes what counts, or names, several of them in some images, for the interface in use."""
+    option: Callable[[Iterable[str]], Either]
+    """Returns what counts, or names, several of them in some images."""
     is_in_one: bool = False
     """Whether each image is in one part alone."""
     has_rows: bool = False
@@ -1142,11 +1241,11 @@ class Axis:
 
 
 AXES: Mapping[str, Axis] = {
-    "class": Axis("classes", partial(_by_protocol, "class"), lambda _: setting("--classes 0-18", "classes=")),
+    "class": Axis("classes", partial(_by_protocol, "class"), lambda _: Either("classes=", "--classes 0-18")),
     "object": Axis(
         "objects",
         partial(_by_protocol, "object"),
-        lambda _: setting("segbench contours GT PRED --sequences", "Contours(sequences=True)"),
+        lambda _: Either("Contours(sequences=True)", "segbench contours GT PRED --sequences"),
         has_rows=True,
     ),
     "group": Axis(
@@ -1154,7 +1253,7 @@ AXES: Mapping[str, Axis] = {
     ),
     UNIT: Axis("units", partial(_by_image, UNIT), partial(_how_to_name, UNIT), is_in_one=True),
     "run": Axis(
-        "runs", _by_run, lambda _: setting("ours@1=PRED1 ours@2=PRED2", "run='1', and join_runs"), has_rows=True
+        "runs", _by_run, lambda _: Either("run='1', and join_runs", "ours@1=PRED1 ours@2=PRED2"), has_rows=True
     ),
 }
 """What `Result.parts` takes results apart by."""
@@ -1240,11 +1339,19 @@ def as_results(given: object) -> list[Result]:
     if isinstance(given, Result):
         return [given]
     if isinstance(given, Mapping):
-        raise ArgumentError("results is a mapping, expected a list: give list(results.values())")
+        raise ArgumentError(
+            Message("not-results", "results is a mapping, expected a list: give list(results.values())", given="dict")
+        )
     results = []
     for each in given if isinstance(given, Iterable) else [given]:
         if not isinstance(each, Result):
-            raise ArgumentError(f"expected results, as segbench.evaluate gives them, got {type(each).__name__}")
+            raise ArgumentError(
+                Message(
+                    "not-results",
+                    "expected results, as segbench.evaluate gives them, got {given}",
+                    given=type(each).__name__,
+                )
+            )
         results.append(each)
     return measured_alike(results)
 

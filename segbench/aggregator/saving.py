@@ -15,7 +15,7 @@ from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.store import Begun, Finished, ResultsFile
 from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.core.numbers import of_all
 from segbench.core.table import Keeping, Table
 
@@ -86,8 +86,13 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
         replaced = f"{named_run} of {of_another} was replaced"
     else:
         return
-    another = f"another name{setting('', ' (method=...)')} or file"
-    warnings.warn(f"{replaced}; to keep both, give one of them {another}", ReplacedRun, stacklevel=stacklevel)
+    warning = Message(
+        "replaced-run",
+        "{replaced}; to keep both, give one of them another name{argument} or file",
+        replaced=replaced,
+        argument=Either(" (method=...)", ""),
+    )
+    warnings.warn(str(warning), ReplacedRun, stacklevel=stacklevel)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Saved) -> None:

@@ -35,13 +35,13 @@ from segbench.aggregator.records import (
     read_outcome,
     read_run,
 )
-from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
+from segbench.core.errors import ArgumentError, DataError, Failure
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
 
 APPLICATION_ID = 0x5E6B_E9C4
-SCHEMA = 6
+SCHEMA = 7
 _SQLITE = b"SQLite format 3\0"
 _ID_PLACE = slice(68, 72)
 """The bytes of a database that hold the application's number."""
@@ -53,6 +53,7 @@ _HEADS = {
 }
 """How a results file begins, and the logs beside it, which SQLite removes."""
 _ANOTHER = "give another file name"
+_AGAIN = "run again into a new file"
 _TABLES = (
     """
 CREATE TABLE runs (
@@ -81,7 +82,7 @@ CREATE TABLE images (
     ground_truth_digest TEXT NOT NULL,
     counts BLOB,                     -- packed, NULL where the image failed
     label_values TEXT NOT NULL,      -- JSON list
-    failure TEXT NOT NULL,
+    failure TEXT NOT NULL,           -- JSON object where there are no counts, else empty
     notes TEXT NOT NULL,             -- JSON list
     seconds REAL NOT NULL,
     PRIMARY KEY (run, name)
@@ -104,11 +105,26 @@ _COLUMNS = {
 }
 _OF_IMAGE = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
 _HINTS = {
-    "SQLITE_FULL": ("cannot grow because the disk is full", "free some space and try again"),
-    "SQLITE_IOERR_WRITE": ("cannot be written", "free some space, check limits on file size, and try again"),
-    "SQLITE_READONLY": ("cannot be changed because it is read-only", "name another file, or change its permissions"),
-    "SQLITE_CANTOPEN": ("cannot be opened, or made", "check the permissions of its folder, or name another file"),
-    "SQLITE_BUSY": ("has been locked by another process for a minute", "wait until it is done, and try again"),
+    "SQLITE_FULL": (
+        Message("disk-full", "cannot grow because the disk is full"),
+        "free some space and try again",
+    ),
+    "SQLITE_IOERR_WRITE": (
+        Message("unwritable", "cannot be written"),
+        "free some space, check limits on file size, and try again",
+    ),
+    "SQLITE_READONLY": (
+        Message("read-only", "cannot be changed because it is read-only"),
+        "name another file, or change its permissions",
+    ),
+    "SQLITE_CANTOPEN": (
+        Message("unopenable", "cannot be opened, or made"),
+        "check the permissions of its folder, or name another file",
+    ),
+    "SQLITE_BUSY": (
+        Message("locked", "has been locked by another process for a minute"),
+        "wait until it is done, and try again",
+    ),
 }
 _KEPT = "; what was counted before is kept"
 _OTHER_FILES = {".csv", ".json", ".md", ".tex", ".txt", ".html", ".pdf", ".svg", ".png"}
@@ -117,27 +133,42 @@ _OTHER_FILES = {".csv", ".json", ".md", ".tex", ".txt", ".html", ".pdf", ".svg",
 def require_results_name(path: Path) -> None:
     """Refuse to write a results file under a name that says it is something else."""
     if path.suffix.lower() in _OTHER_FILES:
-        others = setting(
-            "segbench show, plot, report and export", "result.to_dataframe, to_dict, plot_pr and export_report"
+        others = Either(
+            "result.to_dataframe, to_dict, plot_pr and export_report", "segbench show, plot, report and export"
         )
-        what = f"a results file is a database, so name it {path.stem}.segbench"
-        raise ArgumentError(f"{path}: {what}; for other kinds of files see {others}")
+        raise ArgumentError(
+            Message(
+                "not-a-database",
+                "{path}: a results file is a database, so name it {name}; for other kinds of files see {others}",
+                path=str(path),
+                name=f"{path.stem}.segbench",
+                others=others,
+            )
+        )
 
 
 def require_results_place(path: Path) -> None:
     """Refuse to write a results file where none can be, or over a file that segbench did not write."""
     require_results_name(path)
     if os.path.isdir(path):  # noqa: PTH112  False where Path raises: names too long, folders one may not enter
-        raise DataError(str(path), "is a folder, not a results file", "give the name of a file")
+        raise DataError(str(path), Message("folder", "is a folder, not a results file"), "give the name of a file")
     if not os.path.isdir(path.parent):  # noqa: PTH112  as above
-        raise DataError(str(path), "its folder does not exist", "make the folder first, or give another file name")
+        what = Message("no-folder", "its folder does not exist")
+        raise DataError(str(path), what, "make the folder first, or give another file name")
     for ending, heads in _HEADS.items():
         file = Path(f"{os.path.realpath(path)}{ending}")
         if os.path.isfile(file):  # noqa: PTH113  as above
             with suppress(OSError), file.open("rb") as opened:  # SQLite says why a file cannot be opened
                 head = opened.read(len(_SQLITE))
                 if head and not head.startswith(heads):
-                    raise ArgumentError(f"{shown(file)} exists and was not written by segbench; {_ANOTHER}")
+                    raise ArgumentError(
+                        Message(
+                            "foreign",
+                            "{path} exists and was not written by segbench; {hint}",
+                            path=shown(file),
+                            hint=_ANOTHER,
+                        )
+                    )
 
 
 def is_results_file(path: Path) -> bool:
@@ -177,8 +208,9 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     """Make the tables of a new file where one is wanted; refuse one that is not ours."""
     if _is_new(database):
         if not create:
-            command = setting("segbench pixels GT PRED -o FILE", "evaluate(GT, PRED, results=FILE)")
-            raise DataError(str(path), "is empty", f"make a results file with: {command}")
+            command = Either("evaluate(GT, PRED, results=FILE)", "segbench pixels GT PRED -o FILE")
+            hint = Message("make-file", "make a results file with: {command}", command=command)
+            raise DataError(str(path), Message("empty", "is empty"), hint)
         safe = _write_ahead(database)
         database.execute("BEGIN IMMEDIATE")
         try:
@@ -195,12 +227,14 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     else:
         safe = _one(database, "PRAGMA journal_mode") == "wal"
     if _one(database, "PRAGMA application_id") != APPLICATION_ID:
-        finding = "is a database of another program"
-        raise ArgumentError(f"{path} {finding}; {_ANOTHER}") if create else DataError(str(path), finding, _ANOTHER)
+        foreign = Message("foreign", "is a database of another program")
+        raise (
+            ArgumentError(f"{path} " + foreign + f"; {_ANOTHER}") if create else DataError(str(path), foreign, _ANOTHER)
+        )
     if _one(database, "PRAGMA user_version") != SCHEMA:
-        raise DataError(str(path), "was written by another version of segbench", "run again into a new file")
+        raise DataError(str(path), Message("other-version", "was written by another version of segbench"), _AGAIN)
     if not _is_plain(database):
-        raise DataError(str(path), "holds other tables than segbench makes", "run again into a new file")
+        raise DataError(str(path), Message("other-tables", "holds other tables than segbench makes"), _AGAIN)
     database.execute("PRAGMA foreign_keys = ON")
     # Without a write-ahead log, as on some network disks, only FULL survives a power cut.
     database.execute(f"PRAGMA synchronous = {'NORMAL' if safe else 'FULL'}")
@@ -222,13 +256,13 @@ def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataErro
     """Say what an error of SQLite means, and what to do."""
     code = getattr(error, "sqlite_errorname", "")
     if code == "SQLITE_NOTADB":
-        return DataError(str(path), f"is not a results file ({error})", "give one of a run, or name another file")
-    for name, (what, hint) in _HINTS.items():
+        what = Message("not-a-results-file", "is not a results file ({reason})", reason=str(error))
+        return DataError(str(path), what, "give one of a run, or name another file")
+    for name, (known, hint) in _HINTS.items():
         if code.startswith(name):
-            return DataError(str(path), f"{what} ({error})", hint + _KEPT)
-    return DataError(
-        str(path), f"cannot be used as a results file ({error})", "check the disk and permissions, or name another file"
-    )
+            return DataError(str(path), known + f" ({error})", hint + _KEPT)
+    what = Message("unusable", "cannot be used as a results file ({reason})", reason=str(error))
+    return DataError(str(path), what, "check the disk and permissions, or name another file")
 
 
 def _is_new(database: sqlite3.Connection) -> bool:
@@ -351,7 +385,7 @@ class Finished(Protocol):
         """The content of the files of each image that was counted."""
 
     @property
-    def failed(self) -> Mapping[str, str]:
+    def failed(self) -> Mapping[str, Failure]:
         """Why others could not be counted."""
 
 
@@ -367,10 +401,12 @@ class ResultsFile:
         if create:
             require_results_place(path)
         elif os.path.isdir(path):  # noqa: PTH112  False where Path raises: names too long, folders one may not enter
-            raise DataError(str(path), "is a folder, not a results file", "give the file that a run wrote")
+            what = Message("folder", "is a folder, not a results file")
+            raise DataError(str(path), what, "give the file that a run wrote")
         elif not os.path.isfile(path):  # noqa: PTH113  as above
-            run = setting("segbench pixels GT PRED -o FILE", "evaluate(gt, pred, results=FILE)")
-            raise DataError(str(path), "not found", f"correct the path, or create the file: {run}")
+            run = Either("evaluate(gt, pred, results=FILE)", "segbench pixels GT PRED -o FILE")
+            hint = Message("make-file", "correct the path, or create the file: {command}", command=run)
+            raise DataError(str(path), Message("not-found", "not found"), hint)
         with self._readable():
             place = _uri(written_as or path, create=create)
             self._database = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
@@ -440,20 +476,34 @@ class ResultsFile:
         if not names:
             return
         if run.run:
-            problem = f"holds {run.method!r} without runs, so {run.label!r} cannot be a run beside it"
+            problem = Message(
+                "run-and-method",
+                "holds {method!r} without runs, so {run!r} cannot be a run beside it",
+                method=run.method,
+                run=run.label,
+            )
         else:
-            problem = (
-                f"holds runs of {run.method!r} ({', '.join(dict.fromkeys(names))}), so it cannot hold it without a run"
+            problem = Message(
+                "run-and-method",
+                "holds runs of {method!r} ({runs}), so it cannot hold it without a run",
+                method=run.method,
+                runs=list(dict.fromkeys(names)),
             )
         free = next(str(k) for k in count(1) if str(k) not in names)
         path = shown(run.inputs.prediction) if run.inputs and run.inputs.prediction else "PRED"
         another = MethodRun(f"{run.method}-2", run.run)
-        other = quote(f"{another}={path}"), f"method={another.method!r}"
+        other = Either(f"method={another.method!r}", quote(f"{another}={path}"))
         if run.run:
-            hint = f"count both as runs into a new file, or give this method another name: {setting(*other)}"
+            hint = Message(
+                "another-name",
+                "count both as runs into a new file, or give this method another name: {other}",
+                other=other,
+            )
         else:
-            typed = setting(quote(f"{run.method}@{free}={path}"), f"run={free!r}")
-            hint = f"name its run, {typed}, or give it another name: {setting(*other)}"
+            typed = Either(f"run={free!r}", quote(f"{run.method}@{free}={path}"))
+            hint = Message(
+                "another-name", "name its run, {run}, or give it another name: {other}", run=typed, other=other
+            )
         raise DataError(str(self.path), problem, hint)
 
     def _here(self, key: int, run: Run) -> list[int]:
@@ -563,11 +613,21 @@ class ResultsFile:
     def _other_predictions(self, run: Run, place: str, there: str) -> DataError:
         other = f"{run.label}-2"
         argument = f"run={run.run + '-2'!r}" if run.run else f"method={other!r}"
-        name = setting(quote(f"{other}={shown(place)}"), argument)
+        name: Either | str = Either(argument, quote(f"{other}={shown(place)}"))
         if run.inputs and run.inputs.pairs:
             name = f"prediction:{other} as the header of their column"
-        hint = f"give these another name, {name}, or replace the stored run: {format_setting('fresh', True)}"
-        what = f"holds a run of {run.label!r} with other predictions, {shown(there)}"
+        hint = Message(
+            "another-name",
+            "give these another name, {name}, or replace the stored run: {setting}",
+            name=name,
+            setting=Setting("fresh", True),
+        )
+        what = Message(
+            "other-predictions",
+            "holds a run of {run!r} with other predictions, {predictions}",
+            run=run.label,
+            predictions=shown(there),
+        )
         return DataError(str(self.path), what, hint)
 
     def finish(self, begun: Begun, run: Run, result: Finished) -> int:
@@ -589,7 +649,11 @@ class ResultsFile:
                     ours += name in result.failed if failed else wanted == digest
             images = len(result.digests) + len(result.failed)
             if not ours == images == (run.images or images):
-                what = f"another process counted other images for the run of {run.label!r} meanwhile"
+                what = Message(
+                    "changed-meanwhile",
+                    "another process counted other images for the run of {run!r} meanwhile",
+                    run=run.label,
+                )
                 raise DataError(str(self.path), what, "repeat the run")
             self._database.executemany("DELETE FROM images WHERE run = ? AND name = ?", others)
         with self._readable():
@@ -665,7 +729,11 @@ class ResultsFile:
                     if size > _PAGE:
                         break
         if name not in found:
-            what = f"has changed since it was read, and holds no counts of {name!r} any more"
+            what = Message(
+                "changed-meanwhile",
+                "has changed since it was read, and holds no counts of {image!r} any more",
+                image=name,
+            )
             raise DataError(str(self.path), what, "read the results again")
         return found
 
@@ -673,7 +741,7 @@ class ResultsFile:
         """List complete runs as first completed, and those that stopped early, if none is complete."""
         with self._readable():
             if self._database.execute(_ASTRAY).fetchone():
-                what = "holds images of no run, or a run that is neither complete nor begun"
+                what = Message("damaged-run", "holds images of no run, or a run that is neither complete nor begun")
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
             query = f"SELECT *, ({_BEGUN}) FROM runs WHERE complete OR ({_STOPPED}) ORDER BY id"  # noqa: S608  as above
             rows = self._database.execute(query)

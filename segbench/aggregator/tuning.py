@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.core.numbers import many
 from segbench.core.thresholds import Thresholds
 from segbench.curves.curve import thresholds_from
@@ -41,23 +41,46 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
     array([0.9, 0.1])
     """
     if tuning.averages_runs:
-        hint = f"take those of one: result.parts('run')[{next(iter(tuning.runs))!r}]"
-        raise ArgumentError(f"{tuning.method} is a mean over runs, each of which has thresholds of its own; {hint}")
+        raise ArgumentError(
+            Message(
+                "mean-over-runs",
+                "{method} is a mean over runs, each of which has thresholds of its own; take those of one: "
+                "result.parts('run')[{run!r}]",
+                method=tuning.method,
+                run=next(iter(tuning.runs)),
+            )
+        )
     counts = tuning.scores
     if counts is None:
         raise ArgumentError(
-            f"thresholds come from results of the pixels protocol, and this is a result of {tuning.protocol}"
+            Message(
+                "other-protocol",
+                "thresholds come from results of the {expected} protocol, and this is a result of {protocol}",
+                expected="pixels",
+                protocol=tuning.protocol,
+            )
         )
     if tuning.failed:
-        images = many(len(tuning.failed), "image")
-        first = next(iter(tuning.failed.values()))
-        raise DataError("tuning set", f"{images} failed; the first: {first}", "fix or remove what failed")
+        what = Message(
+            "failed-images",
+            "{failed:many image} failed; the first: {first}",
+            failed=len(tuning.failed),
+            first=next(iter(tuning.failed.values())).sentence,
+        )
+        raise DataError("tuning set", what, "fix or remove what failed")
     totals = counts.total_positives, counts.total_negatives
     if min(totals) == 0:
-        raise DataError("tuning set", f"{totals[0]} positives and {totals[1]} negatives, and both are needed")
+        what = Message(
+            "one-class",
+            "{positives} positives and {negatives} negatives, and both are needed",
+            positives=totals[0],
+            negatives=totals[1],
+        )
+        raise DataError("tuning set", what)
     if counts.two_valued:
-        what = "two-valued predictions, expected soft maps: masks have no threshold to choose"
-        raise DataError("tuning set", what, f"leave out {setting('--tuning-results', 'thresholds=...')}")
+        what = Message("two-valued", "two-valued predictions, expected soft maps: masks have no threshold to choose")
+        tuning_results = Either("thresholds=...", "--tuning-results")
+        raise DataError("tuning set", what, Message("leave-out", "leave out {option}", option=tuning_results))
     images = "unnamed images" if tuning.unnamed else many(len(tuning.counts), "image")
     found = thresholds_from(counts, source="")
     return replace(found, source=f"tuning set of {images}, data {tuning.data}")

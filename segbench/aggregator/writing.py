@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.store import is_results_file, writable
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.decoded import Source, shown
@@ -52,10 +53,13 @@ def write_file(path: Path, data: bytes, *, hint: str, make_folder: bool = False)
             path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, data)
     except UnicodeEncodeError as error:
-        what = f"the file system's encoding, {error.encoding}, has no such name"
+        what = Message(
+            "unknown-letters", "the file system's encoding, {encoding}, has no such name", encoding=error.encoding
+        )
         raise DataError(shown(path), what, "set a UTF-8 locale: LC_ALL=C.UTF-8") from error
     except OSError as error:
-        raise DataError(shown(path), f"cannot be written ({error.strerror or error})", hint) from error
+        what = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
+        raise DataError(shown(path), what, hint) from error
 
 
 def signed_png(image: Image.Image, description: str = "", **options: Any) -> bytes:  # noqa: ANN401  as Pillow takes them
@@ -85,12 +89,26 @@ def refuse_foreign(files: Mapping[Path, bytes | None], hint: str) -> None:
 def _refuse_foreign(files: Mapping[Path, bytes | None], hint: str) -> None:
     for path in files:
         if is_results_file(path):
-            raise ArgumentError(f"{shown(path)} is a results file of segbench, which is not overwritten; {hint}")
+            raise ArgumentError(
+                Message(
+                    "results-file",
+                    "{path} is a results file of segbench, which is not overwritten; {hint}",
+                    path=shown(path),
+                    hint=hint,
+                )
+            )
     foreign = [path for path, content in files.items() if not _is_replaceable(path, content)]
     if foreign:
         others = f" (as in {many(len(foreign) - 1, 'other file')})" if len(foreign) > 1 else ""
-        finding = f"exists, and nothing in it says that segbench wrote it{others}"
-        raise ArgumentError(f"{shown(foreign[0])} {finding}, so nothing was written; {hint}")
+        raise ArgumentError(
+            Message(
+                "foreign",
+                "{path} exists, and nothing in it says that segbench wrote it{others}, so nothing was written; {hint}",
+                path=shown(foreign[0]),
+                others=others,
+                hint=hint,
+            )
+        )
 
 
 def _is_replaceable(path: Path, content: bytes | None) -> bool:
@@ -112,9 +130,11 @@ def refuse_place(path: Path) -> None:
     """Refuse, before the work is done, to write where no file can be made, or over one that others wrote."""
     refuse_foreign({path: None}, "name another file")
     if not path.parent.is_dir():
-        raise DataError(shown(path), "its folder does not exist", "make the folder first, or give another file name")
+        what = Message("no-folder", "its folder does not exist")
+        raise DataError(shown(path), what, "make the folder first, or give another file name")
     if not path.exists() and not writable(path.parent):
-        raise DataError(shown(path), "may not be made in its folder", "check permissions, or give another file name")
+        what = Message("unwritable", "may not be made in its folder")
+        raise DataError(shown(path), what, "check permissions, or give another file name")
 
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
@@ -123,7 +143,9 @@ def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
     read = {identity_of(source) for source in sources if isinstance(source, LocalFile)} if existing else set()
     for target, known in existing:
         if known in read:
-            raise ArgumentError(f"{shown(target)} is one of the files to read; write to another folder")
+            raise ArgumentError(
+                Message("input-file", "{path} is one of the files to read; write to another folder", path=shown(target))
+            )
 
 
 def identity_of(path: str | Path) -> tuple[int, int] | None:

@@ -39,7 +39,16 @@ from segbench.checks.names import (
     problem_findings,
     same_file_findings,
 )
-from segbench.checks.probes import MOST_VALUES, ClassStackError, Probe, Ranking, UncountedError, inspect_sample, probe
+from segbench.checks.probes import (
+    MOST_VALUES,
+    ClassStackError,
+    Probe,
+    Ranking,
+    TruthProbe,
+    UncountedError,
+    inspect_sample,
+    probe,
+)
 from segbench.checks.scores import inverted_findings, score_findings
 from segbench.checks.sizes import (
     Misfit,
@@ -60,9 +69,10 @@ from segbench.checks.truths import (
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
-from segbench.core.interface import carried, format_setting
+from segbench.core.interface import carried
+from segbench.core.messages import Message, Setting, as_message, joined
 from segbench.core.names import MethodRun
-from segbench.core.numbers import many, verb, written
+from segbench.core.numbers import written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.decoded import Header, Role, Source, shown
@@ -137,8 +147,8 @@ def check(
     --------
     >>> demo = "datasets/demo/edges"
     >>> report = check(f"{demo}/ground_truth", f"{demo}/predictions/gradient", "boundaries")
-    >>> [(finding.key, finding.fix) for finding in report.errors]
-    [('annotator-names', "gt_pattern='*.#'")]
+    >>> [(finding.kind, finding.settings) for finding in report.errors]
+    [('annotator-names', (Setting(name='gt_pattern', value='*.#', of=''),))]
     """
     protocol = as_protocol(protocol)
     if sample is not None:
@@ -224,13 +234,13 @@ class _Set:
                 sample = SAMPLE
                 probes = self.probes(sample)
                 findings = self.findings(probes)
-            while sample and sample < len(files) and any(found.key == ONE_SIDED for found in findings):
+            while sample and sample < len(files) and any(found.kind == ONE_SIDED for found in findings):
                 sample *= _MORE  # any other image may show the side that is lacking
                 probes = self.probes(sample)
                 findings = self.findings(probes)
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
-            if any(found.key == "is-ground-truth" for found in same):  # which is why they are masks
-                findings = [found for found in findings if found.key != "masks-among-maps"]
+            if any(found.kind == "is-ground-truth" for found in same):  # which is why they are masks
+                findings = [found for found in findings if found.kind != "masks-among-maps"]
             findings += same
             if sample is None and not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
@@ -259,17 +269,23 @@ class _Set:
         labels = predicted_label_findings(seen, expected.rule, counted=bool(expected.rule or by_class))
         labels += numbered_region_findings(seen, expected)
         if labels:
-            truths, of_classes = [found for found in truths if found.key not in REPLACED], []
+            truths, of_classes = [found for found in truths if found.kind not in REPLACED], []
         named = SizeError | ClassMapsError | ClassStackError | UncountedError
         others = {image: error for image, error in failures.items() if not isinstance(error, named)}
-        unread = f"{many(len(others), 'image')} of {total} cannot be read"
+        unread = Message(
+            "unreadable",
+            "{count:many image} of {total} cannot be read",
+            count=len(others),
+            total=total,
+            errors=sorted({error.kind for error in others.values()}),
+        )
         regions = [probe.label_map for probe in seen if probe.label_map]
         palettes = _palettes(probes, protocol)
         findings = [
             *name_findings(self.pairing, expected),
             *size_findings(self.misfits(failures), surveyed.sizes, total, soft=expected.scores is not None),
             *orientation_findings(surveyed.turned),
-            *failing("unreadable", unread, others, "write the files again"),
+            *failing(unread, others, "write the files again"),
             *palettes,
         ]
         exchanged = refused_exchange_findings(failures, judged) or exchange_findings(seen, truths, expected)
@@ -294,26 +310,26 @@ class _Set:
         if expected.scores and not labels:
             findings += type_findings(surveyed.predictions) if self.repairs.scale is None else []
             field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
-            other_side = "" if expected.lines else rule_for_other_side(seen, expected)
+            other_side = None if expected.lines else rule_for_other_side(seen, expected)
             findings += score_findings(scores, expected.scores, expected.lines, field=field, other_side=other_side)
             findings += self.geometry([score for score in scores if not score.constant])
         else:
             masks = [probe.mask for probe in seen if probe.mask]
-            turn, other_side = _turned(expected.rule, protocol.capability(Confusing), seen)
-            findings += inverted_findings(masks, turn, other_side=other_side)
+            turn, turn_truth = _turned(expected.rule, protocol.capability(Confusing), seen)
+            findings += inverted_findings(masks, turn, other_side=turn_truth)
             findings += self.geometry(masks)
         return findings
 
     def label_damage(self, probes: Sequence[Probe], *, soft: bool) -> list[Finding]:
         """Find label maps that were stored with loss, by all headers, or that hold mixed labels; not `soft` maps."""
         uncounted = [probe.failure for probe in probes if isinstance(probe.failure, UncountedError)]
-        refused = {failure.about for failure in uncounted if isinstance(failure.error, LossyNumbersError)}
+        refused = {failure.side for failure in uncounted if isinstance(failure.error, LossyNumbersError)}
         lossy = {side: files for side, files in self.surveyed.lossy.items() if side not in refused}
         stored = lossy_findings(lossy, self.protocol.reads)
         inputs = [probe.inputs for probe in probes] + [failure.inputs for failure in uncounted]
         mixed = [] if soft else mixed_label_findings([(image.files, image.lines) for image in inputs])
         told = refused.union(lossy)
-        return stored + [finding for finding in mixed if finding.about not in told]
+        return stored + [finding for finding in mixed if finding.side not in told]
 
     def geometry(self, rankings: Sequence[Ranking]) -> list[Finding]:
         """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""
@@ -392,36 +408,36 @@ class _Set:
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
-def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]) -> tuple[str, str]:
+def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]) -> tuple[Message, Message]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
     if counted_by and counted_by.positive is not None:
         rule = LabelRule.parse(counted_by.positive)
     drawn, predicted = mask_values(probes)
     other_side = _turned_rule("positive", rule, drawn)
     if not counted_by:
-        return "save masks of what is to be found", other_side
+        return Message("fix", "save masks of what is to be found"), other_side
     predicted_rule = getattr(counted_by, "predicted_positive", None)
     if predicted_rule is not None:
         return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
         turn = _turned_rule("predicted_positive", rule, predicted)
-        return turn, f"{other_side} {format_setting('predicted_positive', str(rule))}"
-    return format_setting("predicted_positive", 0), other_side
+        return turn, joined((other_side, Setting("predicted_positive", str(rule))), " ")
+    return as_message(Setting("predicted_positive", 0)), other_side
 
 
-def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> str:
-    """Write the setting for what is negative under a rule, given the values; of very many some."""
+def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> Message:
+    """Return the setting for what is negative under a rule, given the values; of very many some."""
     if rule is None:
-        return format_setting(name, 0)
+        return as_message(Setting(name, 0))
     if rule.comparison == "=" and len(values) >= MOST_VALUES:
-        return f"{format_setting(name)} with all other values"
-    return format_setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0")
+        return Message("fix", "{setting} with all other values", setting=Setting(name))
+    return as_message(Setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0"))
 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
     kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
-    told = any(found.key in _OF_THE_SET for found in findings)
+    told = any(found.kind in _OF_THE_SET for found in findings)
     return _none_left(findings, probes) or told or len(kinds) > 1
 
 
@@ -441,12 +457,13 @@ def _palettes(probes: Sequence[Probe], protocol: Protocol) -> list[Finding]:
     if not found:
         return []
     places = map(Place, found.files)
-    return finding("palettes", found.what, palettes.hint(found), places, about=found.about, whole=found.surely)
+    message = Message("palettes", "{reason}", reason=found.what)
+    return finding(message, palettes.hint(found), places, side=found.about, whole=found.surely)
 
 
 def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Finding]:
     """Find files that were turned to grey: masks of two colours, and others, which may be scores as colours."""
-    photographs = {place.file for found in truths if found.key == "photographs" for place in found.places}
+    photographs = {place.file for found in truths if found.kind == "photographs" for place in found.places}
     drawn = {truth.file: truth for probe in probes for truth in probe.truths}
     masks = [
         drawn[file] for probe in probes for file in probe.coloured if file in drawn and len(drawn[file].values) == 2
@@ -456,18 +473,40 @@ def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Findin
     two |= {probe.mask.file for probe in probes if probe.mask}  # an image of more values is not counted
     others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
     predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
-    message = f"{many(len(others), 'file')} of those inspected {verb(len(others), 'are')} in colour, and turned to grey"
+    message = Message(
+        "colour",
+        "{count:many file} of those inspected {count:verb are} in colour, and turned to grey",
+        count=len(others),
+    )
     fix = "save one channel; a colour map applied to scores cannot be undone"
-    findings = finding("colour", message, fix, map(Place, others))
-    of_two = "of two colours, and turned to grey, in which the brighter is higher"
-    message = f"{many(len(predicted), 'predicted mask')} of those inspected {verb(len(predicted), 'are')} {of_two}"
-    findings += finding("colour", message, "save masks of 0 and 255 in one channel", map(Place, predicted))
-    message = f"{many(len(masks), 'ground truth')} of those inspected {verb(len(masks), 'are')} {of_two}"
-    if masks:
-        bound = sum(masks[0].values) / 2
-        fix = "save masks of 0 and 255 in one channel; or, if the darker colour marks what is to be found, "
-        fix += format_setting("positive", f"<{written(round(bound, 4))}")
-    return findings + finding("colour", message, fix, (Place(truth.file) for truth in masks), about="ground truth")
+    findings = finding(message, fix, map(Place, others))
+    message = Message(
+        "colour",
+        "{count:many predicted mask} of those inspected {count:verb are} of two colours, and turned to grey, in which "
+        "the brighter is higher",
+        count=len(predicted),
+    )
+    findings += finding(message, "save masks of 0 and 255 in one channel", map(Place, predicted))
+    return findings + _coloured_truths(masks)
+
+
+def _coloured_truths(masks: Sequence[TruthProbe]) -> list[Finding]:
+    """Find ground truths of two colours, which say by their brightness alone what is positive."""
+    if not masks:
+        return []
+    message = Message(
+        "colour",
+        "{count:many ground truth} of those inspected {count:verb are} of two colours, and turned to grey, in which "
+        "the brighter is higher",
+        count=len(masks),
+    )
+    bound = round(sum(masks[0].values) / 2, 4)
+    fix = Message(
+        "fix",
+        "save masks of 0 and 255 in one channel; or, if the darker colour marks what is to be found, {positive}",
+        positive=Setting("positive", f"<{written(bound)}"),
+    )
+    return finding(message, fix, (Place(truth.file) for truth in masks), side="ground truth")
 
 
 def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:

@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, failing, finding, found_in, inspected
+from segbench.checks.findings import Finding, Place, failing, finding, found_in, holding
 from segbench.checks.label_damage import PLURALS
 from segbench.checks.probes import (
     ClassStackError,
@@ -27,16 +27,14 @@ from segbench.checks.probes import (
     score_probe,
 )
 from segbench.checks.scores import score_findings
-from segbench.checks.truths import ONE_SIDED
 from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, named, setting
-from segbench.core.messages import Message
+from segbench.core.messages import Either, Message, Setting, as_message, joined
 from segbench.core.names import first_names
-from segbench.core.numbers import many, of_all, verb, written
+from segbench.core.numbers import written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.decoded import shown
@@ -73,12 +71,16 @@ RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
 _OVER_ALL = ("not-finite", "levels-unscaled", "few-levels", "range")
 _OF_A_CLASS = ("inverted", "constant", "saturated")
-_NO_SCALE = "soft maps of several classes cannot be rescaled"
 _FIXES = {
-    "levels-unscaled": f"save levels that use the full range of their type, or floats; {_NO_SCALE}",
-    "range": f"save the maps of all classes on one scale; {_NO_SCALE}",
+    "levels-unscaled": Message(
+        "fix",
+        "save levels that use the full range of their type, or floats; soft maps of several classes cannot be rescaled",
+    ),
+    "range": Message(
+        "fix", "save the maps of all classes on one scale; soft maps of several classes cannot be rescaled"
+    ),
 }
-_TURN_SOME = "check which map belongs to which class, or invert only those maps"
+_TURN_SOME = Message("fix", "check which map belongs to which class, or invert only those maps")
 _NAMED = 8
 
 
@@ -136,9 +138,19 @@ def class_map_findings(failures: Mapping[str, DataError], total: int) -> list[Fi
     several = {image: error for image, error in failures.items() if isinstance(error, ClassStackError)}
     values = sorted({value for error in several.values() for value in error.stored})
     stacks = {image: error.of_set(values) for image, error in several.items()}
-    no_maps = f"{inspected(maps, total, 'are')} not one soft map per class"
-    one_each = f"{inspected(stacks, total, 'have')} one map per class"
-    return [*failing("class-maps", no_maps, maps), *failing("class-stacks", one_each, stacks)]
+    no_maps = Message(
+        "class-maps",
+        "{count:many prediction} of {total} inspected {count:verb are} not one soft map per class",
+        count=len(maps),
+        total=total,
+    )
+    one_each = Message(
+        "class-stacks",
+        "{count:many prediction} of {total} inspected {count:verb have} one map per class",
+        count=len(stacks),
+        total=total,
+    )
+    return [*failing(no_maps, maps), *failing(one_each, stacks)]
 
 
 def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:
@@ -148,7 +160,7 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
     seen = cast("Sequence[ClassesProbe]", probes)
     expected = classes.expected_of_one.scores or ExpectedScores()
     every = score_findings([one for probe in seen for one in probe.classes], expected)
-    over_all = [replace(each, fix=_FIXES.get(each.key, each.fix)) for each in every if each.key in _OVER_ALL]
+    over_all = [replace(each, fix=_FIXES.get(each.kind, each.fix)) for each in every if each.kind in _OVER_ALL]
     maps = zip(*(probe.classes for probe in seen), strict=True)
     drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
     found = [
@@ -157,25 +169,25 @@ def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Fin
         *over_all,
         *_of_classes(drawn, expected),
     ]
-    coarse = {each.key for each in over_all} & {"levels-unscaled", "few-levels"}
-    return [each for each in found if not (coarse and each.key == "saturated")]
+    coarse = {each.kind for each in over_all} & {"levels-unscaled", "few-levels"}
+    return [each for each in found if not (coarse and each.kind == "saturated")]
 
 
 def _of_classes(drawn: Mapping[str, Sequence[ScoreProbe]], expected: ExpectedScores) -> Iterator[Finding]:
     """Judge the maps of each class; findings of the same kind are one, which names the classes."""
     judged = {title: score_findings(of, expected) for title, of in drawn.items()}
-    for key in _OF_A_CLASS:
-        titles = [title for title, found in judged.items() if any(_whole(one, drawn[title], key) for one in found)]
+    for kind in _OF_A_CLASS:
+        titles = [title for title, found in judged.items() if any(_whole(one, drawn[title], kind) for one in found)]
         together = score_findings([one for title in titles for one in drawn[title]], expected)
-        if found := next((one for one in together if one.key == key), None):
+        if found := next((one for one in together if one.kind == kind), None):
             of_all = f"all {len(titles)} classes" if len(titles) == len(drawn) > 1 else first_names(titles, _NAMED)
-            turn_some = key == "inverted" and len(titles) < sum(map(bool, drawn.values()))
-            yield replace(found, message=f"{of_all}: {found.message}", fix=_TURN_SOME if turn_some else found.fix)
+            turn_some = kind == "inverted" and len(titles) < sum(map(bool, drawn.values()))
+            yield replace(found, message=f"{of_all}: " + found.message, fix=_TURN_SOME if turn_some else found.fix)
 
 
-def _whole(found: Finding, of: Sequence[ScoreProbe], key: str) -> bool:
+def _whole(found: Finding, of: Sequence[ScoreProbe], kind: str) -> bool:
     """Return whether a class shows a finding: in all images, if maps are constant, as a rare class may be missed."""
-    return found.key == key and (key != "constant" or len(found.places) == len(of))
+    return found.kind == kind and (kind != "constant" or len(found.places) == len(of))
 
 
 def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding]:
@@ -183,29 +195,49 @@ def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding
     void, highest = classes.expected_of_one.void or (), max(classes.labels)
     foreign = {label for probe in seen for label in probe.foreign}
     often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
-    for key, usual in (("void", True), ("no-class", False)):
+    for usual in (True, False):
         labels = {
             probe.truth_file: [label for label in probe.foreign if (label in often_void) == usual] for probe in seen
         }
-        places = [Place(file, listed(some)) for file, some in labels.items() if some]
+        places = [Place(file, holding(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
-        what = f"{listed(together)} {verb(len(together), 'are')} neither a class nor void, and counts as negative in "
-        what += f"every class, in {many(len(places), 'ground truth')} of {len(seen)} inspected"
-        fix = format_setting("void", together[:_NAMED])
+        count_as_negative = Message(
+            "no-class",
+            "{listed} {labels_count:verb are} neither a class nor void, and counts as negative in every class, in "
+            "{count:many ground truth} of {total} inspected",
+            listed=listed(together),
+            labels=together,
+            labels_count=len(together),
+            count=len(places),
+            total=len(seen),
+        )
+        message = Message("void", "{labels}", labels=count_as_negative) if usual else count_as_negative
+        fix = Message("fix", "{void}", void=Setting("void", tuple(together[:_NAMED])))
         if not usual:
-            out = format_setting("void", sorted({*together[:_NAMED], *void}))
-            fix = f"nothing, if that is background; {out} if nobody labelled it; name classes in "
-            fix += setting("--classes", "labels=...")
-        yield from finding(key, what, fix, places, about="ground truth")
+            fix = Message(
+                "alternatives",
+                "nothing, if that is background; {void} if nobody labelled it; name classes in {classes}",
+                void=Setting("void", tuple(sorted({*together[:_NAMED], *void}))),
+                classes=Either("labels=...", "--classes"),
+            )
+        yield from finding(message, fix, places, side="ground truth")
 
 
 def _void_zero_of_scores(seen: Sequence[ClassesProbe], void: Sequence[float]) -> list[Finding]:
     """Find label 0 left out as void in most pixels, which is background rather than what nobody labelled."""
     zeros, pixels = sum(probe.zeros for probe in seen), sum(probe.pixels for probe in seen)
-    what = f"label 0 of the ground truth is left out as void, in {zeros / max(pixels, 1):.0%} of the pixels"
-    fix = f"if 0 is background, high scores there are wrong, and count with {void_without(void, (0,))}"
+    message = Message(
+        "void-background",
+        "label 0 of the ground truth is left out as void, in {share:.0%} of the pixels",
+        share=zeros / max(pixels, 1),
+    )
+    fix = Message(
+        "fix",
+        "if 0 is background, high scores there are wrong, and count with {void}",
+        void=void_without(void, (0,)),
+    )
     places = [Place(probe.truth_file) for probe in seen if probe.zeros and 2 * zeros > pixels]
-    return finding("void-background", what, fix, places, about="ground truth")
+    return finding(message, fix, places, side="ground truth")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,14 +318,24 @@ def label_map_findings(
         return remapped  # and what the given maps make of labels says nothing
     found = uncounted_findings(failures, total)
     void = [probe for probe in counted if not probe.counts.pixels]
-    what = f"{inspected(void, len(counted), 'are', 'ground truth')} void everywhere"
-    fix = f"check {format_setting('void')}, {format_setting('gt_map')} and {format_setting('field')}"
-    places = (Place(probe.truth_file) for probe in void)
-    found += finding("all-void", what, fix, places, about="ground truth")
+    message = Message(
+        "all-void",
+        "{count:many ground truth} of {total} inspected {count:verb are} void everywhere",
+        count=len(void),
+        total=len(counted),
+    )
+    fix = Message(
+        "alternatives",
+        "check {void}, {gt_map} and {field}",
+        void=Setting("void"),
+        gt_map=Setting("gt_map"),
+        field=Setting("field"),
+    )
+    found += finding(message, fix, (Place(probe.truth_file) for probe in void), side="ground truth")
     if counted and counted_by:
         numbered = _predicted_labels(counted, counted_by)
         found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
-        if not any(one.key == "renumbered" for one in numbered):
+        if not any(one.kind == "renumbered" for one in numbered):
             found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
     return found + _identical(counted, total, images)
 
@@ -308,17 +350,19 @@ def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[
     if not all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in with_pixels):
         return []
     several = sum(np.count_nonzero(probe.counts.matrix.any(axis=1)) > 1 for probe in with_pixels)
-    message = "every prediction is identical to the ground truth: every metric will be perfect"
+    message = Message("identical", "every prediction is identical to the ground truth: every metric will be perfect")
     least = 1
     if len(counted) < images:
-        message = f"all {len(with_pixels)} predictions inspected, of {many(images, 'image')}, are identical to the "
-        message += "ground truth"
+        message = Message(
+            "identical",
+            "all {count} predictions inspected, of {total:many image}, are identical to the ground truth",
+            count=len(with_pixels),
+            total=images,
+        )
         least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
     if several < least or 2 * len(with_pixels) <= total:
         return []
-    return finding(
-        "identical", message, "check that these are predictions", (Place(probe.prediction) for probe in with_pixels)
-    )
+    return finding(message, "check that these are predictions", (Place(probe.prediction) for probe in with_pixels))
 
 
 def _remapped(
@@ -332,22 +376,29 @@ def _remapped(
     renumbered = counted_by.renumbered(StoredLabels.sum([*stored.values()]))
     if renumbered is None:
         return []
-    places = [Place(file, f"values {listed(of_image.predicted)}") for file, of_image in stored.items()]
-    return finding("renumbered", renumbered.what, renumbered.fix, places, images=uncounted)
+    places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
+    message = Message("renumbered", "{numberings}", numberings=as_message(renumbered.what))
+    return finding(message, renumbered.fix, places, images=uncounted)
 
 
 def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
     seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
     found: list[Finding] = []
-    for about, images in grouped((error.about, image) for image, error in seen.items()).items():
+    for side, images in grouped((error.side, image) for image, error in seen.items()).items():
         errors: dict[str, DataError] = {image: seen[image].error for image in images}
         several = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
         values = sorted({value for error in several.values() for value in error.stored})
         other_side = sorted({value for error in several.values() for value in error.other_side})
         errors |= {image: error.of_set(values, other_side) for image, error in several.items() if error.stored}
-        what = f"{many(len(errors), 'image')} of {total} inspected cannot be counted with these settings"
-        found += failing("not-countable", what, errors, about=about)
+        message = Message(
+            "not-countable",
+            "{count:many image} of {total} inspected cannot be counted with these settings",
+            count=len(errors),
+            total=total,
+            errors=sorted({error.kind for error in errors.values()}),
+        )
+        found += failing(message, errors, side=side)
     return found
 
 
@@ -358,8 +409,9 @@ def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> 
         if counted_by:
             counted_by.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
     except DataError as error:
-        places = (Place(probe.inputs.files["ground truth"], listed(probe.facts)) for probe in counted)
-        return finding(ONE_SIDED, error.what, error.hint, places, about="ground truth")
+        places = (Place(probe.inputs.files["ground truth"], holding(probe.facts)) for probe in counted)
+        message = Message("no-positives", "{reason}", reason=error.what)
+        return finding(message, error.hint, places, side="ground truth")
     return []
 
 
@@ -371,8 +423,8 @@ def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int
     except DataError as error:
         side: Side = "ground truth" if error.path == "ground truth" else "prediction"
         places = (Place(probe.inputs.files[side]) for probe in probes)
-        what = f"{error.path} {error.what}"
-        return finding("masks", what, error.hint, places, about=side, whole=len(probes) == total)
+        message = Message("masks", "{path} {reason}", path=error.path, reason=error.what)
+        return finding(message, error.hint, places, side=side, whole=len(probes) == total)
     return []
 
 
@@ -390,15 +442,34 @@ def background_findings(probes: Sequence[Probe]) -> list[Finding]:
             continue
         numbers = sorted({number.number for _, number in seen})
         named = "the highest number of a map" if all(number.highest for _, number in seen) else "one number of a map"
-        named = f"number {numbers[0]}" if len(numbers) == 1 else f"{named} ({listed(numbers)})"
         other = SIDES[side == "ground truth"]
-        message = f"{named} of the {PLURALS[side]} lies on most of the background of the {PLURALS[other]}, in "
-        message += f"{of_all(len(seen), len(judged), 'image')} inspected, and counts as an object"
-        fix = f"if it is the background, save it as 0: labels[labels == {numbers[0] if len(numbers) == 1 else 'N'}] = 0"
+        message = Message(
+            "numbered-background",
+            "{number} of the {maps} lies on most of the background of the {other_maps}, in {count} of "
+            "{total:many image} inspected, and counts as an object",
+            number=f"number {numbers[0]}" if len(numbers) == 1 else f"{named} ({listed(numbers)})",
+            numbers=numbers,
+            maps=PLURALS[side],
+            other_maps=PLURALS[other],
+            count=len(seen),
+            total=len(judged),
+        )
+        where = (
+            Place(
+                probe.inputs.files[side],
+                Message("detail", "{number} on {share:.0%}", number=number.number, share=number.share),
+            )
+            for probe, number in seen
+        )
+        fix = Message(
+            "fix",
+            "if it is the background, save it as 0: labels[labels == {number}] = 0",
+            number=numbers[0] if len(numbers) == 1 else "N",
+        )
         if side == "ground truth" and not {*numbers}.isdisjoint(VOIDS):
-            fix += f"; if nobody labelled it, {format_setting('void', numbers)}"
-        where = (Place(probe.inputs.files[side], f"{number.number} on {number.share:.0%}") for probe, number in seen)
-        findings += finding("numbered-background", message, fix, where, about=side)
+            void = Setting("void", tuple(numbers))
+            fix = Message("fix", "{save}; if nobody labelled it, {void}", save=fix, void=void)
+        findings += finding(message, fix, where, side=side)
     return findings
 
 
@@ -413,11 +484,20 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
     off = [probe for probe, _ in by_image] or counted[: len(counted) * bool(found)]
     numbered: list[Finding] = []
     if found:
-        moved = [f"{label} on {own}" for label, own in found.classes.items() if label != own]
-        what = f"{inspected(off, len(counted), 'seem')} to {RENUMBERED}: their labels lie mostly on other classes "
-        what += f"({first_names(moved, _NAMED)})"
+        moved = {label: own for label, own in found.classes.items() if label != own}
+        message = Message(
+            "renumbered",
+            "{count:many prediction} of {total} inspected {count:verb seem} to {renumbered}: their labels lie mostly "
+            "on other classes ({moved})",
+            count=len(off),
+            total=len(counted),
+            renumbered=RENUMBERED,
+            moved=first_names([f"{label} on {own}" for label, own in moved.items()], _NAMED),
+            labels=[*moved],
+            classes=[*moved.values()],
+        )
         fix = _numbered_alike(found, off, counted_by, of_all=bool(together))
-        numbered = finding("renumbered", what, fix, [Place(probe.prediction) for probe in off])
+        numbered = finding(message, fix, [Place(probe.prediction) for probe in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
         probe.prediction: [label for label in probe.outside if label not in known]
@@ -442,27 +522,33 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
 
 def _numbered_alike(
     found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
-) -> Message | str:
+) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
     labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
     if probes[0].stack:
-        return f"save the maps of the classes alone, in the order of {format_setting('classes')}"
+        return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
-        return f"save these files again; {format_setting('pred_map')} would change all files"
+        return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
     if given:
         stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
         matrix, values = stored.by_class(str(getattr(counted_by, "gt_map", "")), labels)
         by_value = find_renumbering(matrix, values, labels, images=len(probes))
         if by_value is None:
-            return f"correct {named('pred_map')} by the definitions of both lists, for values as they are stored"
+            return Message(
+                "fix",
+                "correct {pred_map} by the definitions of both lists, for values as they are stored",
+                pred_map=Setting("pred_map", None),
+            )
         found = by_value
-    fix = found.fix
-    if not found.shift:
-        return fix
+    fix = as_message(found.fix)
     if found.shift > 0 and min(labels) == 0:
-        void = format_setting("void", sorted({0, *(counted_by.void or ())}))
-        unlabelled = f"{format_setting('classes', f'1-{max(labels)}')} and {void}"
-        fix += f"; if label 0 of the ground truth means unlabelled, {unlabelled} as well"
+        return Message(
+            "fix",
+            "{fix}; if label 0 of the ground truth means unlabelled, {classes} and {void} as well",
+            fix=fix,
+            classes=Setting("classes", f"1-{max(labels)}"),
+            void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+        )
     return fix
 
 
@@ -470,45 +556,99 @@ def _outside(
     found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], counted_by: Confusing
 ) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
-    outside, void = sorted({label for some in found.values() for label in some}), counted_by.void or ()
-    what = f"{inspected(found, len(counted), 'have')} labels that are not classes ({listed(outside)}), and such pixels "
-    what += "count as wrong"
-    labels, names = read_classes(counted[0].counts.classes)
-    fixes = []
+    outside = sorted({label for some in found.values() for label in some})
     mapping = Remapping.parse(str(getattr(counted_by, "pred_map", "")))
     stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
     mapped = [value for value in stored if value != mapping.label_of(value) in outside]
+    message = Message(
+        "outside-classes",
+        "{count:many prediction} of {total} inspected {count:verb have} labels that are not classes ({listed}), and "
+        "such pixels count as wrong",
+        count=len(found),
+        total=len(counted),
+        listed=listed(outside),
+        labels=outside,
+    )
+    fixes: list[Message] = []
     if mapped:
-        what += f"; {named('pred_map')} makes them of {listed(mapped)}"
-        true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
-        if true_values.issubset({*labels, *void}):
-            moved = [name for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
-            as_stored = " and ".join(format_setting(name, "") for name in moved)
-            fixes.append(f"if both sides have the numbers of the classes as stored, {as_stored}")
-        fixes.append(f"predict a class that counts in every pixel: by {named('pred_map')} {listed(mapped)} are none")
+        message = Message(
+            "outside-classes",
+            "{outside}; {given} makes them of {listed_values}",
+            outside=message,
+            given=Setting("pred_map", None),
+            listed_values=listed(mapped),
+            values=mapped,
+        )
+        fixes += _of_mapped(mapped, counted, counted_by)
         unmapped = {*stored}.difference(mapped)
         outside = [label for label in outside if label in unmapped]
+    fixes += _of_outside(outside, found, counted, counted_by)
+    places = (Place(file, holding(own)) for file, own in found.items())
+    return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
+
+
+def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Message]:
+    """Say what to do about labels that are not classes because a remapping makes them of other values."""
+    labels, void = read_classes(counted[0].counts.classes)[0], counted_by.void or ()
+    true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
+    if true_values.issubset({*labels, *void}):
+        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
+        yield Message(
+            "fix",
+            "if both sides have the numbers of the classes as stored, {maps}",
+            maps=joined(moved, " and "),
+        )
+    yield Message(
+        "fix",
+        "predict a class that counts in every pixel: by {given} {listed} are none",
+        given=Setting("pred_map", None),
+        listed=listed(mapped),
+    )
+
+
+def _of_outside(
+    outside: Sequence[float],
+    found: Mapping[str, Sequence[float]],
+    counted: Sequence[CountsProbe],
+    counted_by: Confusing,
+) -> Iterator[Message]:
+    """Say what to do about labels that are not classes as they are stored."""
+    void = counted_by.void or ()
+    labels, names = read_classes(counted[0].counts.classes)
     if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
-        remap = format_setting("pred_map", f"{outside[0]:g}={labels[1]}")
-        fixes.append(f"if {outside[0]:g} marks class {names[1]}, {remap}, or for masks leave out {named('classes')}")
+        yield Message(
+            "fix",
+            "if {label:g} marks class {name}, {pred_map}, or for masks leave out {given}",
+            label=outside[0],
+            name=names[1],
+            pred_map=Setting("pred_map", f"{outside[0]:g}={labels[1]}"),
+            given=Setting("classes", None),
+        )
         outside = []
     if 0 in outside:
-        fixes.append(f"if 0 is background, {_as_background(counted, void)}")
+        yield Message("fix", "if 0 is background, {background}", background=_as_background(counted, void))
         outside = [label for label in outside if label not in _background(counted)]
     as_void = [label for label in outside if label in {*OFTEN_VOID, *void}]
     if as_void:
-        fixes.append(
-            f"predict a class in every pixel: {listed(as_void)} {verb(len(as_void), 'mark')} pixels without one"
+        yield Message(
+            "fix",
+            "predict a class in every pixel: {listed} {count:verb mark} pixels without one",
+            listed=listed(as_void),
+            count=len(as_void),
         )
         if not any(probe.counts.ignored for probe in counted):
-            fixes.append(f"if these are the ground truth, mind the order: {ORDER}")
+            yield Message("fix", "if these are the ground truth, mind the order: {order}", order=ORDER)
     if as_void != outside:
         lossy = {probe.inputs.lossy["prediction"] for probe in counted if probe.prediction in found}
-        others = f"add labels to {format_setting('classes')} that the ground truth holds, too, "
-        others += f"or remap them: {format_setting('pred_map')}"
-        fixes.append(how_to_save_labels(lossy.pop()) if len(lossy) == 1 and all(lossy) else others)
-    places = (Place(file, listed(own)) for file, own in found.items())
-    return finding("outside-classes", what, "; ".join(fixes), places)
+        if len(lossy) == 1 and all(lossy):
+            yield as_message(how_to_save_labels(lossy.pop()))
+        else:
+            yield Message(
+                "alternatives",
+                "add labels to {classes} that the ground truth holds, too, or remap them: {pred_map}",
+                classes=Setting("classes"),
+                pred_map=Setting("pred_map"),
+            )
 
 
 def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
@@ -520,13 +660,19 @@ def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     pixels = sum(probe.counts.pixels + probe.counts.ignored for probe in counted)
     if counted_by.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
         return []
-    what = (
-        f"label 0 of the ground truth is left out as void, in {zeros / pixels:.1%} of the pixels; predictions hold a "
+    message = Message(
+        "void-background",
+        "label 0 of the ground truth is left out as void, in {share:.1%} of the pixels; predictions hold a class in "
+        "{predicted:.1%} of these, which counts nowhere",
+        share=zeros / pixels,
+        predicted=classes / zeros,
     )
-    what += f"class in {classes / zeros:.1%} of these, which counts nowhere"
-    fix = f"if 0 is background, such predictions are wrong: {_as_background(counted, counted_by.void or ())}"
-    places = (Place(probe.prediction) for probe in counted if probe.left_out.classes)
-    return finding("void-background", what, fix, places)
+    fix = Message(
+        "fix",
+        "if 0 is background, such predictions are wrong: {background}",
+        background=_as_background(counted, counted_by.void or ()),
+    )
+    return finding(message, fix, (Place(probe.prediction) for probe in counted if probe.left_out.classes))
 
 
 def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Finding]:
@@ -539,19 +685,31 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
         text = str(getattr(counted_by, name))
         given = Remapping.parse(text).labels
         others = [value for value, label in given.items() if label in labels and value != label]
-        what = f"{named(name)} does not name {listed(labels)}, which therefore {verb(len(labels), 'count')} together "
-        what += f"with {listed(others)}"
+        message = Message(
+            "joined-labels",
+            "{given} does not name {listed}, which therefore {count:verb count} together with {listed_others}",
+            given=Setting(name, None),
+            listed=listed(labels),
+            count=len(labels),
+            listed_others=listed(others),
+            labels=labels,
+            others=others,
+        )
         rest, void = "*" if len(labels) > 1 else labels[0], next(iter(counted_by.void or ()), 255)
-        fix = f"if that is no class, {format_setting(name, f'{text},{rest}={void}')}"
-        fix += f" and {format_setting('void', (void,))}" * (name == "gt_map" and not counted_by.void)
-        fix += "; if it is meant, name it: "
-        fix += ",".join(f"{label}={label}" for label in labels)
+        settings = [Setting(name, f"{text},{rest}={void}")]
+        settings += [Setting("void", (void,))] if name == "gt_map" and not counted_by.void else []
+        fix = Message(
+            "fix",
+            "if that is no class, {settings}; if it is meant, name it: {names:,}",
+            settings=joined(settings, " and "),
+            names=[f"{label}={label}" for label in labels],
+        )
         places = (
-            Place(probe.truth_file if name == "gt_map" else probe.prediction, listed(probe.joined[name]))
+            Place(probe.truth_file if name == "gt_map" else probe.prediction, holding(probe.joined[name]))
             for probe in counted
             if probe.joined.get(name)
         )
-        yield from finding("joined-labels", what, fix, places, about=side)
+        yield from finding(message, fix, places, side=side)
 
 
 def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
@@ -566,15 +724,27 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
         return []
     if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
         return []
-    what = f"label 0 counts as a class, in {zeros / pixels:.1%} of the pixels of the ground truth, and no prediction "
-    what += "inspected holds it, so its IoU is 0 there"
+    message = Message(
+        "never-predicted",
+        "label 0 counts as a class, in {share:.1%} of the pixels of the ground truth, and no prediction inspected "
+        "holds it, so its IoU is 0 there",
+        share=zeros / pixels,
+    )
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
-    fix = f"if label 0 marks what nobody labelled, {format_setting('classes', kept)} "
-    fix += f"and {format_setting('void', sorted({0, *(counted_by.void or ())}))}"
+    background: Message | str = ""
     if 0 in counted_by.background:
         others = [label for label in counted_by.background if label != 0]
-        fix += f", with {format_background(others)}" if others else f", without {format_background([0])}"
-    return finding("never-predicted", what, fix, (Place(probe.truth_file) for probe in held), about="ground truth")
+        background = Message("fix", ", without {given}", given=format_background([0]))
+        if others:
+            background = Message("fix", ", with {background}", background=format_background(others))
+    fix = Message(
+        "fix",
+        "if label 0 marks what nobody labelled, {classes} and {void}{background}",
+        classes=Setting("classes", kept),
+        void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+        background=background,
+    )
+    return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")
 
 
 def _background(counted: Sequence[CountsProbe]) -> list[int]:
@@ -583,18 +753,26 @@ def _background(counted: Sequence[CountsProbe]) -> list[int]:
     return sorted({0, *predicted.difference(OFTEN_VOID)})
 
 
-def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> Message | str:
+def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> Message:
     """Write the settings under which these labels are background, and no longer void."""
     background, (labels, names) = _background(counted), read_classes(counted[0].counts.classes)
     if 0 in labels:  # which a remapping makes void, and gives its number to a class
         free = next(label for label in itertools.count() if label not in {*labels, *void})
-        return f"{with_background(labels, names, [free])}, and 0={free} in {named('gt_map')}"
-    text = with_background(labels, names, background)
+        return Message(
+            "fix",
+            "{background}, and 0={free} in {given}",
+            background=with_background(labels, names, [free]),
+            free=free,
+            given=Setting("gt_map", None),
+        )
+    settings = as_message(with_background(labels, names, background))
     if not {*background}.isdisjoint(void):
-        return f"{text} and {void_without(void, background)}"
+        return joined((settings, void_without(void, background)), " and ")
     if any(probe.left_out.zeros for probe in counted):
-        return f"{text}, and leave 0 out of {named('gt_map')}"
-    return text
+        return Message(
+            "fix", "{background}, and leave 0 out of {given}", background=settings, given=Setting("gt_map", None)
+        )
+    return settings
 
 
 def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:
@@ -605,11 +783,18 @@ def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:
         return []
     row = labels.index(highest)
     held = [probe for probe in counted if probe.counts.matrix[row].any()]
-    what = f"label {highest} counts as a class, in {many(len(held), 'ground truth')} of {len(counted)} inspected; in "
-    what += "most data sets it marks pixels that do not count"
+    message = Message(
+        "void-class",
+        "label {label} counts as a class, in {count:many ground truth} of {total} inspected; in most data sets it "
+        "marks pixels that do not count",
+        label=highest,
+        count=len(held),
+        total=len(counted),
+    )
     kept = [(label, name) for label, name in zip(labels, names, strict=True) if label != highest]
-    fix = f"if it does here, {format_setting('classes', written_classes(*zip(*kept, strict=True)))}"
-    return finding("void-class", what, fix, (Place(probe.truth_file) for probe in held), about="ground truth")
+    classes = Setting("classes", written_classes(*zip(*kept, strict=True)))
+    fix = Message("fix", "if it does here, {classes}", classes=classes)
+    return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")
 
 
 REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
@@ -623,24 +808,40 @@ def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *,
     if not are_label_maps(found):
         return []
     labels = sorted({int(label) for one in found if one for label in one.truth if label >= 0 and label.is_integer()})
-    what = f"{inspected(found, len(found), 'are')} label maps, as the ground truth is "
-    if any(one.coloured for one in found if one):
-        what += "(in colour), and the grey level of a colour is not a score"
-        command = setting("segbench labels GT PRED --palette FILE", "Labels(palette=FILE)")
-        of_ids = setting("segbench objects GT PRED --kind panoptic", "Objects(kind='panoptic')")
-        fix: Message | str = (
-            f"evaluate colours of labels with {command} (r,g,b,label,name per line), or those of ids of segments with "
-            f"{of_ids}; or save the scores before argmax, one soft map per class"
+    coloured = any(one.coloured for one in found if one)
+    message = Message(
+        "label-map",
+        "{count:many prediction} of {total} inspected {count:verb are} label maps, as the ground truth is ({of}), and "
+        "{number} is not a score",
+        count=len(found),
+        total=len(found),
+        of="in colour" if coloured else f"{len(labels)} labels",
+        labels=labels,
+        number="the grey level of a colour" if coloured else "the number of a label",
+    )
+    if coloured:
+        fix = Message(
+            "fix",
+            "evaluate colours of labels with {labels} (r,g,b,label,name per line), or those of ids of segments with "
+            "{objects}; or save the scores before argmax, one soft map per class",
+            labels=Either("Labels(palette=FILE)", "segbench labels GT PRED --palette FILE"),
+            objects=Either("Objects(kind='panoptic')", "segbench objects GT PRED --kind panoptic"),
         )
     else:
-        what += f"({len(labels)} labels), and the number of a label is not a score"
         positive = str(rule) if rule and rule.comparison == "=" else str(labels[-1])
-        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
-    if counted:
-        fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
-    places = [Place(probe.prediction, one.values) for probe, one in zip(with_labels, found, strict=True) if one]
+        fix = as_message(instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive))
+    places = [
+        Place(probe.prediction, as_message(one.values)) for probe, one in zip(with_labels, found, strict=True) if one
+    ]
     images = [probe.image for probe in with_labels]
-    return finding("label-map", what, fix, places, images=images)
+    return finding(message, joined((fix, _NUMBERS) if counted else (fix,)), places, images=images)
+
+
+_NUMBERS = Message(
+    "fix",
+    "{command} counts the numbers of the labels as scores",
+    command=Either("evaluate", "--no-check"),
+)
 
 
 def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
@@ -648,25 +849,48 @@ def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> lis
     numbered = [probe for probe in probes if probe.regions]
     if 2 * len(numbered) <= len(probes):
         return []
-    what = f"{inspected(numbered, len(probes), 'are')} label maps, and the number of a label is not a score"
+    message = Message(
+        "label-map",
+        "{count:many prediction} of {total} inspected {count:verb are} label maps, and the number of a label is not a "
+        "score",
+        count=len(numbered),
+        total=len(probes),
+    )
     rule, values = expected.rule, {value for probe in numbered for value in probe.regions}
     if rule and rule.comparison == "=" and values.issuperset(rule.values):
-        chosen = f"255 * numpy.isin(labels, [{written(rule.values)}])"
-        fix = f"save what {format_setting('positive', str(rule))} names as masks of 0 and 255, {chosen}"
+        fixes = [
+            Message(
+                "fix",
+                "save what {given} names as masks of 0 and 255, 255 * numpy.isin(labels, [{labels}])",
+                given=Setting("positive", str(rule)),
+                labels=written(rule.values),
+            )
+        ]
     else:
-        fix = "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels)"
+        fixes = [Message("fix", "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels)")]
         if expected.lines and expected.lines.label_maps:
-            fix += f"; regions are compared by {setting('segbench regions GT PRED', 'Regions()')}"
-    fix += f"; {setting('--no-check', 'evaluate')} counts the numbers of the labels as scores"
-    places = (Place(probe.prediction, f"values {listed(probe.regions)}") for probe in numbered)
-    return finding("label-map", what, fix, places, images=[probe.image for probe in numbered])
+            regions = Either("Regions()", "segbench regions GT PRED")
+            fixes.append(Message("fix", "regions are compared by {regions}", regions=regions))
+    places = (Place(probe.prediction, "values " + holding(probe.regions)) for probe in numbered)
+    return finding(message, joined([*fixes, _NUMBERS]), places, images=[probe.image for probe in numbered])
 
 
 def region_findings(probes: Sequence[LabelProbe], of_soft_maps: Message | str) -> list[Finding]:
     """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
     soft = [probe for probe in probes if probe.soft]
-    what = f"{inspected(soft, len(probes), 'look')} like soft maps: "
-    what += f"every grey level is read as {'an object' if of_soft_maps else 'a region'}"
-    protocols = setting("segbench pixels or segbench boundaries", "Pixels() or Boundaries()")
-    fix = of_soft_maps or f"give label maps, ucm2 or segs; soft maps are for {protocols}"
-    return found_in(soft, "soft-map", what, fix, lambda probe: f"{probe.labels} labels")
+    message = Message(
+        "soft-map",
+        "{count:many prediction} of {total} inspected {count:verb look} like soft maps: every grey level is read as "
+        "{region}",
+        count=len(soft),
+        total=len(probes),
+        region="an object" if of_soft_maps else "a region",
+    )
+    give = Message(
+        "fix",
+        "give label maps, ucm2 or segs; soft maps are for {protocols}",
+        protocols=Either("Pixels() or Boundaries()", "segbench pixels or segbench boundaries"),
+    )
+    return found_in(
+        soft, message, of_soft_maps or give, lambda probe: Message("detail", "{labels} labels", labels=probe.labels)
+    )

@@ -15,6 +15,7 @@ from segbench.checks.findings import About, Finding, finding
 from segbench.checks.probes import count_as_run
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message, as_message, joined
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import read
@@ -24,7 +25,7 @@ from segbench.protocols.nodata import decode_for
 THREADS = min(8, os.cpu_count() or 1)
 """Threads that decode and count images: both let others run."""
 
-_UNMEASURED = "give images in which what is measured occurs"
+_UNMEASURED = Message("fix", "give images in which what is measured occurs")
 
 
 def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, known: Collection[str]) -> list[Finding]:
@@ -33,8 +34,9 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
         with ThreadPoolExecutor(THREADS) as threads, warnings.catch_warnings(action="ignore"):
             result = evaluate_pairing(pairing, protocol, method="", repairs=repairs, executor=threads)
     except DataError as error:
-        about: About = "ground truth" if error.path == "ground truth" else "prediction"
-        return finding("not-countable", f"{error.path}: {error.what}", error.hint, [], about=about, whole=True)
+        side: About = "ground truth" if error.path == "ground truth" else "prediction"
+        message = Message("not-countable", "{path}: {reason}", path=error.path, reason=error.what, error=error.kind)
+        return finding(message, error.hint, [], side=side, whole=True)
     failures: dict[str, DataError] = {}
     for files in pairing.files:
         if files.name in result.failed and files.name not in known:
@@ -46,5 +48,9 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
     if failures or known or not result.summary.empty:
         return uncounted_findings(failures, len(pairing.files))
     reasons = grouped((reason, key) for key, reason in result.summary.undefined.items())
-    undefined = "; ".join(f"{', '.join(keys)} ({reason})" for reason, keys in reasons.items())
-    return finding("undefined", f"no metric is defined: {undefined}", _UNMEASURED, [], about="ground truth", whole=True)
+    undefined = [
+        Message("metrics", "{metrics} ({reason})", metrics=keys, reason=as_message(reason))
+        for reason, keys in reasons.items()
+    ]
+    message = Message("undefined", "no metric is defined: {reasons}", reasons=joined(undefined))
+    return finding(message, _UNMEASURED, [], side="ground truth", whole=True)

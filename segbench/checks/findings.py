@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, joined
 from segbench.core.names import MethodRun
-from segbench.core.numbers import many, of_all, verb
+from segbench.core.notes import Note, as_note
+from segbench.core.numbers import many, of_all
+from segbench.protocols.label_rules import listed
 
 Severity: TypeAlias = Literal["error", "warning"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]
 
 
 class Place(NamedTuple):
-    """A file, or the name of an image, and what was found there; the text may be empty."""
+    """A file, or the name of an image, and what was found there, which may be nothing."""
 
     file: str
-    detail: str = ""
+    detail: Message = NOTHING
+
+    @property
+    def message(self) -> Message:
+        """Both as one message."""
+        return joined((self.file, self.detail), ": ")
 
     def __str__(self) -> str:
         """Print the place in one line."""
-        return f"{self.file}: {self.detail}" if self.detail else self.file
+        return self.message.written()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +39,14 @@ class Finding:
 
     Parameters
     ----------
-    key : str
-        What it is, for scripts: ``"inverted"``; the list is in docs/check.md.
+    message : Message
+        What was found; its kind says what it is, for scripts: ``"inverted"``; the list is in docs/check.md.
     severity : {"error", "warning"}
         Whether images cannot be counted like this, or metrics may not mean what they seem to.
-    about : {"names", "ground truth", "prediction"}
+    side : {"names", "ground truth", "prediction"}
         Where the problem is.
-    message : str
-        What was found, with numbers.
-    fix : str
-        The argument, or at the command line the option, that fixes it; or what else does.
+    fix : Message
+        What fixes it, with the settings that do.
     places : tuple of Place
         Where: all that are known, in order.
     images : tuple of str
@@ -50,26 +55,94 @@ class Finding:
         Whether it stops the whole set, however few files show it.
     """
 
-    key: str
+    message: Message
     severity: Severity
-    about: About
-    message: str
-    fix: str
+    side: About
+    fix: Message
     places: tuple[Place, ...] = ()
     images: tuple[str, ...] = ()
     whole: bool = False
 
     @property
-    def lines(self) -> tuple[str, list[str], str]:
-        """The message, the first places, and what fixes it, as they are printed."""
+    def kind(self) -> str:
+        """What it is, for scripts."""
+        return self.message.kind
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that `fix` names, with their values."""
+        return self.fix.settings
+
+    @property
+    def alternatives(self) -> tuple[tuple[Setting, ...], ...]:
+        """The same settings, those together that fix it together; several where the files do not decide."""
+        return _alternatives(self.fix)
+
+    def lines(self, style: Style | None = None) -> tuple[str, list[str], str]:
+        """Write the message, the first places, and what fixes it, as they are printed."""
         indent = " " * 13
-        places = few([f"{indent}{place}" for place in self.places], indent)
-        return f"  {self.severity:<7}  {self.key}: {self.message}", places, f"             -> {self.fix}"
+        places = few([f"{indent}{place.message.written(style)}" for place in self.places], indent)
+        message = f"  {self.severity:<7}  {self.kind}: {self.message.written(style)}"
+        return message, places, f"             -> {self.fix.written(style)}"
 
     def __str__(self) -> str:
-        """Print the finding as ``segbench check`` does."""
-        message, places, fix = self.lines
+        """Print the finding as ``segbench check`` does, with arguments of Python."""
+        message, places, fix = self.lines()
         return "\n".join([message, *places, fix])
+
+    def to_json(self, style: Style = "python") -> dict[str, Any]:
+        """Return it as the JSON of ``segbench check`` has it; docs/check.md describes it."""
+        return {
+            "kind": self.kind,
+            "severity": self.severity,
+            "side": self.side,
+            "text": self.message.written(style),
+            "values": plain_values(self.message, style),
+            "fix": self.fix.written(style),
+            "settings": list(map(_setting_json, self.settings)),
+            "alternatives": [list(map(_setting_json, together)) for together in self.alternatives],
+            "count": len(self.places),
+            "files": [
+                {
+                    "file": place.file,
+                    "detail": place.detail.written(style),
+                    "values": plain_values(place.detail, style),
+                }
+                for place in self.places
+            ],
+            "images": list(self.images),
+        }
+
+
+def _alternatives(advice: Message) -> tuple[tuple[Setting, ...], ...]:
+    """Return the settings of advice, apart where it gives alternatives."""
+    if advice.kind != "alternatives":
+        return (advice.settings,) if advice.settings else ()
+    parts = [part for value in advice.values.values() for part in (value if isinstance(value, tuple) else (value,))]
+    each = [_alternatives(as_message(part)) for part in parts if isinstance(part, Message | Setting)]
+    return tuple(settings for alternatives in each for settings in alternatives)
+
+
+def plain_values(message: Message, style: Style) -> dict[str, Any]:
+    """Return the values of a message and of those within it as JSON has them."""
+    values: dict[str, Any] = {}
+    for name, value in message.values.items():
+        values |= plain_values(value, style) if isinstance(value, Message) else {name: _plain(value, style)}
+    return values
+
+
+def _plain(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a message
+    """Return a value as JSON has it."""
+    if isinstance(value, tuple):
+        return [_plain(part, style) for part in value]
+    if isinstance(value, Setting):
+        return _setting_json(value)
+    return value.written(style) if isinstance(value, Message | Either) else value
+
+
+def _setting_json(setting: Setting) -> dict[str, Any]:
+    """Return a setting as JSON has it, without a value where the reader chooses."""
+    return {"name": setting.name} | ({} if setting.value in (..., None) else {"value": setting.value})
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -92,7 +165,7 @@ class Report:
         Whether a run counts nothing: names do not pair, or not one of the images inspected can be counted.
     findings : tuple of Finding
         Errors first.
-    notes : tuple of str
+    notes : tuple of Note
         Files that were left out.
 
     Examples
@@ -114,7 +187,7 @@ class Report:
     inspected: int
     refused: bool = False
     findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note | str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -134,7 +207,8 @@ class Report:
 
     def __str__(self) -> str:
         """Print the report as ``segbench check`` does."""
-        return "\n".join([*self.notes, self.heading, *map(str, self.findings or [self.nothing])])
+        notes = [as_note(note).written() for note in self.notes]
+        return "\n".join([*notes, self.heading, *map(str, self.findings or [self.nothing])])
 
     __repr__ = __str__
 
@@ -145,54 +219,52 @@ class Report:
 
 
 def finding(
-    key: str,
-    message: Message | str,
+    message: Message,
     fix: Message | Setting | str,
     places: Iterable[Place],
     *,
-    about: About = "prediction",
+    side: About = "prediction",
     images: Iterable[str] = (),
     whole: bool = False,
 ) -> list[Finding]:
-    """Give a finding if it has places or stops the `whole` set; it is an error if it stops that or images."""
+    """Return a finding if it has places or stops the `whole` set; it is an error if it stops that or images."""
     at, stopped = tuple(places), tuple(dict.fromkeys(images))
-    how: Severity = "error" if stopped or whole else "warning"
+    severity: Severity = "error" if stopped or whole else "warning"
     made = Finding(
-        key=key, severity=how, about=about, message=str(message), fix=str(fix), places=at, images=stopped, whole=whole
+        message=message, severity=severity, side=side, fix=as_message(fix), places=at, images=stopped, whole=whole
     )
     return [made] if at or whole else []
 
 
 def found_in(
     files: Iterable[Any],
-    key: str,
-    message: Message | str,
+    message: Message,
     fix: Message | Setting | str,
-    detail: Callable[[Any], str] = lambda _: "",
+    detail: Callable[[Any], Message] = lambda _: NOTHING,
     *,
-    about: About = "prediction",
+    side: About = "prediction",
     stops: bool = False,
     whole: bool = False,
 ) -> list[Finding]:
-    """Give a finding with details of the files that show it, which have `image` and `file`, if there are any."""
+    """Return a finding with details of the files that show it, which have `image` and `file`, if there are any."""
     seen = list(files)
     places = [Place(each.file, detail(each)) for each in seen]
     images = [each.image for each in seen if stops]
-    return finding(key, message, fix, places, about=about, images=images, whole=whole)
+    return finding(message, fix, places, side=side, images=images, whole=whole)
 
 
 def failing(
-    key: str, what: str, failures: Mapping[str, DataError], fix: str = "", about: About = "prediction"
+    message: Message, failures: Mapping[str, DataError], fix: Message | str = "", side: About = "prediction"
 ) -> list[Finding]:
-    """Give what stops from images with what is wrong with each, which says how to fix it, or else `fix`."""
-    hints = dict.fromkeys(str(error.hint) for error in failures.values() if error.hint)
-    places = (Place(error.path, str(error.what)) for error in failures.values())
-    return finding(key, what, "; ".join(list(hints)[:3]) or fix, places, about=about, images=failures)
+    """Return what stops from images with what is wrong with each, which says how to fix it, or else `fix`."""
+    hints = list(dict.fromkeys(error.hint for error in failures.values() if error.hint))
+    places = (Place(error.path, error.what) for error in failures.values())
+    return finding(message, joined(hints[:3]) or fix, places, side=side, images=failures)
 
 
-def inspected(found: Sized, total: int, plural: str, what: str = "prediction") -> str:
-    """Say how many of those inspected were found, with the verb that follows: 2 predictions of 9 inspected are."""
-    return f"{many(len(found), what)} of {total} inspected {verb(len(found), plural)}"
+def holding(values: Sequence[float]) -> Message:
+    """Say of a file which values it holds."""
+    return Message("detail", "{listed}", listed=listed(values), values=values)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.probes import Ranking
 from segbench.checks.scores import INVERTED_BELOW
-from segbench.core.interface import format_setting
+from segbench.checks.sizes import RENAME
+from segbench.core.messages import Message
 from segbench.core.sample import Sample
 
 IN_A_ROW = 8
@@ -74,13 +75,25 @@ def geometry_findings(samples: Sequence[Sample], rank: Callable[[Sample], Rankin
     if how is None:
         return []
     pairs = found[how]
+    gain = Message(
+        "gain",
+        "the median AUC-ROC of {count} images is {auc_then:.2f} instead of {auc:.2f}",
+        count=len(pairs),
+        auc=median(pair.own.auc for pair in pairs),
+        auc_then=median(pair.other.auc for pair in pairs),
+    )
     if isinstance(how, str):
-        what = f"predictions look {how}: turned back, {_gain(pairs)}"
-        return finding("turned", what, f"save them turned back, as scores{_TURNS[how][0]}", map(_place, pairs))
-    which = f"{abs(how)} {'after' if how > 0 else 'before'} it, by name,"
-    what = f"predictions seem to be of other images: with that of the image {which} {_gain(pairs)}"
-    fix = "compare images with their predictions, then rename the files, or list which belong together: "
-    return finding("exchanged-images", what, fix + format_setting("pairs"), map(_place, pairs), about="names")
+        message = Message("turned", "predictions look {turn}: turned back, {gain}", turn=how, gain=gain)
+        fix = Message("fix", "save them turned back, as scores{turn}", turn=_TURNS[how][0])
+        return finding(message, fix, map(_place, pairs))
+    message = Message(
+        "exchanged-images",
+        "predictions seem to be of other images: with that of the image {steps} {way} it, by name, {gain}",
+        steps=abs(how),
+        way="after" if how > 0 else "before",
+        gain=gain,
+    )
+    return finding(message, RENAME, map(_place, pairs), side="names")
 
 
 def _far_better(found: Mapping[str | int, Sequence[_Compared]]) -> str | int | None:
@@ -99,10 +112,6 @@ def _far_better(found: Mapping[str | int, Sequence[_Compared]]) -> str | int | N
     return best if 3 * better >= 2 * len(pairs) else None
 
 
-def _gain(pairs: Sequence[_Compared]) -> str:
-    own, other = (median(one[side].auc for one in pairs) for side in (0, 1))
-    return f"the median AUC-ROC of {len(pairs)} images is {other:.2f} instead of {own:.2f}"
-
-
 def _place(pair: _Compared) -> Place:
-    return Place(pair.own.file, f"AUC-ROC {pair.own.auc:.2f}, {pair.other.auc:.2f} then")
+    detail = Message("detail", "AUC-ROC {auc:.2f}, {auc_then:.2f} then", auc=pair.own.auc, auc_then=pair.other.auc)
+    return Place(pair.own.file, detail)

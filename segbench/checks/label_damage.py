@@ -26,7 +26,7 @@ import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding
 from segbench.core.arrays import Array, BoolArray, distinct
-from segbench.core.numbers import many, verb
+from segbench.core.messages import Message
 from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.reading import how_to_save_labels
 from segbench.protocols.label_rules import MOST_LABELS, listed
@@ -180,23 +180,30 @@ def mixed_label_findings(
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
         labels = mixed_labels(known[side], known.get(other)) if side in known else []
         share = sum(known[side].pixels[label] for label in labels) / known[side].pixels.total() if labels else 0.0
-        message = f"{many(len(labels), 'label')} of the {PLURALS[side]} ({listed(labels)}) lie mostly in lines between "
-        message += f"lower and higher ones, on {share:.1%} of the pixels, as where label maps were stored with loss "
-        message += "(JPEG) or resized with interpolation"
+        message = Message(
+            "mixed-labels",
+            "{count:many label} of the {maps} ({listed}) lie mostly in lines between lower and higher ones, on "
+            "{share:.1%} of the pixels, as where label maps were stored with loss (JPEG) or resized with interpolation",
+            count=len(labels),
+            maps=PLURALS[side],
+            listed=listed(labels),
+            labels=labels,
+            share=share,
+        )
         fix = "write label maps as PNG where they are made, and resize them by nearest neighbour; converted files keep "
         fix += "the damage"
         mixed = [files[side] for files, image in images if side in image and np.isin(labels, image[side].labels).any()]
-        findings += finding("mixed-labels", message, fix, map(Place, mixed), about=side)
+        findings += finding(message, fix, map(Place, mixed), side=side)
     return findings
 
 
 def without_advice_on(findings: Sequence[Finding], damage: Sequence[Finding]) -> list[Finding]:
     """Leave out advice on labels that only damage made; what stops images gets the remedy of the damage."""
-    remedies = {finding.about: finding.fix for finding in damage}
-    advised = [finding for finding in findings if finding.about not in remedies or finding.key not in _OF_DAMAGE]
+    remedies = {finding.side: finding.fix for finding in damage}
+    advised = [finding for finding in findings if finding.side not in remedies or finding.kind not in _OF_DAMAGE]
     return [
-        replace(finding, fix=remedies[finding.about])
-        if finding.key == "not-countable" and finding.about in remedies
+        replace(finding, fix=remedies[finding.side])
+        if finding.kind == "not-countable" and finding.side in remedies
         else finding
         for finding in advised
     ]
@@ -208,10 +215,18 @@ def lossy_findings(lossy: Mapping[Side, Mapping[str, LossyFile]], reads: Reading
     findings: list[Finding] = []
     for side, files in lossy.items():
         kinds = sorted({file.compression for file in files.values()})
-        of = "numbers of objects" if objects else "labels"
-        message = f"{many(len(files), 'file')} of {of} {verb(len(files), 'are')} stored with loss "
-        message += f"({', '.join(kinds)}), which changes values, mostly beside borders"
+        message = Message(
+            "lossy-labels",
+            "{count:many file} of {numbers} {count:verb are} stored with loss ({compressions}), which changes values, "
+            "mostly beside borders",
+            count=len(files),
+            numbers="numbers of objects" if objects else "labels",
+            compressions=kinds,
+        )
         images = [file.image for file in files.values() if objects]
-        fix, where = how_to_save_labels(kinds[0]), (Place(name, file.compression) for name, file in files.items())
-        findings += finding("lossy-labels", message, fix, where, about=side, images=images)
+        where = (
+            Place(name, Message("detail", "{compression}", compression=file.compression))
+            for name, file in files.items()
+        )
+        findings += finding(message, how_to_save_labels(kinds[0]), where, side=side, images=images)
     return findings

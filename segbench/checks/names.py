@@ -14,9 +14,9 @@ from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.probes import few_distinct
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
-from segbench.core.interface import format_setting, setting
+from segbench.core.messages import Either, Message, Setting, joined, write
 from segbench.core.names import MethodRun
-from segbench.core.numbers import many, of_all, verb
+from segbench.core.numbers import many
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.hints import nearest
 from segbench.loaders.images import decode
@@ -32,7 +32,7 @@ from segbench.loaders.pairing import (
 )
 from segbench.loaders.source import LocalFile, opened, read_bytes
 
-_stopping = partial(finding, about="names", whole=True)
+_stopping = partial(finding, side="names", whole=True)
 
 
 def problem_findings(pairing: Pairing) -> list[Finding]:
@@ -40,11 +40,28 @@ def problem_findings(pairing: Pairing) -> list[Finding]:
     error = pairing.problem
     if error is None:
         return _predictions_as_annotator(pairing)
-    what, *listed = str(error.what).split("\n")
-    places = tuple(Place(line.strip()) for line in listed if line)
-    # Each method has faults of its own in a list, and their number would keep these from being one finding.
-    what = "holds faulty lines" if pairing.inputs.pairs and places else what.rstrip(":")
-    return _stopping("list" if pairing.inputs.pairs else "folder", f"{error.path}: {what}", error.hint, places)
+    reason, lines = _reason(error)
+    values = {"path": error.path, "reason": reason, "error": error.kind}
+    if pairing.inputs.pairs:
+        message = Message("list", "{path}: {reason}", **values)
+    else:
+        message = Message("folder", "{path}: {reason}", **values)
+    return _stopping(message, error.hint, [Place(write(line)) for line in lines])
+
+
+def _reason(error: DataError) -> tuple[Message, Sequence[Message | str]]:
+    """Return what is wrong with a folder or a list, and apart from it the files or lines where it is."""
+    counts, problems = dict(error.values), error.values.get("problems", ())
+    counts.pop("problems", None)
+    if error.kind == "wrong-lines":  # each method has its own lines, and their number would make several findings
+        return Message("wrong-lines", "holds faulty lines"), problems
+    if error.kind == "repeated-names":
+        return Message("repeated-names", "{count} files share their name with another", **counts), problems
+    if error.kind == "unusable-archives":
+        return Message("unusable-archives", "{count} of {total} archives cannot be used", **counts), problems
+    if error.kind == "unusable-members":
+        return Message("unusable-members", "{count} of its members cannot be read", **counts), problems
+    return error.what, ()
 
 
 def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
@@ -57,51 +74,92 @@ def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
     if not among:
         return []
     truth, predicted = (shown(str(place)) for place in (inputs.ground_truth, inputs.prediction))
-    where = inputs.pairs or f"the ground truth {truth} contains {predicted}"
-    what = f"predictions are read as an annotator, too, in {many(len(among), 'image')}: {where}"
-    fix = "give a ground truth without predictions, or a pattern that fits none: "
-    fix += format_setting("gt_pattern", "gt/#/*")
-    return _stopping("is-ground-truth", what, fix, (Place(shown(files.prediction)) for files in among))
+    contains = Message("contains", "the ground truth {truth} contains {predicted}", truth=truth, predicted=predicted)
+    message = Message(
+        "is-ground-truth",
+        "predictions are read as an annotator, too, in {count:many image}: {where}",
+        count=len(among),
+        where=str(inputs.pairs) if inputs.pairs else contains,
+    )
+    fix = Message(
+        "fix",
+        "give a ground truth without predictions, or a pattern that fits none: {pattern}",
+        pattern=Setting("gt_pattern", "gt/#/*"),
+    )
+    return _stopping(message, fix, (Place(shown(files.prediction)) for files in among))
 
 
 def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
     """Find names without partner, and names of images that do not exist."""
     found, inputs = list[Finding](), pairing.inputs
     if pairing.unknown:
-        what, fix = str(unmatched(pairing.unknown)), pairing_hint(Pairing(inputs, unknown=pairing.unknown))
-        found += _stopping("unknown-images", what, fix, map(Place, pairing.unknown))
+        message = Message("unknown-images", "{unmatched}", unmatched=unmatched(pairing.unknown))
+        fix = pairing_hint(Pairing(inputs, unknown=pairing.unknown))
+        found += _stopping(message, fix, map(Place, pairing.unknown))
     if methods := methods_in_sub_folders(pairing):
         error = several_methods(inputs, methods)
-        return [*found, *_stopping("several-methods", error.what, error.hint, map(Place, methods))]
+        message = Message("several-methods", "{methods}", methods=error.what)
+        return [*found, *_stopping(message, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
         found += _annotators(pairing, pattern, expected)
     elif pairing.missing or pairing.extra:
         found += _unpaired(pairing)
     if pairing.without_field:
         masks = Pairing(inputs, without_field=pairing.without_field, other_fields=pairing.other_fields)
-        folder = shown(str(inputs.field))
-        what = f"{many(len(pairing.without_field), 'image')} without a mask in {folder}"
-        found += _stopping("no-mask", what, pairing_hint(masks), map(Place, pairing.without_field))
+        message = Message(
+            "no-mask",
+            "{count:many image} without a mask in {folder}",
+            count=len(pairing.without_field),
+            folder=shown(str(inputs.field)),
+        )
+        found += _stopping(message, pairing_hint(masks), map(Place, pairing.without_field))
     return found
 
 
 def _unpaired(pairing: Pairing) -> list[Finding]:
     total, lacking = len(pairing.files) + len(pairing.missing), len(pairing.missing)
-    parts = [of_all(lacking, total, pairing.counted, "have") + " no prediction"] if lacking else []
-    parts += [f"{many(len(pairing.extra), 'prediction')} without a ground truth"] if pairing.extra else []
-    close = {name: f"; nearest: {other}" for name, other in nearest(pairing.missing, pairing.extra).items()}
-    places = [Place(name, f"no prediction{close.get(name, '')}") for name in pairing.missing]
-    places += [Place(name, "no ground truth") for name in pairing.extra]
-    return _stopping("unpaired", ", ".join(parts), pairing_hint(pairing), places)
+    without = Message(
+        "without-prediction",
+        "{without_prediction} of {total} {without_prediction:verb have} no prediction",
+        without_prediction=lacking,
+        total=many(total, pairing.counted),
+    )
+    extra = Message(
+        "without-ground-truth",
+        "{without_ground_truth:many prediction} without a ground truth",
+        without_ground_truth=len(pairing.extra),
+    )
+    counts = joined([part for part, names in ((without, pairing.missing), (extra, pairing.extra)) if names], ", ")
+    close = nearest(pairing.missing, pairing.extra)
+    places = [Place(name, _lacking(close.get(name))) for name in pairing.missing]
+    places += [Place(name, Message("detail", "no ground truth", lacks="ground truth")) for name in pairing.extra]
+    return _stopping(Message("unpaired", "{counts}", counts=counts), pairing_hint(pairing), places)
+
+
+def _lacking(nearest_name: str | None) -> Message:
+    """Say of an image that it has no prediction, and which name comes near."""
+    if nearest_name is None:
+        return Message("detail", "no prediction", lacks="prediction")
+    return Message("detail", "no prediction; nearest: {nearest}", lacks="prediction", nearest=nearest_name)
 
 
 def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Finding]:
-    what = f"{len(pairing.missing)} ground truths look like several annotators of the predicted images"
-    fixes = [format_setting("gt_pattern", pattern), format_setting("annotators", "majority")]
-    fix = setting(" ", ", ").join(fixes[: 1 + (expected.one_annotator and expected.several_ruled)])
-    if condition := condition_of_annotators(pairing, pattern):
-        fix = f"{condition}: {fix}"
-    return _stopping("annotator-names", what, fix, map(Place, pairing.missing))
+    message = Message(
+        "annotator-names",
+        "{count} ground truths look like several annotators of the predicted images",
+        count=len(pairing.missing),
+    )
+    fix = Message("fix", "{pattern}", pattern=Setting("gt_pattern", pattern))
+    if expected.one_annotator and expected.several_ruled:
+        fix = Message(
+            "fix",
+            "{pattern}{between}{annotators}",
+            pattern=Setting("gt_pattern", pattern),
+            between=Either(", ", " "),
+            annotators=Setting("annotators", "majority"),
+        )
+    condition = condition_of_annotators(pairing, pattern)
+    return _stopping(message, joined((condition, fix), ": "), map(Place, pairing.missing))
 
 
 _PIECE = 4096
@@ -119,11 +177,19 @@ def duplicate_findings(samples: Sequence[SampleFiles], lengths: Mapping[Source, 
     known = {path: lengths[path] for path in predictions if lengths.get(path)}
     groups = [group for group in _identical(known) if not own.issuperset(group)]
     groups = [group for group in groups[:_MOST_OPENED] if not _one_value(group[0])] + groups[_MOST_OPENED:]
-    what = f"{sum(map(len, groups))} predictions are the same as another one, byte for byte"
-    places = (Place(shown(path), f"as {shown(group[0])}") for group in groups for path in group[1:])
-    fix = "check that each belongs to its own image"
+    message = Message(
+        "duplicates",
+        "{count} predictions are the same as another one, byte for byte",
+        count=sum(map(len, groups)),
+    )
+    places = (_copy(path, group[0]) for group in groups for path in group[1:])
     found = _are_ground_truth(copies if are_truth else [], len(samples), "byte for byte")
-    return [*found, *finding("duplicates", what, fix, places)]
+    return [*found, *finding(message, "check that each belongs to its own image", places)]
+
+
+def _copy(path: Source, first: Source) -> Place:
+    """Name a file, and the one before that it is the same as."""
+    return Place(shown(path), Message("detail", "as {other}", other=shown(first)))
 
 
 def copy_findings(
@@ -137,11 +203,11 @@ def copy_findings(
         for other, files in before.items():
             pairs = [(path, files[name]) for name, path in own.items() if name in files]
             if _are_copies(pairs, length):
-                kind = "run" if method.run else "method"
-                fix = f"give each {kind} once, and its own files"
-                what = f"predictions are the same as those of {other}, byte for byte"
-                places = (Place(shown(path), f"as {shown(first)}") for path, first in pairs)
-                found[method] = finding("duplicates", what, fix, places)
+                message = Message(
+                    "duplicates", "predictions are the same as those of {other}, byte for byte", other=str(other)
+                )
+                fix = f"give each {'run' if method.run else 'method'} once, and its own files"
+                found[method] = finding(message, fix, (_copy(path, first) for path, first in pairs))
                 break
         else:
             before[method] = own
@@ -165,9 +231,14 @@ def same_file_findings(samples: Sequence[SampleFiles]) -> list[Finding]:
 
 
 def _are_ground_truth(same: Sequence[SampleFiles], total: int, how: str) -> list[Finding]:
-    what = f"{many(len(same), 'prediction')} of {total} {verb(len(same), 'are')} the ground truth itself ({how})"
-    places = (Place(shown(files.prediction)) for files in same)
-    return finding("is-ground-truth", what, "give the folder of predictions", places)
+    message = Message(
+        "is-ground-truth",
+        "{count:many prediction} of {total} {count:verb are} the ground truth itself ({how})",
+        count=len(same),
+        total=total,
+        how=how,
+    )
+    return finding(message, "give the folder of predictions", (Place(shown(files.prediction)) for files in same))
 
 
 _FEWEST_COPIES = 3

@@ -16,8 +16,8 @@ from segbench.checks.label_damage import LabelLines, label_lines
 from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.interface import setting
 from segbench.core.levels import as_shares
+from segbench.core.messages import Either, Message
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.loaders.arrays import StackError
@@ -65,7 +65,7 @@ class UncountedError(DataError):
     def __init__(self, error: DataError, sample: Sample) -> None:
         super().__init__(error.path, error.what, error.hint)
         self.error = error
-        self.about: About = "prediction" if error.path == sample.predicted_file else "ground truth"
+        self.side: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
         self.exchanged = looks_exchanged(sample)
         self.stored: Any = None  # of label maps, see `segbench.protocols.labels.numberings.StoredLabels`
@@ -76,11 +76,29 @@ class ClassStackError(DataError):
 
     def __init__(self, error: DataError, values: Sequence[float], maps: int) -> None:
         of_labels, of_scores = (classes_of_maps(np.array(values), maps, argument) for argument in CLASSES)
-        labels = setting(f"segbench labels GT PRED {of_labels}", f"Labels({of_labels})")
+        labels = Message(
+            "fix",
+            "{command}{classes}{end}",
+            command=Either("Labels(", "segbench labels GT PRED "),
+            classes=of_labels,
+            end=Either(")", ""),
+        )
         if maps == 2 and len(values) <= 2:
-            labels = setting("segbench labels GT PRED", "Labels()")
-        scores = setting(f"segbench pixels GT PRED {of_scores}", f"Classes({of_scores})")
-        super().__init__(error.path, error.what, f"{labels} for the argmax, or {scores} for the scores of each class")
+            labels = Message("fix", "{command}", command=Either("Labels()", "segbench labels GT PRED"))
+        scores = Message(
+            "fix",
+            "{command}{classes}{end}",
+            command=Either("Classes(", "segbench pixels GT PRED "),
+            classes=of_scores,
+            end=Either(")", ""),
+        )
+        hint = Message(
+            "alternatives",
+            "{labels} for the argmax, or {scores} for the scores of each class",
+            labels=labels,
+            scores=scores,
+        )
+        super().__init__(error.path, error.what, hint)
         self.stored, self.maps = values, maps
 
     def of_set(self, values: Sequence[float]) -> DataError:

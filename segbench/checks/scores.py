@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from math import exp, isnan, nan
 from statistics import median
 
-from segbench.checks.findings import Finding, found_in, inspected
+from segbench.checks.findings import Finding, found_in
 from segbench.checks.probes import MOST_VALUES, Ranking, ScoreProbe
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
 from segbench.core.levels import (
     LOGIT,
     RESIZED,
@@ -21,11 +20,12 @@ from segbench.core.levels import (
     are_signed,
     how_to_scale,
 )
-from segbench.core.messages import Message
-from segbench.core.numbers import many, verb
+from segbench.core.messages import Either, Message, Setting, as_message, joined
 from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
 
+LABELS = Either("Labels()", "segbench labels GT PRED")
+"""Counts masks."""
 INVERTED = "predictions are inverted (low scores mean positive)"
 INVERTED_BELOW = 0.4
 """A method that is merely poor comes near .5; turned around it would do better than .6."""
@@ -61,7 +61,7 @@ def score_findings(
     lines: ExpectedLines | None = None,
     *,
     field: bool = True,
-    other_side: str = "",
+    other_side: Message | Setting | None = None,
 ) -> list[Finding]:
     """Judge the predictions of the images inspected.
 
@@ -69,9 +69,10 @@ def score_findings(
     in the ground truth; empty if there is none.
     """
     varied = [score for score in scores if not score.constant]
-    turn = "save scores that are high where something is positive"
+    turn = Message("fix", "save scores that are high where something is positive")
     if expected.invert is not None:
-        turn = f"{'leave out ' * expected.invert}{format_setting('invert', True)}"
+        invert = Message("fix", "leave out {given}", given=Setting("invert", True))
+        turn = invert if expected.invert else as_message(Setting("invert", True))
     when = "high scores mean positive" if expected.invert else INVERTED
     inverted = inverted_findings(varied, turn, when, on_bright=lines is not None, other_side=other_side)
     two_valued = len(_values(varied)) == 2
@@ -90,7 +91,12 @@ def score_findings(
 
 
 def inverted_findings(
-    scores: Sequence[Ranking], turn: str, when: str = INVERTED, *, on_bright: bool = False, other_side: str = ""
+    scores: Sequence[Ranking],
+    turn: Message | Setting | str,
+    when: str = INVERTED,
+    *,
+    on_bright: bool = False,
+    other_side: Message | Setting | None = None,
 ) -> list[Finding]:
     """Find predictions that run the other way than the ground truth; `turn` says how to turn them, and `when`."""
     ranked = [score for score in scores if not isnan(score.auc)]
@@ -100,21 +106,31 @@ def inverted_findings(
     bright = on_bright and 2 * sum(score.bright for score in ranked) > len(ranked)
     if middle >= (0.5 if bright else INVERTED_BELOW):
         return []
-    ground = ", on a bright background" * bright
-    what = f"scores are higher on negatives than on positives (median AUC-ROC {middle:.2f}){ground}"
-    fix = turn
+    positives = sum(score.share * score.pixels for score in ranked)
+    mostly = bool(other_side) and 2 * positives > sum(score.pixels for score in ranked)
+    message = Message(
+        "inverted",
+        "scores are higher on negatives than on positives (median AUC-ROC {auc:.2f}){ground}{most}",
+        auc=middle,
+        ground=", on a bright background" if bright else "",
+        most=", and most pixels are positive" if mostly else "",
+    )
+    fix = as_message(turn)
     if other_side:
-        fixes = [f"{turn} if {when}"]
-        fixes += [f"{other_side} if the ground truth is inverted (its other value is what is to be found)"]
-        mostly = 2 * sum(score.share * score.pixels for score in ranked) > sum(score.pixels for score in ranked)
-        fix = "; or ".join(reversed(fixes) if mostly else fixes)
-        what += ", and most pixels are positive" * mostly
+        of_predictions = Message("fix", "{turn} if {when}", turn=turn, when=when)
+        of_truth = Message(
+            "fix",
+            "{other_side} if the ground truth is inverted (its other value is what is to be found)",
+            other_side=other_side,
+        )
+        first, second = (of_truth, of_predictions) if mostly else (of_predictions, of_truth)
+        fix = Message("alternatives", "{first}; or {second}", first=first, second=second)
     worse = (score for score in ranked if score.auc < 0.5)
-    return found_in(worse, "inverted", what, fix, _ranking)
+    return found_in(worse, message, fix, _ranking)
 
 
-def _ranking(score: Ranking) -> str:
-    return f"AUC-ROC {score.auc:.2f}"
+def _ranking(score: Ranking) -> Message:
+    return Message("detail", "AUC-ROC {auc:.2f}", auc=score.auc)
 
 
 def _partly_inverted(ranked: Sequence[Ranking], middle: float, *, on_bright: bool) -> list[Finding]:
@@ -122,11 +138,16 @@ def _partly_inverted(ranked: Sequence[Ranking], middle: float, *, on_bright: boo
     low, high = _lines_by_ground(ranked) if on_bright else ([], [])
     if not low or not high:
         low, high = _by_ranking(ranked, middle)
-    what = f"{len(low)} of {many(len(ranked), 'image')} {verb(len(low), 'look')} inverted: scores are higher on "
-    what += "negatives there, and on positives elsewhere"
+    message = Message(
+        "partly-inverted",
+        "{count} of {total:many image} {count:verb look} inverted: scores are higher on negatives there, and on "
+        "positives elsewhere",
+        count=len(low),
+        total=len(ranked),
+    )
     fix = "look at these images, and save the files that are inverted again, predictions or ground truth: no option "
     fix += "turns only some"
-    return found_in(low if high else [], "partly-inverted", what, fix, _ranking)
+    return found_in(low if high else [], message, fix, _ranking)
 
 
 def _lines_by_ground(ranked: Sequence[Ranking]) -> tuple[list[Ranking], list[Ranking]]:
@@ -157,11 +178,14 @@ def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
     held = dict.fromkeys(
         f"0 and {score.highest:g} in {score.dtype}" for _, group in sorted(highest.items()) for score in group
     )
-    what = f"predicted masks do not agree on their two values: {', '.join(held)}"
-    labels = setting("segbench labels GT PRED", "Labels()")
-    fix = f"save all in one type with the same two values; or evaluate them with {labels}, where all but 0 is positive"
+    message = Message("mixed-masks", "predicted masks do not agree on their two values: {held}", held=[*held])
+    fix = Message(
+        "fix",
+        "save all in one type with the same two values; or evaluate them with {labels}, where all but 0 is positive",
+        labels=LABELS,
+    )
     rarest = min(highest.values(), key=len)
-    return found_in(rarest, "mixed-masks", what, fix, lambda score: f"0 and {score.highest:g}")
+    return found_in(rarest, message, fix, lambda score: Message("detail", "0 and {highest:g}", highest=score.highest))
 
 
 def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -175,12 +199,18 @@ def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
         low = [one for one in alike if one.auc > 0.5]
         if len(low) >= max(2, GROUP * len(group)) and max(score.highest for score in group) > full / 2:
             highest = max(score.highest for score in low)
-            what = (
-                f"{len(low)} of {len(group)} {dtype} predictions end at {highest:g}, which is a score of {highest:g} / "
+            message = Message(
+                "mixed-levels",
+                "{count} of {total} {dtype} predictions end at {highest:g}, which is a score of {highest:g} / {full}, "
+                "and others go far above it",
+                count=len(low),
+                total=len(group),
+                dtype=dtype,
+                highest=highest,
+                full=full,
             )
-            what += f"{full}, and others go far above it"
-            fix = f"save all predictions on one scale, masks as 0 and {full}"
-            return found_in(low, "mixed-levels", what, fix, lambda score: f"up to {score.highest:g}")
+            fix = Message("fix", "save all predictions on one scale, masks as 0 and {full}", full=full)
+            return found_in(low, message, fix, _highest)
     return []
 
 
@@ -190,12 +220,19 @@ def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
         group = [score for score in scores if score.dtype == dtype]
         highest = max((score.highest for score in group), default=0)
         if group and highest <= most:
-            what = (
-                f"{dtype} predictions inspected end at {highest:g}, so no score of these is above {highest:g} / {full}"
+            message = Message(
+                "levels-unscaled",
+                "{dtype} predictions inspected end at {highest:g}, so no score of these is above {highest:g} / {full}",
+                dtype=dtype,
+                highest=highest,
+                full=full,
             )
-            fix = format_setting("scale", most if highest > 1 else 1, of="Repairs")
-            return found_in(group, "levels-unscaled", what, fix, lambda score: f"up to {score.highest:g}")
+            return found_in(group, message, Setting("scale", most if highest > 1 else 1, of="Repairs"), _highest)
     return []
+
+
+def _highest(score: ScoreProbe) -> Message:
+    return Message("detail", "up to {highest:g}", highest=score.highest)
 
 
 def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, masks: bool) -> list[Finding]:
@@ -205,9 +242,16 @@ def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, mas
     above = above_scores(thresholds, name)
     if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
         return []
-    what, fix = above
-    fix += f"; masks need no threshold: leave out {format_setting(name)}" * masks
-    return found_in(scores, "range", f"predictions {what}", fix, stops=True)
+    reason, advice = above
+    fix = as_message(advice)
+    if masks:
+        fix = Message(
+            "alternatives",
+            "{thresholds}; masks need no threshold: leave out {given}",
+            thresholds=fix,
+            given=Setting(name),
+        )
+    return found_in(scores, Message("range", "predictions {reason}", reason=reason), fix, stops=True)
 
 
 def _name_of_cuts(expected: ExpectedScores) -> str:
@@ -232,62 +276,109 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
     if not (stops or logits or beyond or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
-        what = f"some predictions range from 0 to 1, and others up to {highest:g}"
-        fix: Message | str = "save all predictions on one scale"
+        message = Message(
+            "range",
+            "some predictions range from 0 to 1, and others up to {highest:g}",
+            lowest=lowest,
+            highest=highest,
+        )
+        fix = Message("fix", "save all predictions on one scale")
     else:
-        what = f"float scores range from {lowest:g} to {highest:g}, {_why_range_matters(expected, logits=logits)}"
+        message = Message(
+            "range",
+            "float scores range from {lowest:g} to {highest:g}, {why}",
+            lowest=lowest,
+            highest=highest,
+            why=_why_range_matters(expected, logits=logits),
+        )
         fix = _into_unit_range(lowest, highest, expected)
-    return found_in(outside, "range", what, fix, lambda score: f"{score.lowest:g} to {score.highest:g}", stops=stops)
+    return found_in(outside, message, fix, _ends, stops=stops)
 
 
-def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) -> Message | str:
+def _ends(score: ScoreProbe) -> Message:
+    return Message("detail", "{lowest:g} to {highest:g}", lowest=score.lowest, highest=score.highest)
+
+
+def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) -> Message:
     """Say how floats come into [0, 1], and which thresholds fit them as they are or change with them."""
     if are_signed(lowest, highest):
-        fix = "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead"
-        return fix + f", or give {_format_cuts([2 * at - 1 for at in expected.at], expected)}" * bool(expected.at)
+        if not expected.at:
+            return Message("fix", "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead")
+        return Message(
+            "fix",
+            "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead, or give {cuts}",
+            cuts=_setting_of_cuts([2 * at - 1 for at in expected.at], expected),
+        )
     if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
-        return "save scores between 0 and 1: clip them, if resizing moved them beyond"
-    scale = how_to_scale(lowest, highest)
+        return Message("fix", "save scores between 0 and 1: clip them, if resizing moved them beyond")
+    fix = as_message(how_to_scale(lowest, highest))
     if lowest < 0 and expected.at and not are_of_shares(expected.at):
-        return scale + f"; after a sigmoid, {_format_cuts([1 / (1 + exp(-at)) for at in expected.at], expected)}"
-    return scale
+        return Message(
+            "fix",
+            "{scale}; after a sigmoid, {cuts}",
+            scale=fix,
+            cuts=_setting_of_cuts([1 / (1 + exp(-at)) for at in expected.at], expected),
+        )
+    return fix
 
 
-def _format_cuts(cuts: Sequence[float], expected: ExpectedScores) -> str:
-    """Write other thresholds as the given ones are written."""
+def _setting_of_cuts(cuts: Sequence[float], expected: ExpectedScores) -> Setting:
+    """Return other thresholds as the given ones are written."""
     rounded = [round(cut, 6) for cut in cuts]
     one = expected.cut and len(cuts) == 1
-    return format_setting(_name_of_cuts(expected), rounded[0] if one else rounded)
+    return Setting(_name_of_cuts(expected), rounded[0] if one else tuple(rounded))
 
 
-def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> str:
+def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> Message:
     if expected.unit_range:
-        return "but they must lie between 0 and 1"
+        return Message("not-shares", "but they must lie between 0 and 1")
     if are_of_shares(expected.at) and (expected.cut or not logits):
         several = len(expected.at) > 1
-        are_for = f"the thresholds {listed(expected.at)} are" if several else f"the threshold {expected.at[0]:g} is"
-        return f"{'like logits, ' * logits}but {are_for} for scores from 0 to 1"
+        return Message(
+            "other-thresholds",
+            "{like}but the {thresholds} {listed} {are} for scores from 0 to 1",
+            like="like logits, " if logits else "",
+            thresholds="thresholds" if several else "threshold",
+            listed=listed(expected.at),
+            at=expected.at,
+            are="are" if several else "is",
+        )
     if not logits:
-        return "but scores usually lie between 0 and 1"
+        return Message("unusual", "but scores usually lie between 0 and 1")
     if expected.stretched:
-        return "like logits; each map is stretched, which gives other metrics than a sigmoid"
-    return "like logits; thresholds are on that scale, and other metrics stay the same"
+        return Message("logits", "like logits; each map is stretched, which gives other metrics than a sigmoid")
+    return Message("logits", "like logits; thresholds are on that scale, and other metrics stay the same")
 
 
 def _not_finite(scores: Sequence[ScoreProbe], *, field: bool) -> list[Finding]:
     bad = [score for score in scores if score.not_finite]
-    what = f"{inspected(bad, len(scores), 'contain')} NaN or infinite scores"
-    fix = "write finite scores" + f", or leave those pixels out with {format_setting('field')}" * field
-    return found_in(bad, "not-finite", what, fix, lambda score: f"{score.not_finite} of them", stops=True)
+    message = Message(
+        "not-finite",
+        "{count:many prediction} of {total} inspected {count:verb contain} NaN or infinite scores",
+        count=len(bad),
+        total=len(scores),
+    )
+    fix = Message("fix", "write finite scores")
+    if field:
+        fix = Message("fix", "write finite scores, or leave those pixels out with {field}", field=Setting("field"))
+    return found_in(
+        bad, message, fix, lambda score: Message("detail", "{pixels} of them", pixels=score.not_finite), stops=True
+    )
 
 
 def _constant(scores: Sequence[ScoreProbe]) -> list[Finding]:
     flat = [score for score in scores if score.constant and score.share]
     zero = sum(score.highest == 0 for score in flat)
-    what = f"{inspected(flat, len(scores), 'are')} constant ({zero} all zero)"
-    what += ", although the ground truth has positives"
+    message = Message(
+        "constant",
+        "{count:many prediction} of {total} inspected {count:verb are} constant ({zero} all zero), although the ground "
+        "truth has positives",
+        count=len(flat),
+        total=len(scores),
+        zero=zero,
+    )
     fix = "check that these files are complete"
-    return found_in(flat, "constant", what, fix, lambda score: f"all {score.highest:g}")
+    return found_in(flat, message, fix, lambda score: Message("detail", "all {value:g}", value=score.highest))
 
 
 def _values(scores: Sequence[ScoreProbe]) -> list[float]:
@@ -302,14 +393,22 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool, as_masks: bool) ->
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     of_masks = masks and as_masks
-    scored = f"{'two' if masks else len(values)} {'values' if masks else 'scores'}"
-    what = f"predictions inspected contain only {scored} ({', '.join(f'{value:g}' for value in values)}), so "
-    what += "they are evaluated as masks" if of_masks else f"the curve has {points}"
-    fix = "save soft maps, before they are cut at a threshold"
-    if masks:
-        labels = f"for IoU, Dice and MCC of masks use {setting('segbench labels GT PRED', 'Labels()')}"
-        fix = f"{labels}; for curves and areas {fix}" if of_masks else f"{fix}; {labels}"
-    return found_in(scores, "few-levels", what, fix)
+    message = Message(
+        "few-levels",
+        "predictions inspected contain only {count} {noun} ({listed}), so {so}",
+        count="two" if masks else len(values),
+        noun="values" if masks else "scores",
+        listed=listed(values),
+        values=values,
+        so="they are evaluated as masks" if of_masks else f"the curve has {points}",
+    )
+    save = Message("fix", "save soft maps, before they are cut at a threshold")
+    labels = Message("fix", "for IoU, Dice and MCC of masks use {labels}", labels=LABELS)
+    if of_masks:
+        fix = Message("fix", "{labels}; for curves and areas {save}", labels=labels, save=save)
+    else:
+        fix = joined((save, labels) if masks else (save,))
+    return found_in(scores, message, fix)
 
 
 def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> list[Finding]:
@@ -318,13 +417,20 @@ def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> li
     middle, pixels = sum(score.middle for score in seen), sum(score.pixels for score in seen)
     if len(seen) < len(scores) or middle >= BETWEEN * pixels:
         return []
-    what = (
-        f"predictions look like masks saved as {seen[0].lossy}: only {100 * middle / pixels:.2g} % of the pixels are "
+    message = Message(
+        "jpeg-masks",
+        "predictions look like masks saved as {compression}: only {percent:.2g} % of the pixels are not near 0 or 255, "
+        "and levels near these are noise of the compression, not scores",
+        compression=seen[0].lossy,
+        percent=100 * middle / pixels,
     )
-    what += "not near 0 or 255, and levels near these are noise of the compression, not scores"
-    at_half = setting("segbench labels GT PRED --predicted-positive '>=128'", "Labels(predicted_positive='>=128')")
-    at_half = format_setting("thresholds", (0.5,)) if lines else at_half
-    return found_in(seen, "jpeg-masks", what, f"save masks as PNG, or evaluate them cut at half: {at_half}")
+    labels = Either("Labels(predicted_positive='>=128')", "segbench labels GT PRED --predicted-positive '>=128'")
+    fix = Message(
+        "fix",
+        "save masks as PNG, or evaluate them cut at half: {at_half}",
+        at_half=Setting("thresholds", (0.5,)) if lines else labels,
+    )
+    return found_in(seen, message, fix)
 
 
 def _masks_among_maps(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
@@ -334,9 +440,13 @@ def _masks_among_maps(scores: Sequence[ScoreProbe], expected: ExpectedScores) ->
     maps = [score for score in large if len(score.values) >= MOST_VALUES]
     if min(len(masks), len(maps)) < max(2, GROUP * len(scores)):
         return []
-    what = f"{len(masks)} of {many(len(scores), 'prediction')} are masks and the others soft maps, whose scores are "
-    what += "ranked together"
-    return found_in(masks, "masks-among-maps", what, "save soft maps of all images, or masks of all")
+    message = Message(
+        "masks-among-maps",
+        "{count} of {total:many prediction} are masks and the others soft maps, whose scores are ranked together",
+        count=len(masks),
+        total=len(scores),
+    )
+    return found_in(masks, message, "save soft maps of all images, or masks of all")
 
 
 def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
@@ -344,30 +454,46 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
     pixels, top = sum(score.pixels for score in scores), right + wrong
     if top < CLIPPED_SHARE * pixels or wrong < CLIPPED_WRONG * top or pixels < SMALL:
         return []
-    what = f"{100 * top / pixels:.0f} % of the pixels have the highest possible score, and "
-    what += f"{100 * wrong / top:.0f} % of these are negative: no threshold separates them"
+    message = Message(
+        "saturated",
+        "{percent:.0f} % of the pixels have the highest possible score, and {negative:.0f} % of these are negative: no "
+        "threshold separates them",
+        percent=100 * top / pixels,
+        negative=100 * wrong / top,
+    )
     fix = "if these predictions are of these images, and not mirrored or shifted, save scores before they are clipped, "
     fix += "as floats or divided by their maximum"
-    return found_in((score for score in scores if sum(score.top)), "saturated", what, fix)
+    return found_in((score for score in scores if sum(score.top)), message, fix)
 
 
 def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines, *, masks: bool) -> list[Finding]:
     """Find maps that should be suppressed, or that are suppressed again; masks have no ridges that could be kept."""
     share = median([score.blocks for score in scores] or [nan])
     if lines.suppression and share < THICK:
-        pixels = f"{100 * share:.0f} % of the pixels above the lowest score lie in blocks of 2 x 2 (median)"
-        what = f"maps are already thin: {pixels}, so suppression only takes pixels of the lines away"
-        fix = f"leave out {format_setting('nms')}"
+        message = Message(
+            "already-suppressed",
+            "maps are already thin: {percent:.0f} % of the pixels above the lowest score lie in blocks of 2 x 2 "
+            "(median), so suppression only takes pixels of the lines away",
+            percent=100 * share,
+        )
         thin = (score for score in scores if score.blocks < THICK)
-        return found_in(thin, "already-suppressed", what, fix, _in_blocks)
+        return found_in(thin, message, Message("fix", "leave out {given}", given=Setting("nms")), _in_blocks)
     if lines.suppressed or masks or not share >= THICK:
         return []
-    what = f"ridges are thick: {100 * share:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)"
-    nms = setting("segbench nms IN_DIR OUT_DIR", "segbench.nms")
-    fix = f"{format_setting('nms', (1, 5, 1.01))}, or {nms}, as is usual for network outputs"
+    message = Message(
+        "not-suppressed",
+        "ridges are thick: {percent:.0f} % of the strong pixels lie in blocks of 2 x 2 (median)",
+        percent=100 * share,
+    )
+    fix = Message(
+        "fix",
+        "{nms}, or {command}, as is usual for network outputs",
+        nms=Setting("nms", (1, 5, 1.01)),
+        command=Either("segbench.nms", "segbench nms IN_DIR OUT_DIR"),
+    )
     thick = (score for score in scores if score.blocks >= THICK)
-    return found_in(thick, "not-suppressed", what, fix, _in_blocks)
+    return found_in(thick, message, fix, _in_blocks)
 
 
-def _in_blocks(score: ScoreProbe) -> str:
-    return f"{100 * score.blocks:.0f} %"
+def _in_blocks(score: ScoreProbe) -> Message:
+    return Message("detail", "{percent:.0f} %", percent=100 * score.blocks)

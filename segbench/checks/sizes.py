@@ -12,9 +12,8 @@ import numpy as np
 from segbench.checks.findings import About, Finding, Place, finding, found_in
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
 from segbench.core.levels import are_wide
-from segbench.core.numbers import many, verb
+from segbench.core.messages import Either, Message, Setting, joined
 from segbench.core.sample import Reading, Side
 from segbench.loaders.decoded import Header, Role, Source, shown, size
 from segbench.loaders.pairing import SampleFiles
@@ -32,11 +31,25 @@ class Misfit(NamedTuple):
     shape: tuple[int, ...]
     expected: tuple[int, ...]
 
-    def __str__(self) -> str:
-        """Give both sizes."""
-        return f"{size(self.shape)}, expected {size(self.expected)}"
+    @property
+    def sizes(self) -> Message:
+        """Both sizes."""
+        return Message(
+            "detail",
+            "{size}, expected {expected_size}",
+            size=size(self.shape),
+            expected_size=size(self.expected),
+            shape=self.shape,
+            expected=self.expected,
+        )
 
 
+RENAME = Message(
+    "fix",
+    "compare images with their predictions, then rename the files, or list which belong together: {pairs}",
+    pairs=Setting("pairs"),
+)
+"""What to do where predictions seem to be of other images."""
 _EXCHANGED = 0.9
 """Share of the images whose size one side has as often as the other, from which images seem to be exchanged."""
 _FEW = 0.2
@@ -133,7 +146,14 @@ def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
     for path, _, header in headers[1:]:
         first, _, other = headers[0]
         if header.orientation != other.orientation:
-            yield Place(shown(path), f"EXIF orientation {header.orientation}, {other.orientation} in {shown(first)}")
+            detail = Message(
+                "detail",
+                "EXIF orientation {orientation}, {expected} in {other}",
+                orientation=header.orientation,
+                expected=other.orientation,
+                other=shown(first),
+            )
+            yield Place(shown(path), detail)
 
 
 def _sizes(image: str, headers: Sequence[tuple[Source, Role, Header]], reads: Reading) -> Iterable[Misfit]:
@@ -151,15 +171,6 @@ def _repaired(misfit: Misfit, repairs: Repairs) -> bool:
     return repairs.resize is not None or (repairs.crop and nearly(misfit.shape, misfit.expected))
 
 
-_SIZES = {
-    "size-transposed": ("have", "rows and columns swapped"),
-    "size-near": ("are", "a little larger or smaller"),
-    "size-factor": ("are", "larger or smaller by a whole factor"),
-    "size-ucm2": ("have", "the size of a ucm2, 2 h + 1 and 2 w + 1"),
-    "size-differs": ("have", "a different size"),
-}
-
-
 def size_findings(misfits: Sequence[Misfit], sizes: Sizes, total: int, *, soft: bool) -> list[Finding]:
     """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft.
 
@@ -169,13 +180,16 @@ def size_findings(misfits: Sequence[Misfit], sizes: Sizes, total: int, *, soft: 
     left = [misfit for misfit in misfits if misfit.file not in exchanged]
     groups = grouped((_kind(misfit.shape, misfit.expected), misfit) for misfit in left)
     found = [found for kind, group in groups.items() for found in _size_finding(kind, group, total, soft=soft)]
-    what = f"{len(exchanged)} predictions of {total} do not have the size of their ground truth but that of another "
-    what += "one: names seem to pair different images"
-    fix = "compare images with their predictions, then rename the files, or list which belong together: "
-    fix += format_setting("pairs")
+    message = Message(
+        "exchanged-images",
+        "{count} predictions of {total} do not have the size of their ground truth but that of another one: names seem "
+        "to pair different images",
+        count=len(exchanged),
+        total=total,
+    )
     lost = [misfit.image for misfit in misfits if misfit.file in exchanged]
-    places = [Place(file, str(one)) for file, one in exchanged.items()]
-    return [*finding("exchanged-images", what, fix, places, about="names", images=lost), *found]
+    places = [Place(file, one.sizes) for file, one in exchanged.items()]
+    return [*finding(message, RENAME, places, side="names", images=lost), *found]
 
 
 def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
@@ -190,22 +204,54 @@ def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
 
 
 def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
-    roles = Counter(misfit.role for misfit in group)
-    files = " and ".join(many(count, {"field": "mask"}.get(role, role)) for role, count in roles.items())
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
-    fix = str(how_to_fix(first.shape, first.expected, soft=soft)) if first else HINT
-    images = dict.fromkeys(misfit.image for misfit in group)
-    plural, looks = _SIZES[kind]
-    what = f"{files} {verb(len(group), plural)} {looks} ({len(images)} of {many(total, 'image')})"
-    about: About = "prediction" if first else "ground truth"
-    return found_in(group, kind, what, fix, Misfit.__str__, about=about, stops=True)
+    fix = how_to_fix(first.shape, first.expected, soft=soft) if first else HINT
+    side: About = "prediction" if first else "ground truth"
+    message = _size_message(kind, group)
+    message += Message(
+        "images",
+        " ({images} of {total:many image})",
+        images=len({misfit.image for misfit in group}),
+        total=total,
+    )
+    return found_in(group, message, fix, lambda misfit: misfit.sizes, side=side, stops=True)
+
+
+def _size_message(kind: str, group: Sequence[Misfit]) -> Message:
+    """Say of files what their sizes look like."""
+    roles = Counter(misfit.role for misfit in group)
+    nouns = {
+        "ground truth": Message("files", "{count:many ground truth}", count=roles["ground truth"]),
+        "field": Message("files", "{count:many mask}", count=roles["field"]),
+        "prediction": Message("files", "{count:many prediction}", count=roles["prediction"]),
+    }
+    files, count = joined([nouns[role] for role in roles], " and "), len(group)
+    if kind == "size-transposed":
+        return Message(
+            "size-transposed", "{files} {count:verb have} rows and columns swapped", files=files, count=count
+        )
+    if kind == "size-near":
+        return Message("size-near", "{files} {count:verb are} a little larger or smaller", files=files, count=count)
+    if kind == "size-factor":
+        return Message(
+            "size-factor", "{files} {count:verb are} larger or smaller by a whole factor", files=files, count=count
+        )
+    if kind == "size-ucm2":
+        return Message(
+            "size-ucm2", "{files} {count:verb have} the size of a ucm2, 2 h + 1 and 2 w + 1", files=files, count=count
+        )
+    return Message("size-differs", "{files} {count:verb have} a different size", files=files, count=count)
 
 
 def orientation_findings(turned: Sequence[Place]) -> list[Finding]:
     """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
-    what = f"EXIF orientation differs within an image ({many(len(turned), 'file')}); it is not applied"
+    message = Message(
+        "orientation",
+        "EXIF orientation differs within an image ({count:many file}); it is not applied",
+        count=len(turned),
+    )
     fix = "where stored pixels do not match, apply it: PIL.ImageOps.exif_transpose, mogrify -auto-orient"
-    return finding("orientation", what, fix, turned)
+    return finding(message, fix, turned)
 
 
 def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
@@ -214,14 +260,24 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     by_type = grouped((dtype, path) for path, dtype in known.items())
     wide = {name: paths for name, paths in by_type.items() if are_wide(np.dtype(name))}
     paths = [path for group in wide.values() for path in group]
-    scales = ", ".join(f"{name}: value / {np.iinfo(name).max}" for name in wide)
-    what = f"{many(len(paths), 'prediction')} of a wide integer type {verb(len(paths), 'are')} read as levels "
-    what += f"({scales})"
-    fix = f"{setting('--scale N', 'repairs=Repairs(scale=N)')} if N is the largest score, or save scores as floats"
-    found = finding("wide-integers", what, fix, (Place(shown(path)) for path in paths))
+    message = Message(
+        "wide-integers",
+        "{count:many prediction} of a wide integer type {count:verb are} read as levels ({scales})",
+        count=len(paths),
+        scales=[f"{name}: value / {np.iinfo(name).max}" for name in wide],
+    )
+    fix = Message(
+        "fix",
+        "{scale} if N is the largest score, or save scores as floats",
+        scale=Either("repairs=Repairs(scale=N)", "--scale N"),
+    )
+    found = finding(message, fix, (Place(shown(path)) for path in paths))
     if len({name.startswith("float") for name in by_type}) > 1:
-        counts = ", ".join(f"{len(paths)} {name}" for name, paths in sorted(by_type.items()))
-        what = f"some predictions are floats, and others levels, which are divided ({counts})"
+        message = Message(
+            "mixed-types",
+            "some predictions are floats, and others levels, which are divided ({counts})",
+            counts=[f"{len(paths)} {name}" for name, paths in sorted(by_type.items())],
+        )
         places = (Place(shown(path)) for path in min(by_type.values(), key=len))
-        found += finding("mixed-types", what, "save all predictions in one type", places)
+        found += finding(message, "save all predictions in one type", places)
     return found

@@ -8,14 +8,13 @@ from statistics import fmean
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, finding, found_in, inspected
+from segbench.checks.findings import Finding, Place, finding, found_in, holding
 from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe, UncountedError
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting
-from segbench.core.messages import NOTHING, Message
-from segbench.core.numbers import many, verb, written
+from segbench.core.messages import NOTHING, Message, Setting, as_message
+from segbench.core.numbers import written
 from segbench.protocols.annotators import take_one
 from segbench.protocols.label_rules import (
     BOTH_SIDES,
@@ -46,7 +45,7 @@ ONE_SIDED = "no-positives"
 _MOST_OF_MASKS = 4
 """Masks hold two values, for instance 0 and 1 in some files and 0 and 255 in others, and perhaps one for the unsure."""
 
-_found = partial(found_in, about="ground truth")
+_found = partial(found_in, side="ground truth")
 
 
 def truth_findings(
@@ -57,7 +56,7 @@ def truth_findings(
     `left_out_by` are the options that leave pixels out, as they were given.
     """
     lines = expected.lines
-    values = [*_photographs(probes, expected), *_values(probes, expected, lines)]
+    values = [*_photographs(probes, expected), *_values(probes, expected)]
     by_set = expected.rule is None and not lines and not expected.nonzero
     of_set = [] if values else _one_set(probes, total, by_set=by_set, left_out_by=left_out_by)
     drawn = _lines(probes, thinned=lines.thinned) if lines else []
@@ -97,16 +96,15 @@ def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
     return values[-1] in rule.values or (highest and not below)
 
 
-def _values(probes: Sequence[Probe], expected: Expected, lines: ExpectedLines | None) -> list[Finding]:
+def _values(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     plain = [probe for probe in probes if not any(truth.file in probe.coloured for truth in probe.truths)]
     truths = [truth for probe in plain for truth in probe.truths]
     kinds = grouped((_kind(truth, expected), truth) for truth in truths)
     found: list[Finding] = []
     for kind, group in kinds.items():
         if kind:
-            meaning, fix = _meaning(kind, group, expected, lines, truths)
-            what = f"{inspected(group, len(probes), 'contain', 'ground truth')} {meaning}"
-            found += _found(group, kind, what, fix, _held, stops=expected.rule is None or expected.implied)
+            message, fix = _meaning(kind, group, expected, truths, len(probes))
+            found += _found(group, message, fix, _held, stops=expected.rule is None or expected.implied)
     return found
 
 
@@ -118,67 +116,181 @@ def _photographs(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
         for truth in probe.truths
         if truth.file in probe.coloured and len(truth.values) >= MOST_VALUES and not expected.rule
     ]
-    what = f"{inspected(pictures, len(probes), 'have', 'ground truth')} many colours, as photographs have"
-    fix = "give the masks: their folder, or a pattern that fits these alone, such as "
-    fix += format_setting("gt_pattern", "*_mask")
-    return _found(pictures, "photographs", what, fix, stops=True)
+    message = Message(
+        "photographs",
+        "{count:many ground truth} of {total} inspected {count:verb have} many colours, as photographs have",
+        count=len(pictures),
+        total=len(probes),
+    )
+    fix = Message(
+        "fix",
+        "give the masks: their folder, or a pattern that fits these alone, such as {pattern}",
+        pattern=Setting("gt_pattern", "*_mask"),
+    )
+    return _found(pictures, message, fix, stops=True)
 
 
-def _held(truth: TruthProbe) -> str:
-    return listed(truth.values)
+def _held(truth: TruthProbe) -> Message:
+    return holding(truth.values)
 
 
 def _meaning(
     kind: str,
     group: Sequence[TruthProbe],
     expected: Expected,
-    lines: ExpectedLines | None,
     truths: Sequence[TruthProbe],
-) -> tuple[str, Message | str]:
+    total: int,
+) -> tuple[Message, Message]:
     """Say what the values of some ground truths are, and which settings say how they count, given all."""
-    examples = group[0].values
     if kind == "grey-ground-truth":
         lossy = all(truth.lossy for truth in group)
-        what = "more than two grey levels" + f", as {group[0].lossy} leaves them" * lossy
-        return what, grey_levels_positive(examples, lossy=lossy)
+        message = Message(
+            "grey-ground-truth",
+            "{count:many ground truth} of {total} inspected {count:verb contain} more than two grey levels{leaving}",
+            count=len(group),
+            total=total,
+            leaving=f", as {group[0].lossy} leaves them" if lossy else "",
+        )
+        return message, as_message(grey_levels_positive(group[0].values, lossy=lossy))
     if kind == "nodata":
-        nodata, others = group[0].nodata, [value for value in examples if value not in group[0].nodata]
-        fix = format_setting("void", sorted({*nodata, *(expected.void or ())}))
-        if not expected.rule and len(others) > 2:
-            fix += f" and {format_setting('positive', others[-1])}, or whichever labels are positive"
-        return f"labels and the value {written(nodata)}, which the files declare as no data (GDAL_NODATA)", fix
+        return _nodata(group, expected, total)
     if kind == "labels":
-        lowest = min(value for value in examples if value != UNLABELLED)
-        fix = f"{format_setting('positive', examples[-1])}, or {all_but(lowest)}, or whichever labels are positive"
-        return "several labels", f"{format_setting('label_maps', True)} for their borders, or {fix}" if lines else fix
+        message = Message(
+            "labels",
+            "{count:many ground truth} of {total} inspected {count:verb contain} several labels",
+            count=len(group),
+            total=total,
+        )
+        return message, _positive_of_labels(group[0].values, expected.lines)
+    return _void(group, expected, truths, total)
+
+
+def _nodata(group: Sequence[TruthProbe], expected: Expected, total: int) -> tuple[Message, Message]:
+    """Say that ground truths hold a value that they declare as no data."""
+    nodata, others = group[0].nodata, [value for value in group[0].values if value not in group[0].nodata]
+    message = Message(
+        "nodata",
+        "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {written}, which the "
+        "files declare as no data (GDAL_NODATA)",
+        count=len(group),
+        total=total,
+        written=written(nodata),
+        nodata=nodata,
+    )
+    fix = Message("fix", "{void}", void=Setting("void", tuple(sorted({*nodata, *(expected.void or ())}))))
+    if not expected.rule and len(others) > 2:
+        fix = _and_positive(fix, others[-1])
+    return message, fix
+
+
+def _and_positive(fix: Message, label: float) -> Message:
+    """Add to advice that several labels remain."""
+    return Message(
+        "fix",
+        "{fix} and {positive}, or whichever labels are positive",
+        fix=fix,
+        positive=Setting("positive", label),
+    )
+
+
+def _positive_of_labels(values: Sequence[float], lines: ExpectedLines | None) -> Message:
+    """Say which of several labels may be positive."""
+    lowest = min(value for value in values if value != UNLABELLED)
+    settings = {"positive": Setting("positive", values[-1]), "all_but": all_but(lowest)}
+    if not lines:
+        return Message("alternatives", "{positive}, or {all_but}, or whichever labels are positive", **settings)
+    return Message(
+        "alternatives",
+        "{label_maps} for their borders, or {positive}, or {all_but}, or whichever labels are positive",
+        label_maps=Setting("label_maps", True),
+        **settings,
+    )
+
+
+def _void(
+    group: Sequence[TruthProbe],
+    expected: Expected,
+    truths: Sequence[TruthProbe],
+    total: int,
+) -> tuple[Message, Message]:
+    """Say that ground truths hold a value that may be void, and how it counts."""
+    examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
     masks = [truth for truth in truths if set(truth.values).difference((0,)) == {void}]
     if len(masks) > len(group):
-        what = (
-            f"labels and the value {void:g}, which is all that {many(len(masks), 'other')} {verb(len(masks), 'have')}"
+        message = Message(
+            "void",
+            "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {value:g}, which "
+            "is all that {others:many other} {others:verb have} beside 0",
+            count=len(group),
+            total=total,
+            value=void,
+            others=len(masks),
         )
-        others = [value for value in rest if value]
-        positive = f"{format_setting('positive', void)} if {listed(others)} {verb(len(others), 'are')} negative here"
-        fix = f"save these as the other masks are, or {positive}"
-        fix += "" if lines else f", or {format_setting('void', (void,))} if {void:g} is void in all masks"
-        return f"{what} beside 0", fix
-    fix = format_setting("positive", rest[-1]) if lines else format_setting("void", (void,))
-    if not lines and not expected.rule and len(rest) > 2:
-        fix += f" and {format_setting('positive', rest[-1])}, or whichever labels are positive"
-    elif not lines and examples[-1] != void:
-        fix += f" if {void:g} is void, or {format_setting('positive', written(examples[1:]))} if it is positive"
-    return f"labels and the value {void:g}, which is not declared void", fix
+        return message, _void_of_masks(void, [value for value in rest if value], expected.lines)
+    message = Message(
+        "void",
+        "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {value:g}, which is "
+        "not declared void",
+        count=len(group),
+        total=total,
+        value=void,
+    )
+    if expected.lines:
+        return message, as_message(Setting("positive", rest[-1]))
+    if not expected.rule and len(rest) > 2:
+        return message, _and_positive(as_message(Setting("void", (void,))), rest[-1])
+    if examples[-1] == void:
+        return message, as_message(Setting("void", (void,)))
+    fix = Message(
+        "alternatives",
+        "{void} if {value:g} is void, or {positive} if it is positive",
+        void=Setting("void", (void,)),
+        value=void,
+        positive=Setting("positive", written(examples[1:])),
+    )
+    return message, fix
+
+
+def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | None) -> Message:
+    """Say how a value counts that is positive in most masks, and beside other values in some."""
+    positive = Message(
+        "fix",
+        "{positive} if {others} {count:verb are} negative here",
+        positive=Setting("positive", void),
+        others=listed(others),
+        count=len(others),
+    )
+    if lines:
+        return Message("fix", "save these as the other masks are, or {positive}", positive=positive)
+    return Message(
+        "alternatives",
+        "save these as the other masks are, or {positive}, or {void} if {value:g} is void in all masks",
+        positive=positive,
+        void=Setting("void", (void,)),
+        value=void,
+    )
 
 
 def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
     several = [probe for probe in probes if len(probe.truths) > 1 and expected.one_annotator]
-    what = f"{inspected(several, len(probes), 'have', 'image')} several annotators"
-    fix = f"{format_setting('annotators', 'majority')}, any, all or each; or " * expected.several_ruled + take_one()
-    places = [Place(probe.image, many(len(probe.truths), "annotator")) for probe in several]
+    message = Message(
+        "annotators",
+        "{count:many image} of {total} inspected {count:verb have} several annotators",
+        count=len(several),
+        total=len(probes),
+    )
+    one = as_message(take_one())
+    rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
+    fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=one) if expected.several_ruled else one
+    places = [
+        Place(probe.image, Message("detail", "{annotators:many annotator}", annotators=len(probe.truths)))
+        for probe in several
+    ]
     images = [probe.image for probe in several]
     whole = bool(several) and len(several) == total
-    return finding("annotators", what, fix, places, about="ground truth", images=images, whole=whole)
+    return finding(message, fix, places, side="ground truth", images=images, whole=whole)
 
 
 def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: Message) -> list[Finding]:
@@ -187,34 +299,53 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: 
     pairs = grouped((truth.values, truth) for truth in truths)
     together = sorted({value for values in pairs for value in values})
     if by_set and len(together) > 2:
-        what = f"masks do not agree on their two values: {listed(together)} across the set"
-        half, rarest = format_setting("positive", f">={together[1]:g}"), min(pairs.values(), key=len)
-        return _found(rarest, "mixed-ground-truth", what, half, _held, whole=True)
+        message = Message(
+            "mixed-ground-truth",
+            "masks do not agree on their two values: {listed} across the set",
+            listed=listed(together),
+            values=together,
+        )
+        rarest = min(pairs.values(), key=len)
+        return _found(rarest, message, Setting("positive", f">={together[1]:g}"), _held, whole=True)
     unsettled = by_set and len(together) == 1
     sides = {"positive": 0, "negative": 1}
     one_sided = [side for side, share in sides.items() if all(truth.positive_share == share for truth in truths)]
     if not unsettled and not one_sided:
         return []
     lacking = "positive" if unsettled else one_sided[0]
-    which = "a value that occurs" if lacking == "positive" else "some of the values that occur"
-    fix: Message | str = f"{format_setting('positive')} with {which}: {listed(together)}"
-    message = f"no pixel is {lacking} in the {many(len(probes), 'image')} inspected"
-    if len(together) == 1:
-        fix = BOTH_SIDES
-        if any(truth.ignored for truth in truths):
-            fix = left_out(left_out_by) or BOTH_SIDES
-            message += f": nothing but {together[0]:g} is left"
-    whole = unsettled and len(probes) == total
-    return _found(truths, ONE_SIDED, message, fix, _held, whole=whole)
+    alone = len(together) == 1
+    left = alone and any(truth.ignored for truth in truths)
+    message = Message(
+        "no-positives",
+        "no pixel is {lacking} in the {count:many image} inspected{left}",
+        lacking=lacking,
+        count=len(probes),
+        left=f": nothing but {together[0]:g} is left" if left else "",
+        values=together,
+    )
+    fix = Message(
+        "fix",
+        "{positive} with {which}: {listed}",
+        positive=Setting("positive"),
+        which="a value that occurs" if lacking == "positive" else "some of the values that occur",
+        listed=listed(together),
+    )
+    if alone:
+        fix = as_message((left_out(left_out_by) if left else "") or BOTH_SIDES)
+    return _found(truths, message, fix, _held, whole=unsettled and len(probes) == total)
 
 
 def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     bad = [truth for probe in probes for truth in probe.truths if truth.nan]
-    what = f"{many(len(bad), 'ground truth')} {verb(len(bad), 'contain')} NaN"
-    fix = "give these pixels a value"
+    message = Message("nan-ground-truth", "{count:many ground truth} {count:verb contain} NaN", count=len(bad))
+    fix = Message("fix", "give these pixels a value")
     if expected.void is not None:
-        fix += f"; if they do not count, one that is void: {format_setting('void')}"
-    return _found(bad, "nan-ground-truth", what, fix, lambda truth: f"{truth.nan} NaN", stops=True)
+        fix = Message(
+            "fix",
+            "give these pixels a value; if they do not count, one that is void: {void}",
+            void=Setting("void"),
+        )
+    return _found(bad, message, fix, lambda truth: Message("detail", "{pixels} NaN", pixels=truth.nan), stops=True)
 
 
 def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
@@ -223,29 +354,48 @@ def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
     if 2 * len(white) > len(truths):
         share = sorted(truth.positive_share for truth in white)[len(white) // 2]
-        what = f"{100 * share:.0f} % of the ground truth is boundary, as in black lines on white"
-        fix = format_setting("positive", 0)
-        return _found(white, "inverted-ground-truth", what, fix, lambda truth: f"{100 * truth.positive_share:.0f} %")
+        message = Message(
+            "inverted-ground-truth",
+            "{percent:.0f} % of the ground truth is boundary, as in black lines on white",
+            percent=100 * share,
+        )
+        return _found(white, message, Setting("positive", 0), _share_of_lines)
     if thinned and 2 * len(thick) > len(truths):
-        what = "ground-truth lines are wider than a pixel, or filled, but predictions are thinned: even a perfect one "
-        what += "has a low recall"
-        filled = f"{format_setting('label_maps', True)} for the borders of filled areas"
-        fix = f"{format_setting('thin_ground_truth', True)} for lines; {filled}"
-        detail = "{:.0f} thick places per 100 pixels".format
-        return _found(thick, "thick-ground-truth", what, fix, lambda truth: detail(100 * truth.thick))
+        message = Message(
+            "thick-ground-truth",
+            "ground-truth lines are wider than a pixel, or filled, but predictions are thinned: even a perfect one has "
+            "a low recall",
+        )
+        fix = Message(
+            "alternatives",
+            "{thin} for lines; {label_maps} for the borders of filled areas",
+            thin=Setting("thin_ground_truth", True),
+            label_maps=Setting("label_maps", True),
+        )
+        return _found(thick, message, fix, _thick_places)
     return []
 
 
-def rule_for_other_side(probes: Sequence[Probe], expected: Expected) -> str:
-    """Give the setting under which the other side of the ground truth is positive; empty unless these are masks."""
+def _share_of_lines(truth: TruthProbe) -> Message:
+    return Message("detail", "{percent:.0f} %", percent=100 * truth.positive_share)
+
+
+def _thick_places(truth: TruthProbe) -> Message:
+    return Message("detail", "{thick:.0f} thick places per 100 pixels", thick=100 * truth.thick)
+
+
+def rule_for_other_side(probes: Sequence[Probe], expected: Expected) -> Setting | None:
+    """Return the setting under which the other side of the ground truth is positive; None unless these are masks."""
     values = sorted({value for probe in probes for truth in probe.truths for value in truth.values})
     if not 2 <= len(values) <= _MOST_OF_MASKS and (expected.rule is None or expected.rule.comparison == "="):
-        return ""
+        return None
     rule = expected.rule or LabelRule("=", tuple(values[1:]))
-    return format_setting("positive", rule.other_side(values))
+    return Setting("positive", rule.other_side(values))
 
 
-_EXCHANGED = "the folders look swapped: the first contains soft maps, the second two-valued images"
+_EXCHANGED = Message(
+    "exchanged", "the folders look swapped: the first contains soft maps, the second two-valued images"
+)
 
 
 def refused_exchange_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
@@ -255,10 +405,9 @@ def refused_exchange_findings(failures: Mapping[str, DataError], total: int) -> 
     if 2 * len(exchanged) <= total or any(error.exchanged is False for error in refused.values()):
         return []
     hint = next(iter(exchanged.values())).hint
-    hint = hint.values["behind"] if hint.kind == "perhaps-swapped" else hint
-    fix = f"{ORDER}; or, if they are in order, {hint}"
-    places = [Place(error.path, str(error.what)) for error in exchanged.values()]
-    return finding("exchanged", _EXCHANGED, fix, places, about="names", images=refused)
+    fix = Message("fix", "{order}; or, if they are in order, {hint}", order=ORDER, hint=hint.values.get("behind", hint))
+    places = [Place(error.path, error.what) for error in exchanged.values()]
+    return finding(_EXCHANGED, fix, places, side="names", images=refused)
 
 
 def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expected: Expected) -> list[Finding]:
@@ -271,12 +420,18 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
     levels = [len(one.values) >= MOST_VALUES for probe in probes for one in probe.truths]
     soft = expected.unnamed_rule and any(one.between > SOFT for probe in probes for one in probe.truths)
     between = fmean(one.between for probe in probes for one in probe.truths) if levels else 0.0
-    grey = [one for one in found if one.key == "grey-ground-truth"] if between > HALOS and all(levels) else []
+    grey = [one for one in found if one.kind == "grey-ground-truth"] if between > HALOS and all(levels) else []
     if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(probes):
         return []
-    places = [Place(score.file, listed(score.values)) for score in masks]
-    fix = ORDER
-    if grey:
-        blurred = f"are masks with blurred edges, {grey[0].fix}"
-        fix += f"; or, if the first {blurred if between <= SOFT else f'number objects, {all_but(0)}'}"
-    return finding("exchanged", _EXCHANGED, fix, places, about="names", images=[probe.image for probe in probes])
+    places = [Place(score.file, holding(score.values)) for score in masks]
+    fix = as_message(ORDER)
+    if grey and between <= SOFT:
+        fix = Message(
+            "fix",
+            "{order}; or, if the first are masks with blurred edges, {positive}",
+            order=ORDER,
+            positive=grey[0].fix,
+        )
+    elif grey:
+        fix = Message("fix", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0))
+    return finding(_EXCHANGED, fix, places, side="names", images=[probe.image for probe in probes])

@@ -19,7 +19,7 @@ from segbench.cli.options import Group, group, protocol_group
 from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
 from segbench.cli.selection import Leveled, joined_if_alike, tell
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import option_of
+from segbench.core.messages import Message, Setting, option_of
 from segbench.core.options import option
 
 if TYPE_CHECKING:
@@ -154,7 +154,13 @@ def count(*, data: Data, protocol: Protocol, run: Run) -> None:
     from segbench.loaders.listing import listed_once
 
     if run.per_class and protocol.capability(Divided) is None:
-        raise ArgumentError("--per-class prints what --classes names; add --classes 0-18")
+        raise ArgumentError(
+            Message(
+                "needs-classes",
+                "--per-class prints what --classes names; add {setting}",
+                setting=Setting("classes", "0-18"),
+            )
+        )
     if run.output is not None:
         from segbench.aggregator.store import require_results_name
 
@@ -203,7 +209,13 @@ def quick_check(pairings: Mapping[MethodRun, Pairing], protocol: Protocol, repai
     }
     if refused:
         places = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
-        raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
+        what = Message(
+            "check-failed",
+            "{refusal}",
+            refusal=refusal(reports),
+            findings=[finding.kind for report in reports for finding in report.errors],
+        )
+        raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), what)
     tell(*warnings_of(reports))
 
 

@@ -16,6 +16,7 @@ import click
 from segbench._version import __version__
 from segbench.cli.command import Command, Group, Listed, flag
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.protocols.registry import verbs
 
 if TYPE_CHECKING:
@@ -202,7 +203,14 @@ def _begin_check(args: list[str]) -> list[str]:
         return args
     close = nearest([name.lower()], [*known]).get(name.lower())
     if close and not Path(name).exists():
-        raise ArgumentError(f"no protocol or preset is called {name!r}, and no folder; did you mean {close}?")
+        raise ArgumentError(
+            Message(
+                "unknown-command",
+                "no protocol or preset is called {name!r}, and no folder; did you mean {close}?",
+                name=name,
+                close=close,
+            )
+        )
     return [_DEFAULT_VERB, *args]
 
 
@@ -233,7 +241,13 @@ def _completion(context: click.Context) -> str:
 
     found = get_completion_class(_shell())
     if found is None:
-        raise ArgumentError(f"no completion is known for the shell {_shell()!r}; set SHELL to bash, zsh or fish")
+        raise ArgumentError(
+            Message(
+                "unknown-shell",
+                "no completion is known for the shell {shell!r}; set SHELL to bash, zsh or fish",
+                shell=_shell(),
+            )
+        )
     return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
 
 

@@ -16,6 +16,7 @@ import click
 from segbench.cli.command import Stopped
 from segbench.cli.printing import Progress, progress_of
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many, of_all
 from segbench.core.options import option
@@ -56,7 +57,12 @@ class Workers(Jobs):
 
     def __post_init__(self) -> None:
         if self.dask is not None and self.jobs is not None:
-            raise ArgumentError("-j is for workers on this machine; those of a Dask cluster are started with it")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "-j is for workers on this machine; those of a Dask cluster are started with it",
+                )
+            )
 
     @contextmanager
     def open(self, samples: Sequence[Source], images: int) -> Iterator[Executor | None]:
@@ -84,7 +90,12 @@ def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
     standard, as_predicted = evaluated.crisp_pair()
     if standard == as_predicted:
         raise ArgumentError(
-            "--crisp compares with suppression or thinning: give --nms 1,5,1.01, or leave out --no-thin"
+            Message(
+                "nothing-to-compare",
+                "--crisp compares with suppression or thinning: give {nms}, or leave out {thin}",
+                nms=Setting("nms", (1, 5, 1.01)),
+                thin=Setting("thin", False),
+            )
         )
     return {"": standard, ", as predicted": as_predicted}
 
@@ -182,7 +193,13 @@ def thresholds_of(
     from segbench.core.capabilities import Pooling
 
     if protocol.capability(Pooling) is None:
-        raise ArgumentError("a tuning set gives thresholds of scores, which only the pixels protocol takes")
+        raise ArgumentError(
+            Message(
+                "not-of-protocol",
+                "a tuning set gives thresholds of scores, which only the pixels protocol takes",
+                protocol=protocol.name,
+            )
+        )
     settings = protocol.settings_as_text | repairs.signature_fields()
     of_set = {"field", "subset", "missing", *protocol.measuring_settings()}  # a tuning set may be any images
     settings = without_selection(settings, *of_set)
@@ -194,10 +211,14 @@ def thresholds_of(
     }
     missing = [method for method in pairings if method not in runs]
     if missing:
-        found = ", ".join(map(str, runs)) or "none"
         raise ArgumentError(
-            f"{results} holds no run of {', '.join(map(str, missing))} under the settings of this one "
-            f"(with them: {found}); "
-            "name methods as there, as in NAME=FOLDER, and tune with the same options, --field among them"
+            Message(
+                "no-tuning-run",
+                "{path} holds no run of {missing} under the settings of this one (with them: {found}); "
+                "name methods as there, as in NAME=FOLDER, and tune with the same options, --field among them",
+                path=str(results),
+                missing=list(map(str, missing)),
+                found=list(map(str, runs)) or ["none"],
+            )
         )
     return {method: tuned_thresholds(runs[method]) for method in pairings}

@@ -14,7 +14,7 @@ from segbench.cli.measuring import Belonging, say_units
 from segbench.cli.methods import method_places
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import option_of
+from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import MethodRun
 from segbench.core.options import option
 
@@ -178,7 +178,13 @@ class Data(Belonging):
         if self.group is None or by_category:
             return pairing
         if found is None:
-            raise ArgumentError(f"--group {self.group} needs groups, and --group-by none takes them away; leave it out")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "{given} needs groups, and --group-by none takes them away; leave it out",
+                    given=Setting("group", self.group),
+                )
+            )
         chosen, total = found.require(self.group), pairing.total or len(pairing.files)
         files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
         images = replace(pairing.inputs, images=tuple(each.name for each in files))
@@ -197,10 +203,18 @@ class Data(Belonging):
             beside = Inputs(ground_truth=self.ground_truth or "", field=self.field, **patterns).beside_list()
             named = ["GT and PRED" if name == "ground_truth" else option_of(name) for name in beside]
             if beside:
-                or_preset = " and --preset" if self.preset else ""
-                raise ArgumentError(f"--pairs names all files; leave out {', '.join(named)}{or_preset}")
+                raise ArgumentError(
+                    Message(
+                        "beside-pairs",
+                        "--pairs names all files; leave out {beside}{or_preset}",
+                        beside=named,
+                        or_preset=" and --preset" if self.preset else "",
+                    )
+                )
         elif self.ground_truth is None or not self.prediction:
-            raise ArgumentError("give GT and PRED, or a list of files with --pairs")
+            raise ArgumentError(
+                Message("no-files", "give GT and PRED, or a list of files with {pairs}", pairs=Setting("pairs", None))
+            )
         places = method_places(self.prediction)
         ground_truth, field, categories = self.ground_truth, self.field, dict[str, Path]()
         preset = None if self.preset is None or ground_truth is None else load_preset(self.preset)
@@ -208,7 +222,13 @@ class Data(Belonging):
             ground_truth, field, categories = self._placed(preset)
         elif field is None and self.field_pattern != "*" and self.preset is None:
             Pattern.parse(self.field_pattern, "field_pattern")
-            raise ArgumentError("--field-pattern says how masks are named; name their folder with --field")
+            raise ArgumentError(
+                Message(
+                    "no-field-folder",
+                    "--field-pattern says how masks are named; name their folder with {field}",
+                    field=Setting("field", None),
+                )
+            )
         given = self.images
         names = given if given is None or given.endswith(".txt") or os.path.exists(given) else given.split(",")  # noqa: PTH110  a str is enough
         where = Inputs(
@@ -242,14 +262,26 @@ class Data(Belonging):
         root = Path(place)
         if is_archive(place) and not root.is_dir():
             raise ArgumentError(
-                f"a preset finds ground truth below a folder on disk, and {place} is an archive; "
-                f"name the ground truth itself and type the options (segbench run {preset.name} --info)"
+                Message(
+                    "archive",
+                    "a preset finds ground truth below a folder on disk, and {path} is an archive; "
+                    "name the ground truth itself and type the options (segbench run {preset} --info)",
+                    path=place,
+                    preset=preset.name,
+                )
             )
         categories = categories_of(preset, root)
         if categories and self.group is not None and self.group_by is None:
             if self.group not in categories:
-                known = ", ".join(categories)
-                raise ArgumentError(f"--group {self.group}: {root} has no such category; it has {known}")
+                raise ArgumentError(
+                    Message(
+                        "no-such-part",
+                        "{given}: {path} has no such category; it has {known}",
+                        given=Setting("group", self.group),
+                        path=str(root),
+                        known=list(categories),
+                    )
+                )
             categories = {self.group: categories[self.group]}
         if categories:
             click.echo(f"{preset.title}: {', '.join(categories)} in {root}", err=True)
@@ -280,12 +312,22 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
     """Give a preset's options as defaults of a verb, of whose parameters it takes the `names`."""
     if verb not in preset.protocols:
         raise ArgumentError(
-            f"the preset {preset.name} is for {', '.join(preset.protocols)}, not for {verb}; "
-            f"run: segbench run {preset.name} ROOT PRED"
+            Message(
+                "other-protocol",
+                "the preset {preset} is for {protocols}, not for {protocol}; run: segbench run {preset} ROOT PRED",
+                preset=preset.name,
+                protocols=list(preset.protocols),
+                protocol=verb,
+            )
         )
     known = {name for each in preset.protocols for name in names(each)}
     strange = [option for option in preset.options if option not in known]
     if strange:
-        what = f"[options] holds {', '.join(strange)}, which is not an option of segbench {preset.protocols[0]}"
+        what = Message(
+            "unknown-option",
+            "[options] holds {options}, which is not an option of segbench {protocol}",
+            options=strange,
+            protocol=preset.protocols[0],
+        )
         raise DataError(preset.name, what, f"see: segbench {preset.protocols[0]} --help")
     return {name: value if isinstance(value, bool) else str(value) for name, value in preset.options.items()}

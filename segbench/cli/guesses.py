@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from segbench.cli.options import required
 from segbench.core.errors import ArgumentError
 from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.options import options_of
 from segbench.protocols.guesses import measured_by
@@ -75,43 +75,61 @@ def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collec
     meant |= {plain(key): {key: None} for key in known}
     unknown = [name for name in typed if len(meant.get(plain(name), ())) != 1]
     if unknown:
-        advice = "; ".join(dict.fromkeys(_metric_meant(name, meant) for name in unknown))
-        held = f"this table has {first_names([*known], _LISTED)}"
-        raise ArgumentError(f"{option} {', '.join(unknown)}: {advice}; {held}")
+        raise ArgumentError(
+            Message(
+                "unknown-metric",
+                "{option} {unknown}: {advice}; this table has {known}",
+                option=option,
+                unknown=unknown,
+                advice=joined(dict.fromkeys(_metric_meant(name, meant) for name in unknown)),
+                known=first_names([*known], _LISTED),
+            )
+        )
     return list(dict.fromkeys(key for name in typed for key in meant[plain(name)]))
 
 
-def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> str:
+def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
     """Say which metrics of a table a word may mean, or where it is measured."""
     word = plain(typed)
     parts = [name for name in meant if word in name] if len(word) > 2 else []
     several = meant.get(word) or dict.fromkeys(key for name in parts for key in meant[name])
     if several:
-        return f"{typed} may be {first_names([*several], _LISTED)}"
+        return Message("may-be", "{typed} may be {metrics}", typed=typed, metrics=first_names([*several], _LISTED))
     if found := dict.fromkeys(verb for _, verb in measured_by(word)):
-        return f"{typed} is measured by {first_names([f'segbench {verb}' for verb in found], _LISTED)}"
+        commands = first_names([f"segbench {verb}" for verb in found], _LISTED)
+        return Message("measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands)
     kinds = [(verb, kind) for verb in verbs() for kind in protocols_of(verb) if not required(kind)]
     for verb, kind in kinds:
         if given := _setting_for(word, kind):
-            return f"{typed} is measured by segbench {verb}, with {given}"
+            return Message(
+                "measured-by",
+                "{typed} is measured by segbench {verb}, with {setting}",
+                typed=typed,
+                verb=verb,
+                setting=given,
+            )
     if near := _of_one_kind(word, meant):
-        return f"for {typed}, perhaps {' or '.join(meant[near])} is meant"
-    return f"segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)"
+        return Message("may-be", "for {typed}, perhaps {metrics: or } is meant", typed=typed, metrics=list(meant[near]))
+    return Message(
+        "not-measured",
+        "segbench does not measure {typed}, see the page 'What segbench does not measure' (docs/limits.md)",
+        typed=typed,
+    )
 
 
-def _setting_for(word: str, kind: type[Protocol]) -> str:
-    """Write the setting with which a protocol has a metric at a threshold, as ``f@0.5``; empty if there is none."""
+def _setting_for(word: str, kind: type[Protocol]) -> Setting | None:
+    """Return the setting with which a protocol has a metric at a threshold, as ``f@0.5``; None if there is none."""
     name, at, threshold = word.partition("@")
     if not at or not re.fullmatch(r"\d*\.?\d+", threshold):
-        return ""
+        return None
     names = {name} | {plain(key) for keys, words in METRICS.items() if name in words.split() for key in keys.split()}
     for setting in options_of(kind).values():
         if setting.metadata.get("measuring") == "union":
             with suppress(ArgumentError):  # of a threshold that it does not take
                 metrics = kind(**{setting.name: (float(threshold),)}).metrics()
                 if names & {plain(metric.key.partition("@")[0]) for metric in metrics if "@" in metric.key}:
-                    return format_setting(setting.name, (float(threshold),))
-    return ""
+                    return Setting(setting.name, (float(threshold),))
+    return None
 
 
 def _of_one_kind(word: str, known: Collection[str]) -> str:

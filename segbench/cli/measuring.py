@@ -14,6 +14,7 @@ import click
 from segbench.cli.options import Argument, Option, parameter_of, required
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.core.numbers import written
 from segbench.core.options import flag_of, option, options_of, value_of
 from segbench.protocols.class_names import written_classes
@@ -145,7 +146,7 @@ def _value(field: Field[Any], text: Any, *, taken_away: bool) -> dict[str, Any]:
     return {field.name: value_of(field, text)}
 
 
-def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) -> str:  # noqa: ANN401  text or True
+def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) -> Message:  # noqa: ANN401  text or True
     """Say that no run is measured with a setting: it decides what is counted, or is for other protocols."""
     kinds = list(measuring_fields()[field])
     flag = flag_of(measuring_fields()[field][kinds[0]])
@@ -153,22 +154,46 @@ def _not_measured(field: str, text: Any, results: Sequence[Result], path: Path) 
     for result in results:
         own = {setting.name: setting for setting in options_of(result.kind).values()}
         if field in own and not result.published:
-            return f"{typed}: {_counted_again(result, own[field], text, path)}"
+            return f"{typed}: " + _counted_again(result, own[field], text, path)
     if field in _OF_EVERY_RUN:
-        return f"{typed}: the runs of {path} have no images with names, such as published ones; leave it out"
-    has = _listed(result.protocol for result in results)
-    return f"{flag} is for runs of {_listed(map(verb_of, kinds))}, and {path} holds runs of {has}; leave it out"
+        return Message(
+            "needs-names",
+            "{typed}: the runs of {path} have no images with names, such as published ones; leave it out",
+            typed=typed,
+            path=str(path),
+        )
+    return Message(
+        "not-of-protocol",
+        "{option} is for runs of {verbs}, and {path} holds runs of {protocols}; leave it out",
+        option=flag,
+        verbs=_listed(map(verb_of, kinds)),
+        path=str(path),
+        protocols=_listed(result.protocol for result in results),
+    )
 
 
-def _counted_again(result: Result, field: Field[Any], text: Any, path: Path) -> str:  # noqa: ANN401  text or True
+def _counted_again(result: Result, field: Field[Any], text: Any, path: Path) -> Message:  # noqa: ANN401  text or True
     """Say how to count a run with a setting that measuring does not take, or why it has no meaning for the run."""
     if text == _NONE:
-        return f"the runs of {path} have no such setting to take away; leave it out"
+        return Message(
+            "no-such-setting", "the runs of {path} have no such setting to take away; leave it out", path=str(path)
+        )
     try:
         rules = replace(result.rules, **_value(field, text, taken_away=False))  # type: ignore[type-var]
     except ArgumentError as error:
-        return f"the runs of {path} cannot have it. segbench {verb_of(result.kind)} says: {error}"
-    return f"the runs of {path} need counting again: {_command_of(rules)}"
+        return Message(
+            "impossible-setting",
+            "the runs of {path} cannot have it. segbench {verb} says: {reason}",
+            path=str(path),
+            verb=verb_of(result.kind),
+            reason=error.message,
+        )
+    return Message(
+        "count-again",
+        "the runs of {path} need counting again: {command}",
+        path=str(path),
+        command=_command_of(rules),
+    )
 
 
 def _command_of(rules: Protocol) -> str:
@@ -211,7 +236,11 @@ def _tuned(results: Sequence[Result], text: str, path: Path) -> list[Result]:
     applies = ["thresholds" in result.rules.measuring_settings() and not result.published for result in results]
     if not any(applies):
         raise ArgumentError(
-            f"--tuning-results gives thresholds of scores, and {path} holds no run of soft maps of pixels"
+            Message(
+                "not-of-protocol",
+                "--tuning-results gives thresholds of scores, and {path} holds no run of soft maps of pixels",
+                path=str(path),
+            )
         )
     runs = [] if text == _NONE else load_results(text)
     changed = []
@@ -223,10 +252,16 @@ def _tuned(results: Sequence[Result], text: str, path: Path) -> list[Result]:
         else:
             run = next((run for run in runs if tells(run) == tells(result)), None)
             if run is None:
-                names = ", ".join(run.label for run in runs) or "none"
                 raise ArgumentError(
-                    f"{text} holds no run of {result.label} under the settings of {path} (it holds: {names}); "
-                    "tune with the same options and names"
+                    Message(
+                        "no-tuning-run",
+                        "{path} holds no run of {missing} under the settings of {results} (it holds: {found}); "
+                        "tune with the same options and names",
+                        path=text,
+                        missing=result.label,
+                        results=str(path),
+                        found=[run.label for run in runs] or ["none"],
+                    )
                 )
             chosen = tuned_thresholds(run)
             changed.append(result.with_thresholds(chosen))

@@ -15,6 +15,7 @@ from shlex import quote
 import click
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many
 
@@ -41,13 +42,27 @@ def method_places(arguments: Sequence[str]) -> dict[MethodRun, str]:
     for text in arguments:
         name, path = _name_and_place(text)
         if _is_named(text) and "@" not in name and len(glob(path)) > 1:  # noqa: PTH207  a path from the root, too
-            as_runs = quote(f"{name}@={path}")
-            raise ArgumentError(f"{text!r} is no folder, it matches several; to count each as a run, write {as_runs}")
+            raise ArgumentError(
+                Message(
+                    "several-folders",
+                    "{typed!r} is no folder, it matches several; to count each as a run, write {as_runs}",
+                    typed=text,
+                    as_runs=quote(f"{name}@={path}"),
+                )
+            )
         method, at, run = name.rpartition("@")
         if not at or not _is_named(text):
             of_text = {MethodRun(name): path}
         elif not method:
-            raise ArgumentError(f"{text!r} gives no name before @; write ours@{run or 1}={path}")
+            raise ArgumentError(
+                Message(
+                    "half-a-name",
+                    "{typed!r} gives no name before @; write ours@{run}={path}",
+                    typed=text,
+                    run=run or 1,
+                    path=path,
+                )
+            )
         elif run:
             of_text = {MethodRun(method, run): path}
         else:
@@ -74,7 +89,7 @@ def _name_and_place(text: str) -> tuple[str, str]:
     name, _, path = text.partition("=") if _is_named(text) else (method_name(text), "", text)
     name = shown(name)
     if not name or not path:
-        raise ArgumentError(f"{text!r} gives no name; write name=PLACE")
+        raise ArgumentError(Message("no-name", "{typed!r} gives no name; write name=PLACE", typed=text))
     return name, path
 
 
@@ -88,8 +103,17 @@ def _matching(text: str, method: str, pattern: str) -> dict[MethodRun, str]:
     if pattern.count("*") != 1:
         has_folders = "*" not in pattern and any(path.is_dir() for path in Path(pattern).glob("*"))
         example = quote(f"{method}@={pattern.rstrip('/')}/*" if has_folders else f"{method}@=PRED/seed*")
-        problem = f"{text!r} has {pattern.count('*')} *, expected one, in place of the name of the run"
-        raise ArgumentError(f"{problem}; write {example}, or name each run: {method}@1=FOLDER1 {method}@2=FOLDER2")
+        raise ArgumentError(
+            Message(
+                "not-one-star",
+                "{typed!r} has {stars} *, expected one, in place of the name of the run; write {example}, or name each "
+                "run: {method}@1=FOLDER1 {method}@2=FOLDER2",
+                typed=text,
+                stars=pattern.count("*"),
+                example=example,
+                method=method,
+            )
+        )
     before, after = pattern.rstrip("/").split("*")
     paths = glob(f"{escape(before)}*{escape(after)}")  # noqa: PTH207  a path from the root, too
     folders = [path for path in paths if os.path.isdir(path) or is_archive(path)]  # noqa: PTH112  a str is enough
@@ -98,14 +122,26 @@ def _matching(text: str, method: str, pattern: str) -> dict[MethodRun, str]:
         matched = path[len(before) : len(path) - len(after)]
         name = matched if after else method_name(path)[len(os.path.basename(before)) :]  # noqa: PTH119  as above
         if not name:
-            named_run = quote(f"{method}@0={path}")
             raise ArgumentError(
-                f"{text!r} matches {path}, where nothing stands for *; name each run, this one {named_run}"
+                Message(
+                    "nothing-for-star",
+                    "{typed!r} matches {path}, where nothing stands for *; name each run, this one {named_run}",
+                    typed=text,
+                    path=path,
+                    named_run=quote(f"{method}@0={path}"),
+                )
             )
         require_new(runs, MethodRun(method, shown(name)), path)
         runs[MethodRun(method, shown(name))] = path
     if not runs:
-        raise ArgumentError(f"{text!r} matches no folder, archive or file; {_what_would_match(method, before)}")
+        raise ArgumentError(
+            Message(
+                "matches-nothing",
+                "{typed!r} matches no folder, archive or file; {remedy}",
+                typed=text,
+                remedy=_what_would_match(method, before),
+            )
+        )
     return {run: runs[run] for run in sorted(runs, key=lambda run: natural(run.run))}
 
 

@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.options import flag_of, made, option, options_of
 
 if TYPE_CHECKING:
@@ -116,10 +117,19 @@ def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any
     foreign = ", ".join(flags[name] for name in typed if name not in options_of(chosen))
     if foreign and chosen is not protocols[0]:
         by = ", ".join(required(chosen).values())
-        raise ArgumentError(f"{foreign} cannot be combined with {by}; leave one of them out")
+        raise ArgumentError(
+            Message(
+                "excluding-options",
+                "{options} cannot be combined with {others}; leave one of them out",
+                options=foreign,
+                others=by,
+            )
+        )
     if foreign:
         needed = " or ".join(flag for kind in protocols[1:] for flag in required(kind).values())
-        raise ArgumentError(f"{foreign} can only be used with {needed}; add it")
+        raise ArgumentError(
+            Message("needs-option", "{options} can only be used with {needed}; add it", options=foreign, needed=needed)
+        )
     protocol: Protocol = made(chosen, typed)
     return protocol
 
@@ -137,7 +147,14 @@ def parameter_of(name: str, each: Field[Any], hint: Any, panel: str) -> Option |
     several = () if read or get_origin(found) is not tuple else get_args(found)
     kind = str if choices or read else several[0] if several else found
     if kind not in _PLACEHOLDERS:
-        raise ArgumentError(f"the option {each.name!r} has the type {hint}; add read=..., which makes it from text")
+        raise ArgumentError(
+            Message(
+                "unreadable-type",
+                "the option {name!r} has the type {type}; add read=..., which makes it from text",
+                name=each.name,
+                type=str(hint),
+            )
+        )
     least, most = about.get("least"), about.get("most")
     settings: dict[str, Any] = {
         "required": each.default is MISSING,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import click
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import DIGITS
 from segbench.core.options import option
 
@@ -53,7 +54,11 @@ class Rounded(Printed):
         """How numbers are written, as keywords of tables."""
         if self.digits is not None and self.form in ("json", "csv"):
             raise ArgumentError(
-                f"--digits is for table, markdown and latex; {self.form} keeps all digits, so leave it out"
+                Message(
+                    "other-form",
+                    "--digits is for table, markdown and latex; {form} keeps all digits, so leave it out",
+                    form=self.form,
+                )
             )
         return {"digits": DIGITS if self.digits is None else self.digits, "zeros": self.zeros}
 
@@ -62,7 +67,7 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
     """Print results to standard output."""
     from segbench.report.tables import Listing
 
-    how = Listing(**listing)
+    how = Listing(**listing, style="options")
     if form == "table":
         from rich.console import Console
 

@@ -41,6 +41,7 @@ from segbench.cli.selection import (
 )
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.options import option
@@ -106,19 +107,50 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         if [lines, *others] == ["image", "class"]:
             lines, others = "class image", []
         if others:
-            raise ArgumentError(f"{typed} and {_flag_of(others[0])} are two tables; choose one")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "{option} and {other} are two tables; choose one",
+                    option=typed,
+                    other=_flag_of(others[0]),
+                )
+            )
         if self.per_class and self.class_name is not None:
-            raise ArgumentError("--class shows one class and --per-class one row per class; choose one of the two")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "--class shows one class and --per-class one row per class; choose one of the two",
+                )
+            )
         if lines != "method" and self.group is None and self.measuring.get("group_by", "none") != "none":
-            what = f"--group-by prints one row per group and {typed} one per {lines}"
-            raise ArgumentError(f"{what}; choose one of the two, or one group with --group NAME")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "--group-by prints one row per group and {option} one per {rows}; choose one of the two, or one "
+                    "group with {group}",
+                    option=typed,
+                    rows=lines,
+                    group=Setting("group", "NAME"),
+                )
+            )
         alone = lines in ("image", "unit", "class image", "threshold")
         if alone and self.intervals is not None and self.form != "json":
             raise ArgumentError(
-                f"{typed} has no intervals, which describe metrics over all images; choose one of the two"
+                Message(
+                    "excluding-options",
+                    "{option} has no intervals, which describe metrics over all images; choose one of the two",
+                    option=typed,
+                )
             )
         if self.sort is not None and not (self.per_image or self.per_unit):
-            raise ArgumentError("--sort lists the worst images or units first; add --per-image or --per-unit")
+            raise ArgumentError(
+                Message(
+                    "needs-option",
+                    "--sort lists the worst images or units first; add {image} or {unit}",
+                    image=Setting("per_image", True),
+                    unit=Setting("per_unit", True),
+                )
+            )
         self._refuse_spread(typed, lines)
         return lines
 
@@ -126,7 +158,13 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         lines = self.lines()
         files = {name: Path(place) for name, place in places_by_name(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
-            raise ArgumentError(f"{_flag_of(lines)} is a table of one data set; give one results file")
+            raise ArgumentError(
+                Message(
+                    "several-files",
+                    "{option} is a table of one data set; give one results file",
+                    option=_flag_of(lines),
+                )
+            )
         join = lines not in ("run", "threshold")
         of_sets = results_of_sets(files, self.only, self.parts, self.measuring, join=join)
         if lines == "run":
@@ -149,9 +187,21 @@ class Show(Only, ChosenParts, Leveled, Rounded):
         if self.spread is None:
             return
         if lines in ("image", "class image", "threshold"):
-            raise ArgumentError(f"--spread is over images, and {typed} has rows of its own; choose one of the two")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "--spread is over images, and {option} has rows of its own; choose one of the two",
+                    option=typed,
+                )
+            )
         if self.intervals is not None and self.form not in ("json", "csv"):
-            raise ArgumentError("--spread and --intervals both stand beside the value; choose one, or --format json")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "--spread and --intervals both stand beside the value; choose one, or {json}",
+                    json=Setting("format", "json"),
+                )
+            )
 
 
 def _flag_of(lines: RowKind) -> str:
@@ -225,7 +275,9 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         rounding, form = self.rounding, self.form
         if self.every and form != "table":
             hint = "csv and json hold everything" if form in ("csv", "json") else "--metrics KEYS chooses columns"
-            raise ArgumentError(f"--all is for --format table; leave it out: {hint}")
+            raise ArgumentError(
+                Message("other-form", "--all is for --format table; leave it out: {hint}", hint=hint, form=form)
+            )
         axis = self._axis()
         runs = self._runs(axis)
         by_part = results_of_parts(self.results, runs.results, axis) if axis else {"": runs.results}
@@ -258,7 +310,14 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         """Return the axis along which methods are compared by every part; empty where they are compared once."""
         every = [axis for axis, name in self.parts.items() if name == EVERY_PART]
         if len(every) > 1:
-            raise ArgumentError(f"--{every[0]} all and --{every[1]} all are two comparisons; choose one")
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "{option} all and {other} all are two comparisons; choose one",
+                    option=option_of(every[0]),
+                    other=option_of(every[1]),
+                )
+            )
         return every[0] if every else ""
 
     def _runs(self, axis: str) -> Chosen:
@@ -299,8 +358,13 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             return found
         keys = found.keys(every=False)
         if neutral := ", ".join(key for key in keys if known[key].better is None):
-            hint = "choose other metrics with --metrics"
-            raise ArgumentError(f"--fail-if-worse: neither side of {neutral} is worse; {hint}")
+            raise ArgumentError(
+                Message(
+                    "neutral-metric",
+                    "--fail-if-worse: neither side of {metrics} is worse; choose other metrics with --metrics",
+                    metrics=neutral,
+                )
+            )
         self._refuse_whole_range([known[key] for key in keys])
         check = check_not_worse(
             by_name, keys, baseline=self.against, margin=self.fail_if_worse, unfinished=runs.unfinished()
@@ -313,18 +377,47 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         for metric in metrics:
             low, high = metric.range or (-math.inf, math.inf)
             if margin >= high - low:
-                what = f"--fail-if-worse {margin:g}: {metric.key} cannot differ by more than {high - low:g}"
-                raise ArgumentError(f"{what}; {margin:g} % is {margin / 100:g}")
+                raise ArgumentError(
+                    Message(
+                        "whole-range",
+                        "--fail-if-worse {margin:g}: {metric} cannot differ by more than {range:g}; "
+                        "{margin:g} % is {share:g}",
+                        margin=margin,
+                        metric=metric.key,
+                        range=high - low,
+                        share=margin / 100,
+                    )
+                )
 
     def _refuse_baseline(self, methods: list[str]) -> None:
         """Refuse a baseline that is not compared, and a margin without baseline or below 0."""
         listed, against, margin = first_names(methods, _LISTED), self.against, self.fail_if_worse
         if margin is not None and not 0 <= margin < math.inf:
-            raise ArgumentError(f"--fail-if-worse {margin:g}: expected a margin of 0 or more, such as 0.01")
+            raise ArgumentError(
+                Message(
+                    "wrong-value",
+                    "--fail-if-worse {value:g}: expected a margin of 0 or more, such as 0.01",
+                    value=margin,
+                )
+            )
         if against is None and margin is not None:
-            raise ArgumentError(f"--fail-if-worse takes a baseline, too: add --against METHOD, one of {listed}")
+            raise ArgumentError(
+                Message(
+                    "no-baseline",
+                    "--fail-if-worse takes a baseline, too: add {against}, one of {methods}",
+                    against=Setting("against", "METHOD"),
+                    methods=listed,
+                )
+            )
         if against is not None and against not in methods:
-            raise ArgumentError(f"--against {against}: expected one of the methods compared, {listed}")
+            raise ArgumentError(
+                Message(
+                    "unknown-baseline",
+                    "--against {method}: expected one of the methods compared, {methods}",
+                    method=against,
+                    methods=listed,
+                )
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -472,7 +565,9 @@ def _inches(text: str) -> tuple[float, float]:
     except ValueError:
         width = height = 0.0
     if not (1 <= width <= 100 and 1 <= height <= 100):
-        raise ArgumentError(f"--size {text!r} is not a size from 1 to 100 inches; write 3.5x3")
+        raise ArgumentError(
+            Message("wrong-value", "--size {value!r} is not a size from 1 to 100 inches; write 3.5x3", value=text)
+        )
     return width, height
 
 

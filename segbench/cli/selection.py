@@ -15,7 +15,7 @@ import click
 
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
-from segbench.core.interface import option_of
+from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import first_names
 from segbench.core.options import option
 from segbench.protocols.class_names import in_no_mean
@@ -127,7 +127,15 @@ def refuse_unpooled(results: Sequence[Result]) -> None:
     for result in results:
         groups = parts_of(result, "group")
         if groups and (reason := result.parts("group").undefined.get("pooled")):
-            raise ArgumentError(f"{reason}; choose one with --group: {', '.join(groups)}")
+            raise ArgumentError(
+                Message(
+                    "not-pooled",
+                    "{reason}; choose one with {group}: {groups}",
+                    reason=reason,
+                    group=Setting("group", None),
+                    groups=list(groups),
+                )
+            )
 
 
 def means_over_groups(results: Sequence[Result]) -> list[Result]:
@@ -141,7 +149,9 @@ def means_over_groups(results: Sequence[Result]) -> list[Result]:
     for result in results:
         groups = result.parts("group")
         if groups.mean is None:
-            raise ArgumentError(f"{result.method}: {groups.undefined['mean']}")
+            raise ArgumentError(
+                Message("no-mean", "{method}: {why}", method=result.method, why=groups.undefined["mean"])
+            )
         means.append(groups.mean)
     return means
 
@@ -172,7 +182,13 @@ class Leveled:
         if self.intervals is None:
             return None
         if not 1 <= self.intervals < 100:
-            raise ArgumentError(f"--intervals {self.intervals:g} is not a confidence level in percent; write 95")
+            raise ArgumentError(
+                Message(
+                    "wrong-value",
+                    "--intervals {value:g} is not a confidence level in percent; write 95",
+                    value=self.intervals,
+                )
+            )
         return self.intervals / 100
 
 
@@ -201,7 +217,10 @@ class Chosen:
 
     def not_complete(self, run: Run) -> DataError:
         """Say that a run is not complete where it must be."""
-        return DataError(str(self.path), f"the run of {run.label!r} is not complete ({_so_far(run)})", "repeat it")
+        what = Message(
+            "incomplete-run", "the run of {run!r} is not complete ({so_far})", run=run.label, so_far=_so_far(run)
+        )
+        return DataError(str(self.path), what, "repeat it")
 
     def unfinished(self) -> dict[str, str]:
         """Give by method why it cannot be compared for certain: its run is not complete, or a later one is not."""
@@ -268,8 +287,15 @@ def chosen_runs(
         signatures = (_identity(result, without_measuring(result)) for result in results)
         listed = "\n  ".join(dict.fromkeys(signatures))
         raise ArgumentError(
-            f"--only {only!r} matches neither a method nor a signature in {path}, which holds "
-            f"{', '.join(names_of(results))}\n  {listed}"
+            Message(
+                "matches-nothing",
+                "--only {typed!r} matches neither a method nor a signature in {path}, which holds {methods}\n"
+                "  {listed}",
+                typed=only,
+                path=str(path),
+                methods=names_of(results),
+                listed=listed,
+            )
         )
     measured = measured_alike(measured_as_typed(found.results, measuring, path))
     measured = join_runs(measured) if join else measured
@@ -289,7 +315,7 @@ def _of_part(path: Path, results: Sequence[Result], axis: str, name: str) -> lis
     """Return the results of a class, object or group; runs that lack it are named on standard error."""
     parts = [result.parts(axis)[name] for result in results if name in parts_of(result, axis)]
     if not parts:
-        raise ArgumentError(f"{option_of(axis)} {quote(name)}: {_parts_in(path, results, axis)}")
+        raise ArgumentError(f"{option_of(axis)} {quote(name)}: " + _parts_in(path, results, axis))
     if lacking := [result.method for result in results if name not in parts_of(result, axis)]:
         click.echo(f"left out because they have no {axis} {name!r}: {', '.join(lacking)}", err=True)
     return parts
@@ -308,7 +334,7 @@ def results_of_parts(path: Path, results: Sequence[Result], axis: str) -> dict[s
     by_part = {name: [parts[name] for _, parts in by_run if name in parts] for name in names}
     found = {name: several for name, several in by_part.items() if len(several) > 1}
     if not found:
-        raise ArgumentError(f"{option_of(axis)} {EVERY_PART}: {_parts_in(path, results, axis)}")
+        raise ArgumentError(f"{option_of(axis)} {EVERY_PART}: " + _parts_in(path, results, axis))
     if background := [name for name in last if name not in names]:
         said = f"left out, background: {', '.join(background)}; to compare methods by it: --class {background[0]}"
         click.echo(said, err=True)
@@ -340,7 +366,7 @@ def results_of_sets(
     return found
 
 
-def _parts_in(path: Path, results: Sequence[Result], axis: str) -> str:
+def _parts_in(path: Path, results: Sequence[Result], axis: str) -> Message:
     """Say which parts the runs of a file have along an axis, or how they come to have some."""
     from segbench.aggregator.result import AXES
     from segbench.report.tables import how_to_divide
@@ -348,8 +374,20 @@ def _parts_in(path: Path, results: Sequence[Result], axis: str) -> str:
     plural = AXES[axis].plural
     names = dict.fromkeys(name for result in results for name in parts_of(result, axis))
     if not names:
-        return f"no run in {path} has {plural}; {how_to_divide(results, axis)}"
-    return f"there is no such {axis}; the {plural} are {first_names(list(names), _LISTED)}"
+        return Message(
+            "no-parts",
+            "no run in {path} has {parts}; {how}",
+            path=str(path),
+            parts=plural,
+            how=how_to_divide(results, axis),
+        )
+    return Message(
+        "no-such-part",
+        "there is no such {axis}; the {parts} are {known}",
+        axis=axis,
+        parts=plural,
+        known=first_names(list(names), _LISTED),
+    )
 
 
 def chosen_methods(found: Chosen, methods: str) -> Chosen:
@@ -358,7 +396,15 @@ def chosen_methods(found: Chosen, methods: str) -> Chosen:
     found.require(wanted)
     known = {one.method: one for one in named_as_in_tables(found.results)}
     if unknown := sorted(wanted.keys() - known.keys()):
-        raise ArgumentError(f"--methods {', '.join(unknown)}: not in {found.path}, which has {', '.join(known)}")
+        raise ArgumentError(
+            Message(
+                "unknown-methods",
+                "--methods {unknown}: not in {path}, which has {known}",
+                unknown=unknown,
+                path=str(found.path),
+                known=list(known),
+            )
+        )
     stopped = [run for run in found.stopped if run.method in wanted]
     return replace(found, results=[known[name] for name in wanted], stopped=stopped)
 

@@ -12,6 +12,7 @@ from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import argument
 from segbench.cli.printing import Shown, print_results, print_saved, progress_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Message, joined
 from segbench.core.numbers import many
 from segbench.core.options import option
 
@@ -39,7 +40,13 @@ class Nms(Shown):
         from segbench.loaders.listing import list_place
 
         if self.out_dir.resolve() == Path(self.in_dir).resolve():
-            raise ArgumentError(f"{self.out_dir} is the folder read from; give another to write to")
+            raise ArgumentError(
+                Message(
+                    "input-folder",
+                    "{path} is the folder read from; give another to write to",
+                    path=str(self.out_dir),
+                )
+            )
         listing = list_place(self.in_dir)
         failures: dict[Source, DataError] = {}
         notes = dict.fromkeys(listing.notes)
@@ -52,7 +59,11 @@ class Nms(Shown):
                 try:
                     png, said = self._suppressed(source)
                     if identity_of(target) in written:
-                        what = f"would overwrite {target}, which was written for another name"
+                        what = Message(
+                            "same-name",
+                            "would overwrite {path}, which was written for another name",
+                            path=str(target),
+                        )
                         raise DataError(str(source), what, "rename one")  # noqa: TRY301  as those of decoders
                 except DataError as error:
                     failures[source] = DataError(str(source), error.what, error.hint)
@@ -65,8 +76,13 @@ class Nms(Shown):
             click.echo(note, err=True)
         click.echo(f"written: {many(len(targets) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
-            listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *map(str, failures.values())])
-            raise DataError(self.in_dir, listed)
+            what = Message(
+                "unusable-files",
+                "{files:many map} could not be used:\n  {failures}",
+                files=len(failures),
+                failures=joined((failure.failure.sentence for failure in failures.values()), between="\n  "),
+            )
+            raise DataError(self.in_dir, what)
 
     def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
         """Give one map as a PNG, and notes on how it was read."""
@@ -85,7 +101,8 @@ class Nms(Shown):
             soft = mirrored(soft)
         thin = suppress(soft, radius=self.radius, border=self.border, multiplier=self.multiplier)
         if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
-            raise DataError(str(source), f"scores up to {thin.max():g}, expected 0 to 1", "a PNG holds no others")
+            what = Message("outside", "scores up to {most:g}, expected 0 to 1", most=thin.max())
+            raise DataError(str(source), what, "a PNG holds no others")
         bits = int(self.bits)
         levels = np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}")
         notes = (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))

@@ -2,16 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from segbench.core.messages import Message, Setting, Style, as_message
+from segbench.core.messages import NOTHING, Message, Setting, Style, as_message
 
 VOLUMES = "see docs/limits.md for volumes"
 """What to do with arrays of three dimensions that are no stack of maps."""
 LISTED = 10
 """Lines of a list that messages show; `DataError.what` and the JSON of `segbench check` have all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an image could not be counted, or a file not be used: what a `DataError` says, to be kept.
+
+    Parameters
+    ----------
+    path : str
+        The file or folder, or the name of the array or image.
+    what : Message
+        What was found and what was expected.
+    hint : Message
+        What to do about it; may be empty.
+
+    Examples
+    --------
+    >>> found = Message("other-size", "has size {size}, expected {expected}", size="9x9", expected="9x8")
+    >>> failure = Failure("pred/7.png", found, Message("text", "give another file"))
+    >>> print(failure)
+    pred/7.png: has size 9x9, expected 9x8; give another file
+    >>> failure.kind, failure.values["expected"], Failure.of_json(failure.to_json()) == failure
+    ('other-size', '9x8', True)
+    """
+
+    path: str
+    what: Message
+    hint: Message = NOTHING
+
+    @property
+    def kind(self) -> str:
+        """What it is, for scripts, see the page *Messages* of the documentation."""
+        return self.what.kind
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values that the finding speaks of, by name."""
+        return self.what.values
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """The settings that would help, with their values."""
+        return self.hint.settings
+
+    def written(self, style: Style | None = None) -> str:
+        """Write path, finding and hint as one sentence; below a list, cut to its first lines, the hint has a line."""
+        return f"{self.path}: {self.reason(style)}"
+
+    def reason(self, style: Style | None = None) -> str:
+        """Write it without the path."""
+        whole, hint = self.what.written(style), self.hint.written(style)
+        blocks = groupby(whole.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
+        what = "\n".join(line for is_list, lines in blocks for line in (few([*lines]) if is_list else lines))
+        mark = "\n-> " if "\n" in what else "; "
+        return what + (f"{mark}{hint}" if hint else "")
+
+    def __str__(self) -> str:
+        """Write it, with settings as arguments of Python."""
+        return self.written()
+
+    @property
+    def sentence(self) -> Message:
+        """The whole as a message, of the kind of the finding, to stand in another one."""
+        if not self.hint:
+            return Message(self.kind, "{path}: {what}", path=self.path, what=self.what)
+        return Message(self.kind, "{path}: {what}; {hint}", path=self.path, what=self.what, hint=self.hint)
+
+    def for_scripts(self, style: Style | None = None) -> dict[str, Any]:
+        """Return it as the JSON of commands has it, with its text."""
+        return {
+            "kind": self.kind,
+            "path": self.path,
+            "text": self.written(style),
+            "values": self.what.values_for_scripts(style),
+            "settings": self.hint.settings_for_scripts(),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it, from which `of_json` makes the same failure."""
+        return {"path": self.path, "what": self.what.to_json(), "hint": self.hint.to_json()}
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Failure:
+        """Return what `to_json` gave."""
+        return cls(str(stored["path"]), Message.of_json(stored["what"]), Message.of_json(stored["hint"]))
 
 
 class SegbenchError(Exception):
@@ -89,17 +175,18 @@ class DataError(SegbenchError):
         self.hint = as_message(hint)
 
     @property
+    def failure(self) -> Failure:
+        """What it says, without the exception and what that holds."""
+        return Failure(self.path, self.what, self.hint)
+
+    @property
     def settings(self) -> tuple[Setting, ...]:
         """The settings that would help, with their values."""
         return self.hint.settings
 
     def written(self, style: Style | None = None) -> str:
-        """Write path, finding and hint as one sentence; below a list, cut to its first lines, the hint has a line."""
-        whole, hint = self.what.written(style), self.hint.written(style)
-        blocks = groupby(whole.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
-        what = "\n".join(line for is_list, lines in blocks for line in (few([*lines]) if is_list else lines))
-        mark = "\n-> " if "\n" in what else "; "
-        return f"{self.path}: {what}" + (f"{mark}{hint}" if hint else "")
+        """Write path, finding and hint, see `Failure.written`."""
+        return self.failure.written(style)
 
 
 def few(lines: Sequence[str], indent: str = "  ") -> list[str]:

@@ -156,6 +156,17 @@ class Message:
         """Whether it says anything."""
         return bool(self.template)
 
+    def values_for_scripts(self, style: Style | None = None) -> dict[str, Any]:
+        """Return the values as the JSON of commands has them: numbers, texts and lists; all else is written."""
+        return {name: _for_scripts(value, style) for name, value in self.named}
+
+    def settings_for_scripts(self) -> dict[str, Any]:
+        """Return the settings as the JSON of commands has them: values by name, None where the reader chooses one."""
+        return {
+            advised.name: None if advised.value is ... else _as_json(_frozen(advised.value))
+            for advised in self.settings
+        }
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, from which `of_json` makes the same message."""
         values = {name: _as_json(value) for name, value in self.named}
@@ -237,6 +248,10 @@ class _Parts(tuple[str, ...]):
     __str__ = __repr__ = lambda self: format(self, "")
 
 
+_DIGITS = 3
+"""Of the width and precision of a number."""
+
+
 class _Formatter(Formatter):
     """Writes values by `str.format`'s rules; a value that is lacking is a fault of the code."""
 
@@ -245,6 +260,8 @@ class _Formatter(Formatter):
         form, _, word = format_spec.partition(" ")
         if word and form in ("many", "verb") and isinstance(value, int):
             return many(value, word) if form == "many" else verb(value, word)
+        if not isinstance(value, _Parts) and sum(map(str.isdigit, format_spec)) > _DIGITS:
+            raise ValueError("a width that fills the memory")  # templates may come from files
         return format(value, format_spec)
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401, ARG002  as Formatter has it
@@ -295,6 +312,12 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
         return [_as_json(part) for part in value]
     json.dumps(value)  # a TypeError here is a fault of the code
     return value
+
+
+def _for_scripts(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
+    if isinstance(value, tuple):
+        return [_for_scripts(part, style) for part in value]
+    return value.written(style) if isinstance(value, (Message, Setting, Either)) else value
 
 
 def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message

@@ -24,6 +24,7 @@ from typing import Literal, get_args
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import Points, cumulate
 
@@ -122,7 +123,9 @@ def pr_area(points: Points, *, method: AreaMethod = "exact") -> float:
     from segbench.curves import kernels
 
     if method not in get_args(AreaMethod):
-        raise ArgumentError(f"method is {method!r}; expected 'exact', 'trapezoid' or 'linear'")
+        raise ArgumentError(
+            Message("wrong-value", "method is {method}; expected 'exact', 'trapezoid' or 'linear'", method=repr(method))
+        )
     tp, fp = points
     sums = {"exact": kernels.pr_area_exact, "trapezoid": kernels.pr_area_trapezoid, "linear": kernels.pr_area_linear}
     return kernels.area_share(sums[method](tp, fp)[0], tp[-1]) if tp[-1] else math.nan

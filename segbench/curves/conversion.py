@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import LARGEST_TOTAL, as_floats
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.scores import ScoreCounts
 
 
@@ -54,13 +55,26 @@ def from_pr(
     positives = as_whole(positives, "positives", most=LARGEST_TOTAL)
     recall, precision = as_floats(recall, "recall"), as_floats(precision, "precision")
     if recall.ndim != 1 or recall.shape != precision.shape:
-        shapes = f"recall has shape {recall.shape}, precision {precision.shape}"
-        raise ArgumentError(f"{shapes}; expected two lists of one length")
+        raise ArgumentError(
+            Message(
+                "other-shape",
+                "recall has shape ({recall}), precision ({precision}); expected two lists of one length",
+                recall=recall.shape,
+                precision=precision.shape,
+            )
+        )
     known = (recall > 0) & (precision > 0)
     if not known.all():
         k = int(known.argmin())
-        what = f"recall {recall[k]:g} and precision {precision[k]:g} are not those of one confusion matrix"
-        raise ArgumentError(f"{what}; give points with both above 0")
+        raise ArgumentError(
+            Message(
+                "no-matrix",
+                "recall {recall:g} and precision {precision:g} are not those of one confusion matrix; give points with "
+                "both above 0",
+                recall=recall[k],
+                precision=precision[k],
+            )
+        )
     tp = recall * positives
     with np.errstate(over="ignore", invalid="ignore"):  # counts that no number holds are refused below
         fp = tp * (1 - precision) / precision
@@ -69,8 +83,13 @@ def from_pr(
     if (off > tolerance).any():
         tp, fp = points[:, off.argmax()]
         raise ArgumentError(
-            f"a point has {tp:.6g} true and {fp:.6g} false positives, not whole numbers; give rates with more digits, "
-            "or a tolerance in pixels"
+            Message(
+                "not-whole",
+                "a point has {tp:.6g} true and {fp:.6g} false positives, not whole numbers; give rates with more "
+                "digits, or a tolerance in pixels",
+                tp=tp,
+                fp=fp,
+            )
         )
     tp, fp = np.rint(points)
     return ScoreCounts.from_points(tp, fp, positives, negatives)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import Brief, number
 from segbench.core.operating_point import f_of, share
 from segbench.core.scores import ScoreCounts
@@ -364,12 +365,25 @@ def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tunin
     """
     tuning_counts = as_pooled(tuning_counts, ScoreCounts, "tuning_counts")
     if not tuning_counts.scores_known:
-        raise ArgumentError("the tuning curve was given by its points, so its thresholds are not known")
+        raise ArgumentError(
+            Message("unknown-thresholds", "the tuning curve was given by its points, so its thresholds are not known")
+        )
     totals = tuning_counts.total_positives, tuning_counts.total_negatives
     if min(totals) == 0:
-        raise ArgumentError(f"the tuning set has {totals[0]} positives and {totals[1]} negatives; both are needed")
+        raise ArgumentError(
+            Message(
+                "one-class",
+                "the tuning set has {positives} positives and {negatives} negatives; both are needed",
+                positives=totals[0],
+                negatives=totals[1],
+            )
+        )
     thresholds = roc_hull(tuning_counts).thresholds[1:]
     thresholds = thresholds[np.isfinite(thresholds)]
     if not thresholds.size:
-        raise ArgumentError("the tuning set's hull has no finite threshold; tune on counts at every score")
+        raise ArgumentError(
+            Message(
+                "no-finite-threshold", "the tuning set's hull has no finite threshold; tune on counts at every score"
+            )
+        )
     return Thresholds(thresholds, source)

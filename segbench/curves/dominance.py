@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.scores import ScoreCounts
 from segbench.curves.points import Points, cumulate
 
@@ -68,11 +69,25 @@ def dominates(counts_a: ScoreCounts | Pooled, counts_b: ScoreCounts | Pooled) ->
     totals = [(counts.total_positives, counts.total_negatives) for counts in (counts_a, counts_b)]
     if totals[0] != totals[1]:
         raise ArgumentError(
-            f"a has {totals[0][0]} positives and {totals[0][1]} negatives, b has {totals[1][0]} and {totals[1][1]}; "
-            "curves are compared over the same ground truth"
+            Message(
+                "other-ground-truth",
+                "a has {positives} positives and {negatives} negatives, b has {other_positives} and {other_negatives}; "
+                "curves are compared over the same ground truth",
+                positives=totals[0][0],
+                negatives=totals[0][1],
+                other_positives=totals[1][0],
+                other_negatives=totals[1][1],
+            )
         )
     if min(totals[0]) == 0:
-        raise ArgumentError(f"{totals[0][0]} positives and {totals[0][1]} negatives; both are needed")
+        raise ArgumentError(
+            Message(
+                "one-class",
+                "{positives} positives and {negatives} negatives; both are needed",
+                positives=totals[0][0],
+                negatives=totals[0][1],
+            )
+        )
     witness = _witness(*(cumulate(counts) for counts in (counts_a, counts_b)))
     return Dominance(witness is None, math.nan if witness is None else float(witness / totals[0][0]))
 

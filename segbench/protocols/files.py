@@ -51,7 +51,7 @@ def _refuse_joined_sequences(pairing: Pairing) -> None:
         raise DataError(shown(inputs.prediction or ""), what, "put those of each sequence into a folder of its name")
 
 
-def _of_whole_folders(pairing: Pairing, otherwise: str) -> Pairing:
+def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
     """Refuse to leave out images of folders of which others are counted, unless there is nothing to do `otherwise`."""
     if not otherwise:
         return pairing

@@ -13,6 +13,7 @@ from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.capabilities import Official
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 
 _HINT = "give another folder"
@@ -60,18 +61,24 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
     results = as_results(results)
     chosen = [result for result in results if result.rules.capability(Official) and not result.published]
     if not chosen:
-        what = "no result of the boundaries or regions protocol with counts of a method"
-        raise ArgumentError(f"{what}, and there are official files of these only")
+        raise ArgumentError(
+            Message(
+                "no-official-files",
+                "no result of the boundaries or regions protocol with counts of a method, and there are official files "
+                "of these only",
+            )
+        )
     chosen = [result for result in chosen if result.counts]
     if not chosen:
-        raise DataError(str(results[0].method), "has no image that was counted", "fix what failed and run again")
+        what = Message("no-image", "has no image that was counted")
+        raise DataError(str(results[0].method), what, "fix what failed and run again")
     root = Path(folder)
     folders = _folders(root, chosen)
     contents = [files_of(result) for result in chosen]
     for place, files in zip(folders, contents, strict=True):
         strays = sorted({path.name for path in place.glob(f"*{COUNTS}")} - files.keys())
         if strays:
-            what = f"holds counts of other images ({', '.join(strays[:3])}, ...)"
+            what = Message("other-images", "holds counts of other images ({files}, ...)", files=strays[:3])
             raise DataError(str(place), what, "give an empty folder")
     data_of = {
         target / name: text.encode()
@@ -99,7 +106,7 @@ def files_of(result: Result) -> dict[str, str]:
     """Give the content of each file of one result, by the file's name."""
     official = result.rules.capability(Official)
     if not result.counts or official is None:
-        raise DataError(result.method, "has no image that was counted", "repeat the run")
+        raise DataError(result.method, Message("no-image", "has no image that was counted"), "repeat the run")
     return official.official_files(result.counts)
 
 

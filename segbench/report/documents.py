@@ -59,7 +59,9 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     results, how = _with_runs(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     added = bool(how.spread)
-    runs = [result.to_dict(intervals=one, spread=added) for result, one in zip(results, drawn, strict=True)]
+    runs = [
+        result.to_dict(intervals=one, spread=added, style=how.style) for result, one in zip(results, drawn, strict=True)
+    ]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
     if how.rows == "method":
         runs = [run | _narrowed(run, how) for run in runs]
@@ -76,7 +78,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, how, of_classes)
     else:
         for row in part_rows(results, how.rows, intervals=how.intervals):
-            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added), how)
+            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added, style=how.style), how)
             signed = {"signature": row.result.signature}
             runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
@@ -119,7 +121,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     if how.rows != "run":
         results, how = _with_runs(results, how)
     for row in part_rows(results, how.rows, intervals=how.intervals):
-        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread))
+        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread), style=how.style)
         run |= _narrowed(run, how)
         if row.kind == "mean":
             run |= {how.rows: None} if how.rows == "run" else {how.rows: None, "mean": True}

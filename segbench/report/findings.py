@@ -11,18 +11,18 @@ from rich.console import Console
 from segbench.checks.findings import Finding, Report
 from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
-from segbench.core.numbers import many
-from segbench.loaders.decoded import listed
+from segbench.core.messages import NOTHING, Message, joined
+from segbench.core.notes import as_note
 from segbench.report.terminal import say
 
-SCHEMA = 1
+SCHEMA = 2
 _STYLES = {"error": "red", "warning": "yellow"}
 
 
 def show_reports(reports: Sequence[Report], console: Console) -> None:
     """Print what was found, method by method, what several methods share but once."""
-    for note in dict.fromkeys(note for report in reports for note in report.notes):
-        say(console, note, "dim")
+    for note in dict.fromkeys(as_note(note) for report in reports for note in report.notes):
+        say(console, note.written("options"), "dim")
     shared = _shared(reports)
     if shared:
         say(console, "all methods", "bold")
@@ -36,7 +36,7 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
 
 def _show(findings: Sequence[Finding], console: Console) -> None:
     for finding in findings:
-        message, places, fix = finding.lines
+        message, places, fix = finding.lines("options")
         say(console, message, _STYLES[finding.severity])
         for place in places:
             say(console, place, "dim")
@@ -44,25 +44,45 @@ def _show(findings: Sequence[Finding], console: Console) -> None:
 
 
 def report_json(reports: Sequence[Report]) -> str:
-    """Write reports as JSON: ``{"schema": 1, "reports": [...]}``; docs/check.md describes it."""
+    """Write reports as JSON: ``{"schema": 2, "reports": [...]}``; docs/check.md describes it."""
     return json.dumps({"schema": SCHEMA, "reports": [_document(report) for report in reports]}, indent=2) + "\n"
 
 
-def refusal(reports: Sequence[Report]) -> str:
-    """Return all that stops a run as one text; what several methods show is one finding, of all their files."""
+def refusal(reports: Sequence[Report]) -> Message:
+    """Return all that stops a run as one message; what several methods show is one finding, of all their files."""
     same = grouped((_same(found), (report.label, found)) for report in reports for found in report.errors)
     parts, hidden = [], False
-    for (key, fix, _), group in same.items():
+    for group in same.values():
         methods = dict.fromkeys(method for method, _ in group)
-        who = f"{', '.join(methods)}: " * (len(methods) < len(reports))
-        message = max((found for _, found in group), key=lambda found: len(found.places)).message
-        lines = list(dict.fromkeys(str(place) for _, found in group for place in found.places))
-        hidden = hidden or len(lines) > LISTED
-        parts.append(f"{who}{key}: {message}{listed(lines)}  -> {fix}")
-    remedies = ["segbench check --format json lists all"] if hidden else []
-    remedies += ["--no-check counts what it can"] if _some_count(reports) else []
-    details = f" ({', '.join(remedies)})" if remedies else ""
-    return f"nothing is counted{details}; " + "\n".join(parts)
+        largest = max((found for _, found in group), key=lambda found: len(found.places))
+        files = dict.fromkeys(place.message for _, found in group for place in found.places)
+        hidden = hidden or len(files) > LISTED
+        parts.append(_stopping(largest, [*methods] if len(methods) < len(reports) else [], [*files]))
+    remedies = [Message("fix", "segbench check --format json lists all")] if hidden else []
+    remedies += [Message("fix", "--no-check counts what it can")] if _some_count(reports) else []
+    details = Message("fix", " ({remedies})", remedies=remedies) if remedies else NOTHING
+    return Message(
+        "nothing-counted",
+        "nothing is counted{details}; {findings:\n}",
+        details=details,
+        findings=parts,
+        kinds=[part.kind for part in parts],
+    )
+
+
+def _stopping(finding: Finding, methods: Sequence[str], files: Sequence[Message]) -> Message:
+    """Write a finding with its files; of all methods where none are named."""
+    who = f"{', '.join(methods)}: " if methods else ""
+    lines = Message("files", "\n  {files:\n  }", files=files) if files else NOTHING
+    said = Message(
+        "finding",
+        "{kind}: {message}{lines}\n  -> {fix}",
+        kind=finding.kind,
+        message=finding.message,
+        lines=lines,
+        fix=finding.fix,
+    )
+    return joined((who, said), "")
 
 
 def _some_count(reports: Sequence[Report]) -> bool:
@@ -73,7 +93,7 @@ def _some_count(reports: Sequence[Report]) -> bool:
 
 
 def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
-    """Give one line per finding that does not stop a run."""
+    """Write one line per finding that does not stop a run."""
     shared = _shared(reports)
     for finding in shared:
         yield _warning("all methods", finding)
@@ -82,16 +102,25 @@ def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
 
 
 def _warning(method: str, finding: Finding) -> str:
-    fails = f" ({many(len(finding.images), 'image')} will be left out of all metrics)" if finding.images else ""
-    return f"{method}: {finding.key}: {finding.message}{fails}; {finding.fix}"
+    lost = Message("left-out", " ({images:many image} will be left out of all metrics)", images=len(finding.images))
+    message = Message(
+        "finding",
+        "{method}: {kind}: {message}{lost}; {fix}",
+        method=method,
+        kind=finding.kind,
+        message=finding.message,
+        lost=lost if finding.images else "",
+        fix=finding.fix,
+    )
+    return message.written("options")
 
 
-def _same(found: Finding) -> tuple[str, str, str]:
-    """Give what findings of several methods have in common where they are one.
+def _same(found: Finding) -> tuple[str, Message, Message]:
+    """Return what findings of several methods have in common where they are one.
 
     Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
     """
-    return found.key, found.fix, "" if found.about == "ground truth" else found.message
+    return found.kind, found.fix, NOTHING if found.side == "ground truth" else found.message
 
 
 def _shared(reports: Sequence[Report]) -> list[Finding]:
@@ -102,7 +131,7 @@ def _shared(reports: Sequence[Report]) -> list[Finding]:
     largest = (
         max(group, key=lambda found: len(found.places)) for group in groups.values() if len(group) == len(reports)
     )
-    return [one for one in largest if one.about == "ground truth" or all(one in report.findings for report in reports)]
+    return [one for one in largest if one.side == "ground truth" or all(one in report.findings for report in reports)]
 
 
 def _own(report: Report, shared: Sequence[Finding]) -> list[Finding]:
@@ -119,15 +148,6 @@ def _document(report: Report) -> dict[str, Any]:
         "inspected": report.inspected,
         "errors": bool(report.errors),
         "refused": report.refused,
-        "findings": [
-            {name: getattr(finding, name) for name in ("key", "severity", "about", "message")}
-            | {
-                "flag": finding.fix,
-                "count": len(finding.places),
-                "files": [{"file": place.file, "detail": place.detail} for place in finding.places],
-                "images": list(finding.images),
-            }
-            for finding in report.findings
-        ],
-        "notes": list(report.notes),
+        "findings": [finding.to_json("options") for finding in report.findings],
+        "notes": [as_note(note).written("options") for note in report.notes],
     }

@@ -17,7 +17,7 @@ from segbench.aggregator.writing import refuse_foreign, refuse_inputs, signed_pn
 from segbench.core.arguments import as_real
 from segbench.core.capabilities import states_called
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
@@ -127,19 +127,30 @@ def export_overlays(
     """
     results = as_results(results)
     if not results:
-        raise ArgumentError("no results to draw")
+        raise ArgumentError(Message("no-results", "no results to draw"))
     if Path(folder).is_file():
-        raise DataError(shown(folder), "is a file, expected a folder to write to", "give another folder")
+        what = Message("not-a-folder", "is a file, expected a folder to write to")
+        raise DataError(shown(folder), what, "give another folder")
     if threshold is not None:
-        threshold = as_real(threshold, named("threshold"), "a number", least=-math.inf, most=math.inf)
+        threshold = as_real(threshold, Setting("threshold", None), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)
     work: list[_Work] = []
     places = file_names([result.label for result in results])
     for result, place in zip(results, places, strict=True):
         full_protocol(result)
         if classes and "class" not in result.axes:
-            what = f"is a result of {result.protocol} without classes, which cannot be drawn"
-            raise DataError(result.method, what, f"leave out {format_setting('classes', True)}, or {choose_others()}")
+            what = Message(
+                "no-parts",
+                "is a result of {protocol} without classes, which cannot be drawn",
+                protocol=result.protocol,
+            )
+            hint = Message(
+                "leave-out",
+                "leave out {setting}, or {choose}",
+                setting=Setting("classes", True),
+                choose=choose_others(),
+            )
+            raise DataError(result.method, what, hint)
         cut = best_cut(result) if threshold is None else threshold
         chosen, files = _chosen(result, names), files_of(result)
         for name, picture in zip(chosen, file_names(chosen), strict=True):
@@ -166,8 +177,14 @@ def _refuse_unreached(results: Sequence[Result], threshold: float) -> None:
     known = known[np.isfinite(known)]
     if known.size and threshold > max(known.max(), 1):  # boundaries know scores at some thresholds only
         raise ArgumentError(
-            f"threshold {threshold:g} is above all scores, which go from {known.min():g} to {known.max():g}; "
-            "levels of 8 bits are divided by 255"
+            Message(
+                "above-all-scores",
+                "threshold {threshold:g} is above all scores, which go from {least:g} to {most:g}; "
+                "levels of 8 bits are divided by 255",
+                threshold=threshold,
+                least=known.min(),
+                most=known.max(),
+            )
         )
 
 
@@ -186,7 +203,7 @@ class _Work(NamedTuple):
         from PIL import Image
 
         if not self.files:
-            raise DataError(shown(self.name), "its files no longer exist")
+            raise DataError(shown(self.name), Message("no-files", "its files no longer exist"))
         sample, result = reread(self.result, self.files), self.result
         shows, counts = pictured(result), result.counts[self.name]
         if not self.classes:
@@ -196,7 +213,7 @@ class _Work(NamedTuple):
             return
         pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
-            raise DataError(shown(self.name), "there is no picture of its classes")
+            raise DataError(shown(self.name), Message("no-pictures", "there is no picture of its classes"))
         colours = _as_bytes([*class_colours(len(result.parts("class"))), "#ffffff", GUIDE])
         said = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
@@ -210,11 +227,9 @@ class _Work(NamedTuple):
 def _chosen(result: Result, names: Sequence[str]) -> list[str]:
     unknown = [name for name in names if name not in result.counts]
     if unknown:
-        raise DataError(
-            result.method,
-            f"counted no image called {', '.join(map(repr, unknown))}",
-            f"{setting('segbench show --per-image', 'result.counts')} lists the names",
-        )
+        what = Message("no-such-image", "counted no image called {images}", images=list(map(repr, unknown)))
+        names_in = Either("result.counts", "segbench show --per-image")
+        raise DataError(result.method, what, Message("names", "{where} lists the names", where=names_in))
     return list(names) or list(result.counts)
 
 

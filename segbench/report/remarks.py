@@ -9,9 +9,9 @@ from typing import Literal
 
 from segbench.aggregator.merging import lacking
 from segbench.aggregator.result import Result, names_of
-from segbench.core.errors import LISTED
+from segbench.core.errors import LISTED, Failure
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.core.metric import columns
 from segbench.core.names import few_names
 from segbench.core.notes import notes_about
@@ -111,22 +111,20 @@ def _remarks_on(result: Result, keys: Sequence[str] | None, *, deviations: bool)
         yield Remark(text, "failed", tuple(_failures(result.failed)))
 
 
-def _failures(failed: Mapping[str, str]) -> Iterable[str]:
-    """Give one line per reason, ``gt/a.png: ...``, and once the remedy behind its semicolon where several share it."""
-    groups = grouped((failure.partition(": ")[2] or failure, failure) for failure in failed.values())
-    reasons = []
-    for reason, (first, *others) in groups.items():
-        file = first.split(": ")[0]
-        reasons.append(f"{1 + len(others)} images: {reason} (first: {file})" if others else first)
-    parts = [reason.partition("; ")[::2] for reason in reasons[:LISTED]]
-    counts = Counter(remedy for _, remedy in parts)
+def _failures(failed: Mapping[str, Failure]) -> Iterable[str]:
+    """Give one line per reason, ``gt/a.png: ...``, and below them once the remedies that several reasons share."""
+    groups = grouped(((failure.what, failure.hint), failure) for failure in failed.values())
+    counts = Counter(remedy for _, remedy in [*groups][:LISTED])
     shared = [remedy for remedy, count in counts.items() if remedy and count > 1]
-    for reason, (what, remedy) in zip(reasons, parts, strict=False):
-        yield what if remedy in shared else reason
+    for (what, remedy), (first, *others) in [*groups.items()][:LISTED]:
+        failure = Failure(first.path, what) if remedy in shared else first
+        yield f"{1 + len(others)} images: {failure.reason()} (first: {failure.path})" if others else str(failure)
     yield from (f"-> {remedy}" for remedy in shared)
-    if len(reasons) > LISTED:
-        every = setting("--format json", "result.failed")
-        yield f"... and {len(reasons) - LISTED} more reasons; {every} lists all"
+    if len(groups) > LISTED:
+        every = Either("result.failed", "--format json")
+        yield str(
+            Message("more", "... and {more} more reasons; {every} lists all", more=len(groups) - LISTED, every=every)
+        )
 
 
 def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:

@@ -23,7 +23,8 @@ from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, setting
+from segbench.core.interface import setting
+from segbench.core.messages import Either, Message, Style
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
 from segbench.core.notes import notes_about
@@ -226,8 +227,8 @@ class Listing:
 
     There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
     have a column, with the `spread` of images. The `sets` name the data set of each result, a group of columns; without
-    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, and `zeros`
-    before the point.
+    them there is a single one. The worst images come first by the metric `sort`. For readers are `digits`, `zeros`
+    before the point, and the `style` of settings in texts.
     """
 
     rows: RowKind = "method"
@@ -238,6 +239,7 @@ class Listing:
     spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
+    style: Style | None = None
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
         """Give the values of the chosen metrics, and of some keys before them."""
@@ -436,9 +438,15 @@ def image_table(
 
 def without_units(results: Sequence[Result]) -> ArgumentError:
     """Say how results get units, of which there are none."""
-    how = setting("--unit folder, a column of a CSV file or a pattern of names", "result.with_settings(unit=...)")
-    methods = ", ".join(names_of(results))
-    return ArgumentError(f"{methods}: no units are known; say which images belong together: {how}")
+    how = Either("result.with_settings(unit=...)", "--unit folder, a column of a CSV file or a pattern of names")
+    return ArgumentError(
+        Message(
+            "no-units",
+            "{methods}: no units are known; say which images belong together: {how}",
+            methods=names_of(results),
+            how=how,
+        )
+    )
 
 
 def table_of_images(
@@ -523,15 +531,19 @@ class PartRow:
     notes: tuple[str, ...] = ()  # on all parts: which images are in none
 
 
-def how_to_divide(results: Sequence[Result], axis: str) -> str:
+def how_to_divide(results: Sequence[Result], axis: str) -> Message:
     """Say how results come to have classes, objects or groups, if their protocols can."""
     if axis != "class":
         option = AXES[axis].option(itertools.chain.from_iterable(result.counts for result in results))
-        return f"name them: {option}" if AXES[axis].is_in_one else f"count again: {option}"
+        if AXES[axis].is_in_one:
+            return Message("name-them", "name them: {option}", option=option)
+        return Message("count-again", "count again: {option}", option=option)
     verbs = dict.fromkeys(verb_of(result.kind) for result in results)
     able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
-    commands = " or ".join(f"segbench {verb} GT PRED {format_setting('classes', '0-18')}" for verb in able)
-    return setting(f"count again: {commands}", "count again with classes=") if able else "their protocol has none"
+    if not able:
+        return Message("none", "their protocol has none")
+    commands = " or ".join(f"segbench {verb} GT PRED --classes 0-18" for verb in able)
+    return Message("count-again", "count again{how}", how=Either(" with classes=", f": {commands}"))
 
 
 def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Intervals] = ()) -> list[PartRow]:
@@ -541,8 +553,15 @@ def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Inter
     """
     single_runs = axis == "run" and any(result.run for result in results)
     if axis != "group" and not single_runs and not any(axis in result.axes for result in results):
-        what = f"results of {', '.join(by_protocol(results))} have no {AXES[axis].plural}"
-        raise ArgumentError(f"{what}; {how_to_divide(results, axis)}")
+        raise ArgumentError(
+            Message(
+                "no-parts",
+                "results of {protocols} have no {parts}; {how}",
+                protocols=list(by_protocol(results)),
+                parts=AXES[axis].plural,
+                how=how_to_divide(results, axis),
+            )
+        )
     rows = []
     for run, (method, result) in enumerate(zip(names_of(results), results, strict=True)):
         for row in _rows_of(PartRow(run, method, ALL_IMAGES, result, "all"), axis):
@@ -655,7 +674,7 @@ def _notes_around(notes: Sequence[str], parts: Sequence[PartRow], results: Seque
     failed = []
     for method, result in zip(names, results, strict=True):
         images = of_all(len(result.failed), len(result.failed) + len(result.counts), "image")
-        failed += [f"{method}: {images} failed; the first: {why}" for why in [*result.failed.values()][:1]]
+        failed += [f"{method}: {images} failed; the first: {failure}" for failure in [*result.failed.values()][:1]]
     return [*([apart] if apart else []), *on_parts, *notes, *failed]
 
 
@@ -688,8 +707,15 @@ def threshold_columns(results: Sequence[Result]) -> list[Mapping[str, NDArray[An
     tables = [{} if result.drawn is None else result.drawn.columns for result in results]
     if results and not any(tables):
         protocols = " and ".join(by_protocol(results))
-        others = setting("leave out --per-threshold, or choose other methods with --only", "choose other results")
-        raise ArgumentError(f"results of {protocols} have no curve, so there are no thresholds to list; {others}")
+        others = Either("choose other results", "leave out --per-threshold, or choose other methods with --only")
+        raise ArgumentError(
+            Message(
+                "no-curve",
+                "results of {protocols} have no curve, so there are no thresholds to list; {others}",
+                protocols=protocols,
+                others=others,
+            )
+        )
     return tables
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from segbench.core.arguments import as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.numbers import Brief
 from segbench.core.table import Table, Tabled
 from segbench.statistics.measured import as_draws, as_level, sums_of_draws
@@ -91,7 +92,7 @@ def curve_band(
     True
     """
     if space not in ("roc", "pr"):
-        raise ArgumentError(f"space is {space!r}; expected 'roc' or 'pr'")
+        raise ArgumentError(Message("wrong-value", "space is {space}; expected 'roc' or 'pr'", space=repr(space)))
     points = as_whole(points, "points", least=2, most=_MOST_POINTS)
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)

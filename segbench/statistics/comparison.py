@@ -18,7 +18,8 @@ from segbench.core.arguments import check_choice
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, named, setting
+from segbench.core.interface import setting
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
 from segbench.core.notes import behind, notes_about
@@ -242,8 +243,10 @@ class Comparison:
         for metric in self.metrics:
             if metric.key == key:
                 return metric
-        keys = ", ".join(metric.key for metric in self.metrics)
-        raise ArgumentError(f"{key!r} is not compared; expected one of {keys}")
+        known = [metric.key for metric in self.metrics]
+        raise ArgumentError(
+            Message("unknown-metric", "{key!r} is not compared; expected one of {known}", key=key, known=known)
+        )
 
     @property
     def _ranking(self) -> Metric:
@@ -456,9 +459,15 @@ def compare(
     test: Test = "t-test",
 ) -> Comparison:
     """Compare methods by their tables, of the same images and the same metrics; see `segbench.compare`."""
-    check_choice(test, named("test"), get_args(Test))
+    check_choice(test, Setting("test", None), get_args(Test))
     if len(tables) < 2:
-        raise ArgumentError(f"{', '.join(tables) or 'no method'}: a comparison needs at least two methods")
+        raise ArgumentError(
+            Message(
+                "too-few-methods",
+                "{methods}: a comparison needs at least two methods",
+                methods=list(tables) or ["no method"],
+            )
+        )
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     for table in tables.values():
         refuse_outside(table.metrics, table.estimates.tolist())
@@ -500,7 +509,9 @@ def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
     if not (why or any(metric.mean_over_images for metric in metrics)):
         why = f"the signed-rank test is for means over {tables[0].noun}s, and no metric here is one"
     if why:
-        raise ArgumentError(f"{why}; leave out {format_setting('test', 'signed-rank')}")
+        raise ArgumentError(
+            Message("no-ranks", "{why}; leave out {setting}", why=why, setting=Setting("test", "signed-rank"))
+        )
 
 
 def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:

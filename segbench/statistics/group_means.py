@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
@@ -31,7 +32,9 @@ class GroupMeans(PartMeans):
     @property
     def columns(self) -> Mapping[str, Any]:
         """None: images of different groups do not add up."""
-        raise ArgumentError("images of several groups do not add up; take the table of one group")
+        raise ArgumentError(
+            Message("several-groups", "images of several groups do not add up; take the table of one group")
+        )
 
     @property
     def images(self) -> int:

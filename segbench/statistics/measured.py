@@ -23,7 +23,7 @@ import numpy as np
 
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import FloatArray
-from segbench.core.interface import named
+from segbench.core.messages import Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE, Table
@@ -254,7 +254,8 @@ def as_level(level: float, name: str = "level") -> float:
 
 def as_draws(replicates: int, seed: int) -> tuple[int, int]:
     """Read how many replicates are drawn, and the seed."""
-    return as_whole(replicates, named("replicates"), least=1, most=MOST_REPLICATES), as_whole(seed, named("seed"))
+    draws = as_whole(replicates, Setting("replicates", None), least=1, most=MOST_REPLICATES)
+    return draws, as_whole(seed, Setting("seed", None))
 
 
 def draw(table: Table, *, replicates: int, seed: int, beside: Sequence[Table] = ()) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import option_of, setting
+from segbench.core.messages import Either, Message, Setting, as_message, joined, option_of
 from segbench.core.metric import Metric
 from segbench.core.names import few_names, first_names
 from segbench.core.notes import behind
@@ -159,7 +159,14 @@ def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:
     """
     images = {run: frozenset(names) for run, names in runs.items()}
     if without := [run for run, names in images.items() if not names]:
-        raise ArgumentError(f"{method}: run {', '.join(without)} has no images, expected at least one")
+        raise ArgumentError(
+            Message(
+                "no-images",
+                "{method}: run {runs} has no images, expected at least one",
+                method=method,
+                runs=without,
+            )
+        )
     if len(set(images.values())) == 1:
         return False
     if len(frozenset.union(*images.values())) == sum(map(len, images.values())):
@@ -168,26 +175,43 @@ def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:
     unlike = [(a, b) for a, b in overlapping if images[a] != images[b]]
     if unlike:
         a, b = unlike[0]
-        found = f"runs {a} and {b} share {len(images[a] & images[b])} images, of {len(images[a])} and {len(images[b])}"
+        overlap = Message(
+            "overlapping-runs",
+            "runs {run} and {other} share {shared} images, of {images} and {other_images}",
+            run=a,
+            other=b,
+            shared=len(images[a] & images[b]),
+            images=len(images[a]),
+            other_images=len(images[b]),
+        )
         remedy = _remedy(images, a, b)
     else:
         a, b = overlapping[0]
-        found = f"runs {a} and {b} are on the same images, others on different ones"
-        remedy = "of a cross-validation that was repeated, give the folds of one repetition"
-    raise DataError(method, f"{found}; expected the same images in all (trainings) or in no two (folds)", remedy)
+        overlap = Message(
+            "repeated-folds", "runs {run} and {other} are on the same images, others on different ones", run=a, other=b
+        )
+        remedy = as_message("of a cross-validation that was repeated, give the folds of one repetition")
+    raise DataError(method, overlap + "; expected the same images in all (trainings) or in no two (folds)", remedy)
 
 
-def _remedy(images: Mapping[str, frozenset[str]], first: str, second: str) -> str:
+def _remedy(images: Mapping[str, frozenset[str]], first: str, second: str) -> Message:
     """Say how runs that share a part of their images become trainings, or folds."""
-    remedies = []
+    remedies: list[Message] = []
     if common := sorted(frozenset.intersection(*images.values())):
         few = len(common) <= _LISTED
         listed = f" {quote(','.join(common))}" if few else f" LIST.txt, with the names of these {len(common)}"
-        options = setting(f"{option_of('images')}{listed}", f"images={common if few else 'LIST.txt'!r}")
-        remedies.append(f"to compare trainings, count the images that all have: {options}")
+        images_of_all = Either(f"images={common if few else 'LIST.txt'!r}", f"{option_of('images')}{listed}")
+        remedies.append(
+            Message(
+                "common-images",
+                "to compare trainings, count the images that all have: {option}",
+                option=images_of_all,
+                value=Setting("images", tuple(common)),
+            )
+        )
     shared = first_names(sorted(images[first] & images[second]), _LISTED)
-    remedies.append(f"to pool folds, take {shared} out of one of them")
-    return "; ".join(remedies)
+    remedies.append(Message("pool-folds", "to pool folds, take {shared} out of one of them", shared=shared))
+    return joined(remedies)
 
 
 def named_runs(method: str, runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:

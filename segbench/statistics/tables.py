@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message, as_message, joined
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
@@ -27,13 +27,31 @@ def table_of(counts: Counted | Sequence[Mapping[str, Any]], protocol: Protocol |
     table = getattr(counts, "measured", counts)
     if isinstance(table, Table):
         if protocol is not None or unit is not None:
-            what = f"protocol and unit are for counts, and found {type(counts).__name__}, which has its own"
-            raise ArgumentError(f"{what}; units of a result: result.with_settings(unit=...)")
+            raise ArgumentError(
+                Message(
+                    "for-counts-only",
+                    "protocol and unit are for counts, and found {type}, which has its own; units of a result: "
+                    "result.with_settings(unit=...)",
+                    type=type(counts).__name__,
+                )
+            )
         if not table.images:
-            raise ArgumentError(f"found {type(counts).__name__} without images, expected at least one image")
+            raise ArgumentError(
+                Message(
+                    "no-images",
+                    "found {type} without images, expected at least one image",
+                    type=type(counts).__name__,
+                )
+            )
         return table
     if not isinstance(counts, Mapping):
-        raise ArgumentError(f"found {type(counts).__name__}, expected one result, or counts by the name of the image")
+        raise ArgumentError(
+            Message(
+                "not-results",
+                "found {given}, expected one result, or counts by the name of the image",
+                given=type(counts).__name__,
+            )
+        )
     return table_of_counts(_METHOD, {"1": counts}, protocol, unit)
 
 
@@ -56,7 +74,14 @@ def as_runs(method: str, counts: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
     odd = [type(run).__name__ for run in runs.values() if not isinstance(run, Mapping)]
     if odd or not runs:
         found = f"a list of {odd[0]}" if odd else "an empty list"
-        raise ArgumentError(f"{method}: found {found}, expected a list of runs, each counts by the name of the image")
+        raise ArgumentError(
+            Message(
+                "not-results",
+                "{method}: found {given}, expected a list of runs, each counts by the name of the image",
+                method=method,
+                given=found,
+            )
+        )
     return runs
 
 
@@ -67,7 +92,14 @@ def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
         return measuring(next(iter(kinds.values())))
     found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
     expected = " or all ".join(kind.counts.__name__ for kind in protocols().values())
-    raise ArgumentError(f"found {found}; expected at least one image, all {expected}")
+    raise ArgumentError(
+        Message(
+            "other-counts",
+            "found {given}; expected at least one image, all {expected}",
+            given=found,
+            expected=expected,
+        )
+    )
 
 
 _LISTED = 5
@@ -77,7 +109,12 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
     """Check that all methods have the same images, counted against the same ground truth."""
     (first, reference), *others = methods.items()
     problems: list[str] = []
-    remedies: dict[str, None] = {}
+    remedies: dict[Message, None] = {}
+    on_common = Message(
+        "common-images",
+        "predict the missing images, or compare on those that all methods have: {option}",
+        option=Either("common=True", "segbench compare --common"),
+    )
     for name, per_image in others:
         for present, absent, images in (
             (first, name, sorted(set(reference) - set(per_image))),
@@ -85,14 +122,18 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
         ):
             if images:
                 problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
-                on_common = setting("segbench compare --common", "common=True")
-                remedies[f"predict the missing images, or compare on those that all methods have: {on_common}"] = None
+                remedies[on_common] = None
         for image in sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:
                 problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")
-                remedies["count all methods against the same ground truth"] = None
+                remedies[as_message("count all methods against the same ground truth")] = None
                 break
     if problems:
-        what = f"methods are compared on the same images and ground truth, but {first_names(problems, _LISTED, '; ')}"
-        raise DataError(first_names(list(methods), _LISTED), what, ", and ".join(remedies))
+        what = Message(
+            "other-images",
+            "methods are compared on the same images and ground truth, but {problems}",
+            problems=first_names(problems, _LISTED, "; "),
+            methods=list(methods),
+        )
+        raise DataError(first_names(list(methods), _LISTED), what, joined(remedies, between=", and "))

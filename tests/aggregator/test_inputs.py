@@ -76,7 +76,7 @@ class TestNegatives:
     def test_a_prediction_of_nothing_is_right_there(self, folders):
         gt, pred = folders()
         write_folder(pred, {"good/1.npy": np.zeros((4, 4))})
-        assert not any(finding.key == "constant" for finding in check(gt, pred, negatives="good/*").findings)
+        assert not any(finding.kind == "constant" for finding in check(gt, pred, negatives="good/*").findings)
 
     def test_they_have_no_value_that_masks_must_agree_with(self, folders):
         where = folders(FIRST_TRUTH + 1)

@@ -192,8 +192,8 @@ class TestOneThingWrong:
         answer = segbench("check", case.verb, *broken(case, tmp_path), "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
         (finding,) = report["findings"]
-        assert finding["key"] == case.key
-        assert case.mend in finding["flag"]
+        assert finding["kind"] == case.key
+        assert case.mend in finding["fix"]
         assert finding["count"] == len(finding["files"]) > 0
         stops = finding["severity"] == "error"
         assert (answer.code, report["errors"]) == (int(stops), stops)
@@ -250,7 +250,7 @@ class TestHint:
 def test_thick_lines_are_no_finding_where_nothing_is_thinned(segbench, tmp_path, name):
     case = CASES[name]
     answer = segbench("check", "boundaries", *broken(case, tmp_path), "--no-thin", "--format", "json")
-    assert case.key not in {finding["key"] for finding in json.loads(answer.out)["reports"][0]["findings"]}
+    assert case.key not in {finding["kind"] for finding in json.loads(answer.out)["reports"][0]["findings"]}
 
 
 def test_of_many_files_a_run_names_a_few(segbench, tmp_path):
@@ -285,7 +285,7 @@ def test_folders_the_wrong_way_round(segbench, tmp_path):
     assert "exchanged: the folders look swapped" in refused.err.split("\n")[0]
     assert "JPEG" not in refused.err
     (report,) = json.loads(segbench("check", scores, truth, "--format", "json").out)["reports"]
-    assert [finding["key"] for finding in report["findings"]] == ["exchanged"]  # what goes on is not advised beside it
+    assert [finding["kind"] for finding in report["findings"]] == ["exchanged"]  # what goes on is not advised beside it
     assert segbench("pixels", truth, scores).code == 0
 
 

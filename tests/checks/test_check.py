@@ -23,7 +23,7 @@ class TestClean:
             assert segbench.check(objects / "ground_truth", folder).findings == ()
         for folder in sorted((edges / "predictions").iterdir()):
             report = segbench.check(edges / "ground_truth", folder, segbench.Boundaries(), gt_pattern="*.#")
-            assert {finding.key for finding in report.findings} <= {"not-suppressed"}
+            assert {finding.kind for finding in report.findings} <= {"not-suppressed"}
 
     @given(
         seed=st.integers(0, 10**6),
@@ -70,7 +70,7 @@ class TestReport:
         made = blobs()
         each("scores", lambda a: np.invert(a)[::2, ::2])(made)
         made.scores["gnu"] = made.scores[NAMES[1]] = made.scores[NAMES[0]]
-        keys = [finding.key for finding in segbench.check(*folders(tmp_path, made)).findings]
+        keys = [finding.kind for finding in segbench.check(*folders(tmp_path, made)).findings]
         assert keys == ["unpaired", "size-factor", "inverted", "duplicates"]
 
     def test_the_terminal_names_a_few_and_counts_the_rest(self, segbench, tmp_path):
@@ -85,7 +85,7 @@ class TestReport:
         assert "and 2 more" in answer.out
         assert answer.err == ""
         (report,) = json.loads(segbench("check", *where, "--format", "json").out)["reports"]
-        assert [len(found["files"]) for found in report["findings"] if found["key"] == "inverted"] == [12]
+        assert [len(found["files"]) for found in report["findings"] if found["kind"] == "inverted"] == [12]
 
     def test_json_lists_all_that_an_error_cuts_short(self, segbench, tmp_path):
         truth, scores = folders(tmp_path, blobs(names=tuple("abcdefghijkl")))
@@ -196,7 +196,7 @@ def alternating(made, first, second, extension=".png"):
 
 
 def by_key(report):
-    return {finding.key: finding for finding in report.findings}
+    return {finding.kind: finding for finding in report.findings}
 
 
 class TestTypesOfPredictions:

@@ -37,12 +37,12 @@ def found(segbench, tmp_path):
         )
         as_stacks, as_maps = json.loads(answer.out)["reports"]
         told = [
-            [(finding["key"], finding["message"], finding["flag"]) for finding in report["findings"]]
+            [(finding["kind"], finding["text"], finding["fix"]) for finding in report["findings"]]
             for report in (as_stacks, as_maps)
         ]
         assert told[0] == told[1]
         assert not as_stacks["errors"]
-        return {finding["key"]: finding for finding in as_stacks["findings"]}
+        return {finding["kind"]: finding for finding in as_stacks["findings"]}
 
     return check
 
@@ -68,23 +68,23 @@ def test_sound_classes_have_no_finding(found):
 
 def test_scores_that_run_backwards_name_their_classes(found):
     every = found(lambda stack: levels(1 - stack))["inverted"]
-    assert every["message"].startswith("all 3 classes: scores are higher on negatives")
-    assert every["flag"] == "--invert"
+    assert every["text"].startswith("all 3 classes: scores are higher on negatives")
+    assert every["fix"] == "--invert"
     assert every["count"] == 9
-    assert found(options=["--invert"])["inverted"]["flag"] == "leave out --invert"
+    assert found(options=["--invert"])["inverted"]["fix"] == "leave out --invert"
     one = found(of_class(1, np.invert))["inverted"]
-    assert one["message"].startswith("person (label 1): scores are higher")
-    assert "which map belongs to which class" in one["flag"]
+    assert one["text"].startswith("person (label 1): scores are higher")
+    assert "which map belongs to which class" in one["fix"]
 
 
 def test_classes_in_another_order_look_inverted(found):
-    assert "person (label 1), car (label 2)" in found(lambda stack: levels(stack)[[0, 2, 1]])["inverted"]["message"]
+    assert "person (label 1), car (label 2)" in found(lambda stack: levels(stack)[[0, 2, 1]])["inverted"]["text"]
 
 
 def test_a_class_that_was_never_written(found):
     constant = found(of_class(2, np.zeros_like))
     assert constant.keys() == {"constant"}
-    assert "car (label 2): 3 predictions of 3 inspected are constant" in constant["constant"]["message"]
+    assert "car (label 2): 3 predictions of 3 inspected are constant" in constant["constant"]["text"]
     assert constant["constant"]["files"][0]["detail"] == "all 0"
 
 
@@ -94,13 +94,13 @@ def test_levels_range_and_number_of_scores_are_judged_over_all_classes(found):
     assert found(lambda stack: levels(stack > 0.5)).keys() == {"few-levels"}
     ranged = found(lambda stack: levels(stack).astype(np.float32))
     assert ranged.keys() == {"range"}
-    assert "--scale 255" not in ranged["range"]["flag"]
+    assert "--scale 255" not in ranged["range"]["fix"]
     assert found(of_class(0, lambda one: np.minimum(one, 1))) == {}, "one class of low scores is no finding"
 
 
 def test_scores_clipped_at_the_top(found):
     clipped = found(of_class(0, lambda one: np.where(one > 60, 255, one).astype(np.uint8)))
-    assert clipped["saturated"]["message"].startswith("road (label 0): ")
+    assert clipped["saturated"]["text"].startswith("road (label 0): ")
 
 
 def test_scores_that_are_not_finite_stop_their_image_once(segbench, tmp_path):
@@ -111,7 +111,7 @@ def test_scores_that_are_not_finite_stop_their_image_once(segbench, tmp_path):
     answer = segbench("check", gt, pred, *CLASSES, "--format", "json")
     assert answer.code == 1
     (finding,) = json.loads(answer.out)["reports"][0]["findings"]
-    assert (finding["key"], finding["images"]) == ("not-finite", ["im1"])
+    assert (finding["kind"], finding["images"]) == ("not-finite", ["im1"])
     assert [place["file"].rpartition(" (")[2] for place in finding["files"]] == ["class road)", "class person)"]
 
 
@@ -120,12 +120,12 @@ def test_void_that_is_not_declared_and_labels_that_are_no_class(found):
     labels["im0.png"][0], labels["im2.png"][:2] = 255, 7
     void = found(truths=labels, options=["--void", "none"])
     assert void.keys() == {"void", "no-class"}
-    assert void["void"]["message"].startswith("255 is neither a class nor void")
-    assert void["void"]["flag"] == "--void 255"
+    assert void["void"]["text"].startswith("255 is neither a class nor void")
+    assert void["void"]["fix"] == "--void 255"
     flag = "nothing, if that is background; --void {} if nobody labelled it; name classes in --classes"
-    assert void["no-class"]["flag"] == flag.format("7")
+    assert void["no-class"]["fix"] == flag.format("7")
     assert [place["file"].rpartition("/")[2] for place in void["no-class"]["files"]] == ["im2.png"]
-    assert found(truths=labels)["no-class"]["flag"] == flag.format("7,255")
+    assert found(truths=labels)["no-class"]["fix"] == flag.format("7,255")
     assert found(truths=labels, options=["--void", "7,255"]) == {}
 
 

@@ -43,7 +43,7 @@ def found(segbench, tmp_path):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
         answer = segbench("check", "labels", *where, "--classes", *(options or ("0-4",)), "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
-        return {finding["key"]: finding for finding in report["findings"]}
+        return {finding["kind"]: finding for finding in report["findings"]}
 
     return check
 
@@ -64,10 +64,10 @@ class TestVoid:
 
     def test_that_is_predicted_is_never_made_a_class(self, found, with_void):
         finding = found(with_void)["outside-classes"]
-        assert finding["flag"] == "predict a class in every pixel: 255 marks pixels without one"
+        assert finding["fix"] == "predict a class in every pixel: 255 marks pixels without one"
 
     def test_that_predictions_hold_and_no_ground_truth_may_come_of_exchanged_folders(self, found):
-        swapped = found(TRUTHS, truths=PREDICTIONS)["outside-classes"]["flag"]
+        swapped = found(TRUTHS, truths=PREDICTIONS)["outside-classes"]["fix"]
         assert swapped.startswith("predict a class in every pixel: 255 marks pixels without one; ")
         assert swapped.endswith(
             "if these are the ground truth, mind the order: ground truth comes first, predictions second"
@@ -75,13 +75,13 @@ class TestVoid:
 
     def test_beside_another_label_that_may_be_one(self, found, with_void):
         with_void["im0.png"][5, 5] = 7
-        flag = found(with_void)["outside-classes"]["flag"]
+        flag = found(with_void)["outside-classes"]["fix"]
         assert "predict a class in every pixel: 255" in flag
         assert "add labels to --classes" in flag
 
     def test_as_a_class_is_found_and_the_advice_gives_the_metric_without(self, found, with_void, tmp_path):
         finding = found(with_void, "0-4,255")["void-class"]
-        assert finding["flag"] == "if it does here, --classes 0-4"
+        assert finding["fix"] == "if it does here, --classes 0-4"
         assert found(with_void, "0-4").keys() == {"outside-classes"}
         assert miou(tmp_path, classes="0-4") > miou(tmp_path, classes="0-4,255") + 0.1
 
@@ -91,8 +91,8 @@ class TestVoid:
 
     def test_of_ground_truth_that_is_not_declared_is_never_made_a_class(self, found):
         finding = found(PREDICTIONS, "0-4", "--void", "none")["not-countable"]
-        assert "--classes" not in finding["flag"]
-        assert "--void 255" in finding["flag"]
+        assert "--classes" not in finding["fix"]
+        assert "--void 255" in finding["fix"]
 
 
 class TestLabelsOffByOne:
@@ -102,7 +102,7 @@ class TestLabelsOffByOne:
         findings = found(PREDICTIONS | higher)
         assert findings.keys() == {"renumbered"}
         assert [place["file"].rpartition("/")[2] for place in findings["renumbered"]["files"]] == [*higher]
-        assert "--pred-map would change all files" in findings["renumbered"]["flag"]
+        assert "--pred-map would change all files" in findings["renumbered"]["fix"]
 
     def test_a_run_looks_at_more_images_before_it_advises_to_change_all(self, segbench, tmp_path):
         first = {name: PREDICTIONS[name] + 1 for name in ("im0.png", "im2.png", "im5.png")}  # the three it looks at
@@ -121,14 +121,14 @@ class TestLabelsOffByOne:
         predictions = {name: labels + (shift > 0) for name, labels in PREDICTIONS.items()}
         findings = found(predictions, classes, truths={name: t.astype(np.uint8) for name, t in truths.items()})
         assert findings.keys() == {"renumbered"}
-        assert findings["renumbered"]["flag"] == f"--pred-map {remap}"
+        assert findings["renumbered"]["fix"] == f"--pred-map {remap}"
 
     @pytest.mark.parametrize(("shift", "remap"), [(1, "1-5=0-4"), (-1, "0-4=1-5")])
     def test_of_a_model_whose_classes_have_an_iou_below_a_half(self, found, tmp_path, shift, remap):
         truths = {name: np.where(labels == 255, 255, labels + (shift < 0)) for name, labels in TRUTHS.items()}
         truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
         weak = {name: prediction(k, share=0.6) + np.uint8(shift > 0) for k, name in enumerate(PREDICTIONS)}
-        assert found(weak, "0-4" if shift > 0 else "1-5", truths=truths)["renumbered"]["flag"] == f"--pred-map {remap}"
+        assert found(weak, "0-4" if shift > 0 else "1-5", truths=truths)["renumbered"]["fix"] == f"--pred-map {remap}"
         settings = library.Labels(classes=5 if shift > 0 else "1-5", pred_map=remap)
         assert library.evaluate(tmp_path / "gt", tmp_path / "pred", settings).summary["miou"] < 0.5
         unmapped = library.Labels(classes=settings.classes)
@@ -137,7 +137,7 @@ class TestLabelsOffByOne:
 
     def test_beside_a_label_for_unlabelled_pixels(self, found):
         truths = {name: np.where(labels == 255, 0, labels + 1).astype(np.uint8) for name, labels in TRUTHS.items()}
-        flag = found(PREDICTIONS, "0-5", truths=truths)["renumbered"]["flag"]
+        flag = found(PREDICTIONS, "0-5", truths=truths)["renumbered"]["fix"]
         unlabelled = "if label 0 of the ground truth means unlabelled, --classes 1-5 and --void 0,255 as well"
         assert flag == f"--pred-map 0-4=1-5; {unlabelled}"
 
@@ -151,7 +151,7 @@ class TestLabelsOffByOne:
         unsure = np.random.default_rng(3).random(SHAPE) < 0.2
         predictions = {name: np.where(unsure, left, labels + (shift > 0)) for name, labels in PREDICTIONS.items()}
         predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
-        assert found(predictions, classes, truths=truths)["renumbered"]["flag"] == flag
+        assert found(predictions, classes, truths=truths)["renumbered"]["fix"] == flag
         advised = miou(tmp_path, classes=classes, pred_map=flag.split()[1])
         right = {name: np.where(unsure, 255, labels + (shift < 0)) for name, labels in PREDICTIONS.items()}
         found({name: labels.astype(np.uint8) for name, labels in right.items()}, classes, truths=truths)
@@ -164,7 +164,7 @@ class TestLabelsOffByOne:
     def test_of_stacks_no_remapping_is_advised_as_none_applies(self, found):
         """A stack with a map of background first, for classes that count from 0."""
         stacks = {f"{name[:-4]}.npy": np.eye(6, dtype=np.float32)[labels + 1] for name, labels in PREDICTIONS.items()}
-        flag = found(stacks, "0-5")["renumbered"]["flag"]
+        flag = found(stacks, "0-5")["renumbered"]["fix"]
         assert flag == "save the maps of the classes alone, in the order of --classes"
 
     def test_an_image_of_one_class_that_is_missed_is_no_shift(self, found):
@@ -198,7 +198,7 @@ class TestLabelsNumberedOtherwise:
     def test_are_found_and_the_advice_gives_the_metric(self, found, tmp_path, ids, remap):
         findings = found(self.renumbered(ids))
         assert findings.keys() == {"renumbered"}
-        assert findings["renumbered"]["flag"] == f"--pred-map {remap}{CHOSEN}"
+        assert findings["renumbered"]["fix"] == f"--pred-map {remap}{CHOSEN}"
         wrong, advised = miou(tmp_path, classes=5), miou(tmp_path, classes=5, pred_map=remap)
         assert found(PREDICTIONS) == {}
         assert advised == miou(tmp_path, classes=5) > wrong + 0.3
@@ -209,18 +209,18 @@ class TestLabelsNumberedOtherwise:
         truths = {name: of_heart[labels] for name, labels in TRUTHS.items()}
         predictions = {name: np.array([0, 0, 3, 2, 1], np.uint8)[labels] for name, labels in PREDICTIONS.items()}
         finding = found(predictions, "0-3", truths=truths)["renumbered"]
-        assert finding["message"].endswith("their labels lie mostly on other classes (1 on 3, 3 on 1)")
-        assert finding["flag"] == f"--pred-map 0=0,1=3,2=2,3=1{CHOSEN}"
+        assert finding["text"].endswith("their labels lie mostly on other classes (1 on 3, 3 on 1)")
+        assert finding["fix"] == f"--pred-map 0=0,1=3,2=2,3=1{CHOSEN}"
 
     def test_labels_without_a_class_are_told_beside_them(self, found):
         predictions = self.renumbered([7, 8, 11, 12, 33])
         predictions["im0.png"][5, 5] = 20
         findings = found(predictions)
         assert findings.keys() == {"renumbered", "outside-classes"}
-        assert "labels that are not classes (20)" in findings["outside-classes"]["message"]
+        assert "labels that are not classes (20)" in findings["outside-classes"]["text"]
 
     def test_beside_a_remapping_the_advice_is_on_values_as_stored(self, found):
-        flag = found(self.renumbered([7, 8, 11, 12, 33]), "0-4", "--pred-map", "33=9")["renumbered"]["flag"]
+        flag = found(self.renumbered([7, 8, 11, 12, 33]), "0-4", "--pred-map", "33=9")["renumbered"]["fix"]
         assert flag == f"--pred-map 7-8=0-1,11-12=2-3,33=4{CHOSEN}"
 
     def test_a_run_says_so_at_its_end(self, found, tmp_path):
@@ -253,9 +253,9 @@ class TestRemappedLabels:
 
     def test_of_ground_truth_that_join_a_class_are_found(self, found, tmp_path):
         finding = found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4", truths=FROM_ONE)["joined-labels"]
-        assert finding["about"] == "ground truth"
-        assert finding["message"].startswith("--gt-map does not name 0, which therefore counts together with 1")
-        assert finding["flag"] == "if that is no class, --gt-map 1-5=0-4,0=255; if it is meant, name it: 0=0"
+        assert finding["side"] == "ground truth"
+        assert finding["text"].startswith("--gt-map does not name 0, which therefore counts together with 1")
+        assert finding["fix"] == "if that is no class, --gt-map 1-5=0-4,0=255; if it is meant, name it: 0=0"
         wrong = miou(tmp_path, classes=5, gt_map="1-5=0-4")
         notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5, gt_map="1-5=0-4")).notes
         told = "ground truth: values that gt_map='1-5=0-4' does not name count as the classes of others (8 of 8 images)"
@@ -270,13 +270,13 @@ class TestRemappedLabels:
         predictions = {name: np.where(unsure, [[3, 4] * 28], ids[labels]) for name, labels in PREDICTIONS.items()}
         predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
         finding = found(predictions, "0-4", "--pred-map", "2=0,7=1,8=2,1=3,9=4")["joined-labels"]
-        assert finding["about"] == "prediction"
-        assert finding["message"].startswith("--pred-map does not name 3, 4, which therefore count together with ")
-        assert finding["flag"].startswith("if that is no class, --pred-map '2=0,7=1,8=2,1=3,9=4,*=255'; ")
+        assert finding["side"] == "prediction"
+        assert finding["text"].startswith("--pred-map does not name 3, 4, which therefore count together with ")
+        assert finding["fix"].startswith("if that is no class, --pred-map '2=0,7=1,8=2,1=3,9=4,*=255'; ")
 
     def test_without_void_need_one(self, found):
         settings = ["0-4", "--gt-map", "1-5=0-4", "--void", "none"]
-        flag = found(PREDICTIONS, *settings, truths=FROM_ONE)["joined-labels"]["flag"]
+        flag = found(PREDICTIONS, *settings, truths=FROM_ONE)["joined-labels"]["fix"]
         assert flag == "if that is no class, --gt-map 1-5=0-4,0=255 and --void 255; if it is meant, name it: 0=0"
         assert found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4,0=255", "--void", "255", truths=FROM_ONE) == {}
 
@@ -301,15 +301,15 @@ class TestLabelNeverPredicted:
     @pytest.mark.parametrize("background", [(), ("--background", "0")])
     def test_is_found_and_the_advice_gives_the_metric_without_it(self, found, from_one, tmp_path, background):
         finding = found(from_one, "0-5", *background, truths=FROM_ONE)["never-predicted"]
-        assert finding["message"].startswith("label 0 counts as a class, in 5.0% of the pixels of the ground truth")
-        assert finding["flag"] == self.FLAG + ", without --background 0" * bool(background)
+        assert finding["text"].startswith("label 0 counts as a class, in 5.0% of the pixels of the ground truth")
+        assert finding["fix"] == self.FLAG + ", without --background 0" * bool(background)
         right = miou(tmp_path, classes="1-5", void=(0, 255))
         wrong = miou(tmp_path, classes="0-5", background=[0] if background else ())
         assert found(PREDICTIONS) == {}
         assert right == miou(tmp_path, classes=5) > wrong + 0.01
 
     def test_leaves_another_background_as_it_is(self, found, from_one):
-        flag = found(from_one, "0-5", "--background", "0,3", truths=FROM_ONE)["never-predicted"]["flag"]
+        flag = found(from_one, "0-5", "--background", "0,3", truths=FROM_ONE)["never-predicted"]["fix"]
         assert flag == self.FLAG + ", with --background 3"
 
     def test_is_none_if_predictions_hold_a_single_class(self, found):
@@ -379,7 +379,7 @@ class TestContours:
 
 
 def test_a_single_class_that_leaves_labels_out_is_told_how_to_name_all(found):
-    flag = found(PREDICTIONS, "4")["not-countable"]["flag"]
+    flag = found(PREDICTIONS, "4")["not-countable"]["fix"]
     assert flag == (
         "--classes 4 names label 4 alone; name all labels, and each is measured alone, too: --classes 0-4, or "
         "--classes 0-3 for 4 labels from 0"

@@ -57,7 +57,7 @@ def both(segbench, tmp_path):
 def test_a_set_that_a_run_refuses(both, verb, gt, pred, options):
     run, (error,) = both(verb, folder(gt), folder(pred), *options)
     assert run.code == 1
-    assert error["key"] == "not-countable"
+    assert error["kind"] == "not-countable"
     assert f"segbench: {error['message']}; {error['flag']}\n" in run.err
 
 
@@ -65,9 +65,9 @@ def test_a_set_that_a_run_refuses(both, verb, gt, pred, options):
 def test_images_that_cannot_be_counted(both, verb, gt, pred):
     run, (error,) = both(verb, folder(gt), folder(pred))
     assert run.code == 1
-    assert (error["key"], error["images"], error["about"]) == ("not-countable", list(NAMES), "prediction")
+    assert (error["kind"], error["images"], error["side"]) == ("not-countable", list(NAMES), "prediction")
     assert error["files"][0]["detail"] in run.err
-    assert error["flag"] in run.err
+    assert error["fix"] in run.err
 
 
 def test_one_image_among_others_that_cannot_be_counted(both):
@@ -81,7 +81,7 @@ def test_the_best_threshold_of_a_set_without_positives(both):
     run, (error,) = both("objects", gt, folder("m255"), "--kind", "components", "--at", "best", "--positive", "255")
     assert run.code == 1
     assert run.err.splitlines()[-1] == f"segbench: {error['message']}; {error['flag']}"
-    assert error["message"] == "the best threshold: is undefined (no positive pixels)"
+    assert error["text"] == "the best threshold: is undefined (no positive pixels)"
 
 
 def test_the_best_threshold_of_images_that_all_fail(segbench, tmp_path):
@@ -96,9 +96,9 @@ def test_no_metric_is_defined(both):
     nothing = folder("m255", (EMPTY,) * 3)
     run, (error,) = both("boundaries", nothing, nothing)
     assert run.code == 1
-    assert error["key"] == "undefined"
+    assert error["kind"] == "undefined"
     assert "no boundary pixel in the ground truth or the prediction" in run.err
-    assert "no boundary pixel in the ground truth or the prediction" in error["message"]
+    assert "no boundary pixel in the ground truth or the prediction" in error["text"]
 
 
 def test_python_names_arguments(tmp_path):

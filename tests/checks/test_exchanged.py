@@ -29,7 +29,7 @@ def keys(segbench):
         verb, *options = command.split()
         answer = segbench("check", verb, *places, *options, "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
-        return {finding["key"]: finding["flag"] for finding in report["findings"]}, answer.code
+        return {finding["kind"]: finding["fix"] for finding in report["findings"]}, answer.code
 
     return check
 

@@ -33,7 +33,7 @@ def found(segbench, tmp_path):
         verb, *options = command.split()
         answer = segbench("check", verb, *made.write(tmp_path), *options, "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
-        told = {finding["key"]: finding for finding in report["findings"]}
+        told = {finding["kind"]: finding for finding in report["findings"]}
         return {key: told[key] for key in told if key in ("turned", "exchanged-images")}
 
     return check
@@ -58,8 +58,8 @@ class TestTurned:
         right = library.evaluate(*made.write(tmp_path)).summary
         each("scores", TURNS[turn][0])(made)
         finding = found(made)["turned"]
-        assert f"predictions look {turn}: turned back, the median AUC-ROC of 6 images is" in finding["message"]
-        assert finding["flag"] == f"save them turned back, as {TURNS[turn][1]}"
+        assert f"predictions look {turn}: turned back, the median AUC-ROC of 6 images is" in finding["text"]
+        assert finding["fix"] == f"save them turned back, as {TURNS[turn][1]}"
         assert f"turned: predictions look {turn}" in segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
         each("scores", TURNS[turn][0])(made)
         assert library.evaluate(*made.write(tmp_path)).summary == right
@@ -68,7 +68,7 @@ class TestTurned:
     def test_masks(self, found, turn, command):
         made = as_masks(blobs())
         each("scores", TURNS[turn][0])(made)
-        assert turn in found(made, command)["turned"]["message"]
+        assert turn in found(made, command)["turned"]["text"]
 
     def test_thin_lines(self, found, turn):
         made = blobs()
@@ -76,21 +76,21 @@ class TestTurned:
             made.truth[name] = np.uint8(255) * library.label_boundaries(mask)
             made.scores[name] = np.roll(made.truth[name], 1, axis=1)
         each("scores", TURNS[turn][0])(made)
-        assert turn in found(made, "boundaries")["turned"]["message"]
+        assert turn in found(made, "boundaries")["turned"]["text"]
 
 
 def test_beside_scores_that_are_not_finite(found):
     made = blobs()
     each("scores", lambda scores: np.where(scores[::-1] == 7, np.nan, scores[::-1] / 255), extension=".npy")(made)
-    assert "upside down" in found(made)["turned"]["message"]
+    assert "upside down" in found(made)["turned"]["text"]
 
 
 @pytest.mark.parametrize(("step", "which"), [(1, "1 after it"), (-2, "2 before it")])
 def test_predictions_of_other_images(found, step, which):
     finding = found(moved(blobs(), -step))["exchanged-images"]
     assert finding["severity"] == "warning"
-    assert f"of other images: with that of the image {which}, by name, the median AUC-ROC of" in finding["message"]
-    assert "--pairs" in finding["flag"]
+    assert f"of other images: with that of the image {which}, by name, the median AUC-ROC of" in finding["text"]
+    assert "--pairs" in finding["fix"]
 
 
 def test_predictions_of_other_images_among_many(found):
@@ -98,7 +98,7 @@ def test_predictions_of_other_images_among_many(found):
     made = blobs(names=names)
     maps = list(made.scores.values())
     made.scores = dict(zip(names, [*maps[1:], maps[0]], strict=True))
-    assert "1 before it" in found(made)["exchanged-images"]["message"]
+    assert "1 before it" in found(made)["exchanged-images"]["text"]
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -19,7 +19,7 @@ def found(segbench, tmp_path):
     def check(made, *options, verb="pixels"):
         answer = segbench("check", verb, *made.write(tmp_path), *options, "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
-        return {finding["key"]: finding for finding in report["findings"]}
+        return {finding["kind"]: finding for finding in report["findings"]}
 
     return check
 
@@ -36,7 +36,7 @@ def probes(*aucs):
 
 
 def keys(*aucs):
-    return {finding.key for finding in score_findings(probes(*aucs), ExpectedScores(invert=False))}
+    return {finding.kind for finding in score_findings(probes(*aucs), ExpectedScores(invert=False))}
 
 
 def best_f(root, **settings):
@@ -49,7 +49,7 @@ class TestGroundTruth:
     def test_both_options_are_given_and_what_they_mean(self, found):
         made = blobs()
         each("scores", np.invert)(made)
-        predictions, truth = found(made)["inverted"]["flag"].split("; or ")
+        predictions, truth = found(made)["inverted"]["fix"].split("; or ")
         assert predictions.startswith("--invert if predictions are inverted")
         assert truth.startswith("--positive 0 if the ground truth is inverted")
 
@@ -59,8 +59,8 @@ class TestGroundTruth:
         made = blobs()
         each("truth", np.invert)(made)
         finding = found(made)["inverted"]
-        assert finding["flag"].startswith("--positive 0 if the ground truth is inverted")
-        assert "most pixels are positive" in finding["message"]
+        assert finding["fix"].startswith("--positive 0 if the ground truth is inverted")
+        assert "most pixels are positive" in finding["text"]
         assert best_f(tmp_path, positive="0") == right
         assert best_f(tmp_path, invert=True) != pytest.approx(right)
 
@@ -69,14 +69,14 @@ class TestGroundTruth:
         made = blobs()
         if rule != "<1":
             each("scores", np.invert)(made)
-        assert f"--positive {other} if" in found(made, "--positive", rule)["inverted"]["flag"]
+        assert f"--positive {other} if" in found(made, "--positive", rule)["inverted"]["fix"]
 
     @pytest.mark.parametrize("verb", ["saliency", "anomalies"])
     def test_no_option_is_named_that_a_command_lacks(self, found, verb):
         made = blobs()
         each("scores", np.invert)(made)
         options = ("--positive", "255") if verb == "saliency" else ()
-        flag = found(made, *options, verb=verb)["inverted"]["flag"]
+        flag = found(made, *options, verb=verb)["inverted"]["fix"]
         assert "--invert" not in flag
         assert flag.startswith("save scores that are high where something is positive")
 
@@ -88,8 +88,8 @@ class TestSomeImages:
         each("scores", np.invert, only=inverted)(made)
         finding = found(made)
         assert finding.keys() == {"partly-inverted"}
-        assert finding["partly-inverted"]["message"].startswith(f"{inverted} of 6 images look")
-        assert "--" not in finding["partly-inverted"]["flag"]
+        assert finding["partly-inverted"]["text"].startswith(f"{inverted} of 6 images look")
+        assert "--" not in finding["partly-inverted"]["fix"]
         assert [place["file"].rpartition("/")[2] for place in finding["partly-inverted"]["files"]] == [
             f"{name}.png" for name in NAMES[:inverted]
         ]
@@ -108,7 +108,7 @@ class TestSomeImages:
         each("scores", np.invert, only=inverted)(made)
         finding = found(made, verb="boundaries")["partly-inverted"]
         assert finding["count"] == inverted
-        assert "--" not in finding["flag"]
+        assert "--" not in finding["fix"]
 
     def test_all_turned_by_the_option_but_those_that_were_inverted(self, found):
         made = blobs()

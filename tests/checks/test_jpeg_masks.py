@@ -40,7 +40,7 @@ def test_the_advice_gives_the_number_of_the_masks(segbench, saved):
     labels = library.Labels(predicted_positive=">=128")
     of_jpeg, of_png = ([*saved(as_mask, extension)] for extension in ("jpg", "png"))
     (report,) = json.loads(segbench("check", *of_jpeg, "--format", "json").out)["reports"]
-    flags = {finding["key"]: finding["flag"] for finding in report["findings"]}
+    flags = {finding["kind"]: finding["fix"] for finding in report["findings"]}
     assert flags["jpeg-masks"].endswith("segbench labels GT PRED --predicted-positive '>=128'")
     assert library.evaluate(*of_jpeg, labels).summary == library.evaluate(*of_png, library.Labels()).summary
 
@@ -50,7 +50,7 @@ class TestLines:
 
     def report(self, segbench, places, *options):
         answer = segbench("check", "boundaries", *places, *options, "--format", "json")
-        return {one["key"]: one["flag"] for one in json.loads(answer.out)["reports"][0]["findings"]}
+        return {one["kind"]: one["fix"] for one in json.loads(answer.out)["reports"][0]["findings"]}
 
     def test_the_advice_gives_the_number_of_the_masks(self, segbench, saved):
         options = ("--max-dist", "2px", "--thin-ground-truth")
@@ -116,4 +116,4 @@ def test_ground_truth_that_may_be_soft_maps_has_both_ways_out(segbench, truth_as
 
 @pytest.mark.parametrize(("maps", "extension"), [(np.asarray, "jpg"), (as_mask, "png")], ids=["soft maps", "PNG"])
 def test_others_are_not(saved, maps, extension):
-    assert "jpeg-masks" not in {finding.key for finding in library.check(*saved(maps, extension)).findings}
+    assert "jpeg-masks" not in {finding.kind for finding in library.check(*saved(maps, extension)).findings}

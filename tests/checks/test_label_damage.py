@@ -58,7 +58,7 @@ def write(folder, maps, extension="png", settings=WITHOUT_LOSS["png"]):
 def findings(segbench, verb, *arguments):
     answer = segbench("check", verb, *arguments, "--format", "json")
     (report,) = json.loads(answer.out)["reports"]
-    return {finding["key"]: finding for finding in report["findings"]}, answer.code
+    return {finding["kind"]: finding for finding in report["findings"]}, answer.code
 
 
 COMMANDS = {
@@ -79,8 +79,8 @@ class TestStored:
         damaged = write(tmp_path / "damaged", TRUTHS, extension, LOSSY[extension])
         places = (damaged, pred) if side == "ground truth" else (gt, damaged)
         found, _ = findings(segbench, verb, *places, *COMMANDS[verb])
-        assert (found["lossy-labels"]["severity"], found["lossy-labels"]["about"]) == ("warning", side)
-        assert f"{NAMES[extension]} changes labels" in found["lossy-labels"]["flag"]
+        assert (found["lossy-labels"]["severity"], found["lossy-labels"]["side"]) == ("warning", side)
+        assert f"{NAMES[extension]} changes labels" in found["lossy-labels"]["fix"]
         answer = segbench(verb, *places, *COMMANDS[verb])
         assert "lossy-labels: 4 files of labels are stored with loss" in answer.err
         assert f"{side}: stored with loss; {NAMES[extension]} changes labels" in " ".join(answer.out.split())
@@ -132,7 +132,7 @@ def test_labels_that_a_rule_names_may_not(segbench, tmp_path, rule):
     gt = write(tmp_path / "gt", TRUTHS, "jpg", LOSSY["jpg"])
     scores = [np.where(one == 7, 200, 20).astype(np.uint8) for one in TRUTHS]
     found, _ = findings(segbench, "pixels", gt, write(tmp_path / "pred", scores), "--positive", rule)
-    assert found["lossy-labels"]["about"] == "ground truth"
+    assert found["lossy-labels"]["side"] == "ground truth"
 
 
 class TestObjects:
@@ -149,7 +149,7 @@ class TestObjects:
         gt, pred = (places[k] for k in order)
         found, code = findings(segbench, "objects", gt, pred)
         assert (code, found.keys()) == (1, {"not-countable"})
-        assert found["not-countable"]["about"] == ("prediction", "ground truth")[order[0]]
+        assert found["not-countable"]["side"] == ("prediction", "ground truth")[order[0]]
         answer = segbench("objects", gt, pred, "--no-check")
         assert answer.code == 1
         assert "holds numbers of objects stored with loss (JPEG), which changes them" in answer.err
@@ -183,8 +183,8 @@ class TestObjects:
         numbers = write(tmp_path / "numbers", [disks(k) for k in range(4)])
         places, option = ((jpg, numbers), ">=128") if side == "ground truth" else ((numbers, jpg), "0.5")
         found, _ = findings(segbench, "objects", *places)
-        assert "--kind components with" in found["not-countable"]["flag"]
-        assert option in found["not-countable"]["flag"]
+        assert "--kind components with" in found["not-countable"]["fix"]
+        assert option in found["not-countable"]["fix"]
         places = (jpg, png) if side == "ground truth" else (png, jpg)
         options = ("--positive", ">=128") if side == "ground truth" else ("--at", "0.5")
         runs = (
@@ -226,7 +226,7 @@ class TestValues:
     def test_label_maps(self, segbench, places, sides, verb):
         found, code = findings(segbench, verb, *places, *COMMANDS[verb])
         assert code == 0
-        assert sides in (found["mixed-labels"]["about"], "both")
+        assert sides in (found["mixed-labels"]["side"], "both")
         assert "mixed-labels" in segbench(verb, *places, *COMMANDS[verb]).err
 
     def test_no_advice_makes_classes_of_noise(self, segbench, places, sides):

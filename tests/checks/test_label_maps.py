@@ -51,7 +51,7 @@ def checked(segbench, tmp_path):
         where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)
         answer = segbench("check", *where, *options, "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
-        return answer.code, {finding["key"]: finding for finding in report["findings"]}
+        return answer.code, {finding["kind"]: finding for finding in report["findings"]}
 
     return check
 
@@ -68,12 +68,12 @@ class TestPixels:
         assert found.keys() == {"label-map"}
         finding = found["label-map"]
         assert finding["severity"] == "error"
-        assert finding["about"] == "prediction"
+        assert finding["side"] == "prediction"
         assert finding["images"] == ["im0", "im1", "im2", "im3"]
-        assert "4 predictions of 4 inspected are label maps" in finding["message"]
-        assert "--classes 0-18" in finding["flag"]
-        assert "masks of 0 and 255" in finding["flag"]
-        assert "no-check" not in finding["flag"]
+        assert "4 predictions of 4 inspected are label maps" in finding["text"]
+        assert "--classes 0-18" in finding["fix"]
+        assert "masks of 0 and 255" in finding["fix"]
+        assert "no-check" not in finding["fix"]
         assert finding["files"][0]["detail"] == "values 0..18"
 
     @pytest.mark.parametrize("rule", ["16", "3,4", ">=16"])
@@ -94,7 +94,7 @@ class TestPixels:
             truth[:3] = 255
         _, found = checked(gt, predicted(), *options)
         assert found.keys() == {"label-map"}
-        assert "--classes 0-18" in found["label-map"]["flag"]
+        assert "--classes 0-18" in found["label-map"]["fix"]
 
     @pytest.mark.parametrize("as_type", [np.uint16, np.int64, np.float32])
     def test_arrays_of_any_type(self, checked, as_type):
@@ -147,7 +147,7 @@ class TestNoLabelMaps:
         assert code == 0
         assert "label-map" not in found
         _, found = checked(truths(), pred)
-        assert "--positive" in found["labels"]["flag"]
+        assert "--positive" in found["labels"]["fix"]
 
     @pytest.mark.parametrize(("low", "high"), [(0, 255), (0, 1)])
     def test_hard_masks_against_masks(self, checked, low, high):
@@ -213,5 +213,5 @@ def test_a_label_that_marks_pixels_without_one_is_not_to_become_a_class(tmp_path
 
     folders = write_folder(tmp_path / "gt", truths()), write_folder(tmp_path / "pred", predicted(guessed))
     findings = library.check(*folders, library.Labels(classes=LABELS)).findings
-    (found,) = [one for one in findings if one.key == "outside-classes"]
+    (found,) = [one for one in findings if one.kind == "outside-classes"]
     assert found.fix.startswith(fix)

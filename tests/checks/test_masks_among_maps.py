@@ -14,7 +14,7 @@ def keys(segbench, tmp_path):
     def check(made, verb="pixels"):
         answer = segbench("check", verb, *made.write(tmp_path), "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
-        return {finding["key"] for finding in report["findings"]}
+        return {finding["kind"] for finding in report["findings"]}
 
     return check
 

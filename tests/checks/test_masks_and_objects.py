@@ -36,7 +36,7 @@ def found(segbench, tmp_path):
         where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)
         answer = segbench("check", verb, *where, *options, "--format", "json")
         (report,) = json.loads(answer.out)["reports"]
-        return {finding["key"]: finding for finding in report["findings"]}, segbench(verb, *where, *options)
+        return {finding["kind"]: finding for finding in report["findings"]}, segbench(verb, *where, *options)
 
     return check
 
@@ -50,8 +50,8 @@ SOFT = {f"im{k}.png": soft(k) for k in range(8)}
 def test_soft_maps_that_are_not_cut_stop_a_run(found, verb):
     findings, run = found(verb, MASKS, SOFT)
     assert findings.keys() == {"not-countable"}
-    assert findings["not-countable"]["flag"].startswith("cut a soft map at a score, --at 0.5")
-    assert findings["not-countable"]["about"] == "prediction"
+    assert findings["not-countable"]["fix"].startswith("cut a soft map at a score, --at 0.5")
+    assert findings["not-countable"]["side"] == "prediction"
     assert (run.code, run.out) == (1, "")
     assert "--at 0.5" in run.err
     findings, run = found(verb, MASKS, SOFT, "--at", "0.5")
@@ -64,7 +64,7 @@ def test_predictions_with_the_values_of_the_ground_truth_are_masked_as_its_rule_
     options = ("--kind", "components") if verb == "objects" else ()
     rims = {name: np.array([255, 0, 128], np.uint8)[drawn % 3] for name, drawn in MAPS.items()}
     rule = ("--positive", "0,128")
-    flag = found(verb, rims, rims, *options, *rule)[0]["not-countable"]["flag"]
+    flag = found(verb, rims, rims, *options, *rule)[0]["not-countable"]["fix"]
     assert flag == (
         "save predicted masks of what --positive 0,128 names, as the ground truth holds the same values: "
         "numpy.isin(labels, [0,128]) * numpy.uint8(255)"
@@ -89,14 +89,14 @@ def test_the_cut_that_is_advised_leaves_something(found, scores, at):
     maps = {
         name: np.float32(scores)[np.where(drawn > 0, 1 + np.arange(SHAPE[1]) % 2, 0)] for name, drawn in masks.items()
     }
-    flag = found("contours", masks, maps)[0]["not-countable"]["flag"]
+    flag = found("contours", masks, maps)[0]["not-countable"]["fix"]
     assert flag.startswith(f"cut a soft map at a score, {at}; or ")
 
 
 @pytest.mark.parametrize(("verb", "labels"), [("contours", "name --classes"), ("objects", "give --kind instances")])
 def test_predicted_numbers_are_not_cut_where_nothing_would_be_left(found, verb, labels):
     options = ("--kind", "components") if verb == "objects" else ()
-    flag = found(verb, MASKS, MAPS, *options)[0]["not-countable"]["flag"]
+    flag = found(verb, MASKS, MAPS, *options)[0]["not-countable"]["fix"]
     assert labels in flag.split("; or ")[0]
     assert flag.endswith("; or save masks of 0 and 255")
     assert "--at" not in flag
@@ -106,12 +106,12 @@ def test_a_mask_among_maps_of_objects(found):
     findings, _ = found("objects", MAPS, MAPS | {"im3.png": MASKS["im3.png"]})
     finding = findings["not-countable"]
     assert [place["file"].rpartition("/")[2] for place in finding["files"]] == ["im3.png"]
-    assert finding["flag"].startswith("write a number for each object; if all files are masks")
+    assert finding["fix"].startswith("write a number for each object; if all files are masks")
 
 
 def test_maps_of_objects_counted_as_components(found):
     findings, run = found("objects", MAPS, MAPS, "--kind", "components")
-    first, second = findings["not-countable"]["flag"].split("; or ")
+    first, second = findings["not-countable"]["fix"].split("; or ")
     assert first == "for numbers of objects give --kind instances"
     assert second == "say which values are positive, for instance --positive 12, or --positive '>0' for all but 0"
     assert (run.code, run.out) == (1, "")
@@ -122,7 +122,7 @@ def test_a_rule_is_named_that_marks_all_numbered_objects(found, verb):
     options = ("--kind", "components") if verb == "objects" else ()
     maps = {name: np.where(drawn > 0, drawn.astype(np.uint16) + np.uint16(300), 0) for name, drawn in MAPS.items()}
     findings, _ = found(verb, maps, MASKS, *options)
-    flag = (findings.get("not-countable") or findings["labels"])["flag"]
+    flag = (findings.get("not-countable") or findings["labels"])["fix"]
     assert "--positive '>0' for all but 0" in flag
     by_rule, run = found(verb, maps, MASKS, *options, "--positive", ">0")
     assert not {"not-countable", "labels", "no-positives"} & set(by_rule)
@@ -138,7 +138,7 @@ def test_many_numbered_objects_in_8_bits_are_not_cut_at_half_of_the_scale_alone(
     masks = {name: np.uint8(255) * (drawn > 0) for name, drawn in maps.items()}
     findings, run = found(verb, maps, masks, *options)
     assert run.code == 1
-    flag = next(finding["flag"] for finding in findings.values() if finding["severity"] == "error")
+    flag = next(finding["fix"] for finding in findings.values() if finding["severity"] == "error")
     assert "--positive '>0' for all but 0" in flag
     if number < 128:
         assert ">=" not in flag
@@ -151,7 +151,7 @@ def test_contours_of_label_maps_name_their_classes_and_the_background(found, sid
     }
     masks = {name: np.uint8(255) * (drawn > 0) for name, drawn in gt.items()}
     findings, _ = found("contours", *((gt, gt) if side == "gt" else (masks, gt)))
-    flag = findings["not-countable"]["flag"]
+    flag = findings["not-countable"]["fix"]
     assert flag.startswith("for label maps name --classes 0-3, with --background 0 if 0 is background")
     assert flag.count("--classes") == 1
     advised = ("--classes", "0-3", "--background", "0")
@@ -165,7 +165,7 @@ def test_ground_truth_without_negatives_is_found(found, verb):
     everything = {name: np.full(SHAPE, 255, np.uint8) for name in MASKS}
     findings, _ = found(verb, everything, MASKS, "--positive", "255")
     assert "no-positives" in findings
-    assert "negative" in findings["no-positives"]["message"]
+    assert "negative" in findings["no-positives"]["text"]
 
 
 def test_void_that_leaves_positives_alone_is_found(found):
@@ -173,8 +173,8 @@ def test_void_that_leaves_positives_alone_is_found(found):
     assert run.code == 0
     finding = findings["no-positives"]
     assert finding["severity"] == "warning"
-    assert finding["message"] == "no pixel is negative in the 8 images inspected: nothing but 255 is left"
-    assert finding["flag"] == "perhaps --void 0 left out every other value; give another, or none"
+    assert finding["text"] == "no pixel is negative in the 8 images inspected: nothing but 255 is left"
+    assert finding["fix"] == "perhaps --void 0 left out every other value; give another, or none"
     assert "no-positives" not in found("pixels", MASKS, SOFT, "--positive", "255")[0]
 
 
@@ -199,7 +199,7 @@ def test_inverted_masks(segbench, tmp_path, verb, side, option):
     gt, pred = (write_folder(tmp_path / name, maps) for name, maps in folders.items())
     kind = ("--kind", "components") * (verb == "objects")
     report = json.loads(segbench("check", verb, gt, pred, *kind, "--format", "json").out)["reports"][0]
-    (flag,) = (one["flag"] for one in report["findings"] if one["key"] == "inverted")
+    (flag,) = (one["fix"] for one in report["findings"] if one["kind"] == "inverted")
     first, second = flag.split("; or ")
     if side == "gt":
         assert first.startswith(f"{option} if the ground truth is inverted")
@@ -219,7 +219,7 @@ def test_advice_on_inverted_masks_under_a_rule_gives_the_metrics_of_sound_ones(s
         for which, some in (("sound", folders), ("inverted", turned))
     )
     report = json.loads(segbench("check", "labels", *inverted, "--positive", ">=128", "--format", "json").out)
-    (flag,) = (one["flag"] for one in report["reports"][0]["findings"] if one["key"] == "inverted")
+    (flag,) = (one["fix"] for one in report["reports"][0]["findings"] if one["kind"] == "inverted")
     which = "ground truth" if side == "gt" else "predictions"
     (advice,) = (way for way in flag.split("; or ") if f"if {which} " in way or f"if the {which} " in way)
     options = shlex.split(advice.partition(" if ")[0])
@@ -237,14 +237,14 @@ def test_rules_for_label_maps_that_invert_one_side_are_turned_to_all_other_label
     rules = {"gt": "0,2", "pred": "0,2", side: "1,3"}
     findings, _ = found("labels", quarters, quarters, "--positive", rules["gt"], "--predicted-positive", rules["pred"])
     option = "--positive 0,2" if side == "gt" else "--predicted-positive 0,2"
-    assert f"{option} if " in findings["inverted"]["flag"]
+    assert f"{option} if " in findings["inverted"]["fix"]
 
 
 @pytest.mark.parametrize("verb", ["labels", "contours"])
 def test_ground_truth_that_a_rule_inverts(segbench, tmp_path, verb):
     folders = write_folder(tmp_path / "gt", MASKS), write_folder(tmp_path / "pred", MASKS)
     report = json.loads(segbench("check", verb, *folders, "--positive", "0", "--format", "json").out)["reports"][0]
-    (flag,) = (one["flag"] for one in report["findings"] if one["key"] == "inverted")
+    (flag,) = (one["fix"] for one in report["findings"] if one["kind"] == "inverted")
     assert "--positive '>0' if the ground truth is inverted" in flag
     answer = segbench(verb, *folders, "--positive", ">0", "--format", "json")
     assert json.loads(answer.out)["runs"][0]["summary"]["dice"] == 1
@@ -255,7 +255,7 @@ def test_stacks_of_scores_of_classes_are_no_masks(tmp_path, labels):
     truth = np.resize(labels, (12, 15)).astype(np.uint8)
     write_folder(tmp_path, {"gt/a.npy": truth, "pred/a.npy": np.eye(3)[:, truth]})
     findings = library.check(tmp_path / "gt", tmp_path / "pred", library.Contours(classes=3)).findings
-    assert [found.key for found in findings] == ["identical"]
+    assert [found.kind for found in findings] == ["identical"]
 
 
 ONES = {name: (drawn > 0).astype(np.uint8) for name, drawn in MAPS.items()}
@@ -283,8 +283,8 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         findings, run = found("objects", gt, pred)
         finding = findings["masks"]
         assert finding["severity"] == "error"
-        assert finding["message"].startswith(f"{side} no number but 1, for 77 connected parts in 8 images")
-        assert fix in finding["flag"]
+        assert finding["text"].startswith(f"{side} no number but 1, for 77 connected parts in 8 images")
+        assert fix in finding["fix"]
         assert (run.code, run.out) == (1, "")
         assert fix in run.err
 
@@ -347,7 +347,7 @@ def test_regions_in_colour_are_refused_and_numbered_as_advised(found, side):
     assert findings.keys() == {"not-countable"}
     assert findings["not-countable"]["files"][0]["detail"] == "is in colour, expected a number for each region"
     assert (run.code, run.out) == (1, "")
-    expression = findings["not-countable"]["flag"].partition("; ")[2].removesuffix(" numbers the colours")
+    expression = findings["not-countable"]["fix"].partition("; ")[2].removesuffix(" numbers the colours")
     numbers = {name: eval(expression, {"numpy": np, "rgb": rgb}) for name, rgb in folders[side].items()}  # noqa: S307
     folders[side] = {name: drawn.astype(np.uint8) for name, drawn in numbers.items()}
     findings, run = found("regions", folders["gt"], folders["pred"])
@@ -367,18 +367,18 @@ def of_colours(maps, background, marked):
 @pytest.mark.parametrize("verb", ["centerlines", "saliency"])
 def test_predicted_masks_of_two_colours_are_no_scores_as_colours(found, verb):
     findings, _ = found(verb, MASKS, of_colours(MASKS, (0, 0, 0), RED))
-    assert findings["colour"]["message"].startswith("8 predicted masks of those inspected are of two colours")
-    assert findings["colour"]["flag"] == "save masks of 0 and 255 in one channel"
+    assert findings["colour"]["text"].startswith("8 predicted masks of those inspected are of two colours")
+    assert findings["colour"]["fix"] == "save masks of 0 and 255 in one channel"
 
 
 @pytest.mark.parametrize(("background", "marked"), [((0, 0, 0), RED), (YELLOW, BLUE)])
 def test_masks_of_two_colours_are_no_scores_as_colours(segbench, found, tmp_path, background, marked):
     findings, _ = found("pixels", of_colours(MASKS, background, marked), SOFT)
     finding = findings["colour"]
-    assert finding["about"] == "ground truth"
-    assert finding["message"].startswith("8 ground truths of those inspected are of two colours, and turned to grey")
-    assert "colour map" not in finding["flag"]
-    darker = finding["flag"].rpartition("--positive ")[2]
+    assert finding["side"] == "ground truth"
+    assert finding["text"].startswith("8 ground truths of those inspected are of two colours, and turned to grey")
+    assert "colour map" not in finding["fix"]
+    darker = finding["fix"].rpartition("--positive ")[2]
     rule = ("--positive", shlex.split(darker)[0]) if marked == BLUE else ()
     answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *rule, "--format", "json")
     grey = segbench("pixels", write_folder(tmp_path / "grey", MASKS), tmp_path / "pred", "--format", "json")
@@ -390,7 +390,7 @@ def test_masks_of_two_colours_are_no_scores_as_colours(segbench, found, tmp_path
 def test_masks_in_red_are_advised_about_as_masks(segbench, found, tmp_path, verb):
     predictions = SOFT if verb == "saliency" else MASKS
     findings, run = found(verb, of_colours(MASKS, (0, 0, 0), RED), predictions)
-    flag = findings["not-countable"]["flag"]
+    flag = findings["not-countable"]["fix"]
     assert "mind the order" not in flag
     rule = ()
     if verb == "saliency":

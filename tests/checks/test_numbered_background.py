@@ -47,7 +47,7 @@ def check(segbench, tmp_path):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
         (report,) = json.loads(segbench("check", "objects", *where, *options, "--format", "json").out)["reports"]
         summary = json.loads(segbench("objects", *where, *options, "--format", "json").out)["runs"][0]["summary"]
-        return {finding["key"]: finding for finding in report["findings"]}, summary[key]
+        return {finding["kind"]: finding for finding in report["findings"]}, summary[key]
 
     return run
 
@@ -59,9 +59,9 @@ def test_the_number_is_named_and_the_advice_gives_the_aji(check, kind, side):
     changed = {name: change(labels) for name, labels in (TRUTHS if side == "ground truth" else PREDICTIONS).items()}
     sides = (changed, PREDICTIONS) if side == "ground truth" else (TRUTHS, changed)
     found, damaged = check(*sides)
-    assert found["numbered-background"]["about"] == side
-    assert named in found["numbered-background"]["message"]
-    assert advice in found["numbered-background"]["flag"]
+    assert found["numbered-background"]["side"] == side
+    assert named in found["numbered-background"]["text"]
+    assert advice in found["numbered-background"]["fix"]
     number = int(advice.split()[-1])
     saved = {name: np.where(labels == number, 0, labels) for name, labels in changed.items()}
     found, mended = check(*((saved, PREDICTIONS) if side == "ground truth" else (TRUTHS, saved)))
@@ -75,14 +75,14 @@ def test_numbers_that_change_from_image_to_image_are_listed(check):
         name: np.where(labels, labels, 20 + k).astype(np.uint8) for k, (name, labels) in enumerate(PREDICTIONS.items())
     }
     found, _ = check(TRUTHS, changed)
-    assert "the highest number of a map (20, 21, 22, 23, 24, 25, 26, 27)" in found["numbered-background"]["message"]
-    assert "save it as 0: labels[labels == N] = 0" in found["numbered-background"]["flag"]
+    assert "the highest number of a map (20, 21, 22, 23, 24, 25, 26, 27)" in found["numbered-background"]["text"]
+    assert "save it as 0: labels[labels == N] = 0" in found["numbered-background"]["fix"]
 
 
 def test_void_is_offered_for_255_of_the_ground_truth(check):
     changed = {name: np.where(labels, labels, 255).astype(np.uint8) for name, labels in TRUTHS.items()}
     found, _ = check(changed, PREDICTIONS)
-    assert found["numbered-background"]["flag"].endswith("if nobody labelled it, --void 255")
+    assert found["numbered-background"]["fix"].endswith("if nobody labelled it, --void 255")
     found, _ = check(changed, PREDICTIONS, "--void", "255")
     assert "numbered-background" not in found
 
@@ -90,7 +90,7 @@ def test_void_is_offered_for_255_of_the_ground_truth(check):
 def test_lines_of_watershed_may_be_zero(check):
     lines = {name: (labels + 1) * (np.arange(SHAPE[1]) % 10 > 0) for name, labels in PREDICTIONS.items()}
     found, _ = check(TRUTHS, {name: labels.astype(np.uint8) for name, labels in lines.items()})
-    assert "number 1 of the predictions" in found["numbered-background"]["message"]
+    assert "number 1 of the predictions" in found["numbered-background"]["text"]
 
 
 class TestNoAlarm:

@@ -89,7 +89,7 @@ def test_cityscapes(tmp_path, preset, true, predicted):
     if {true, predicted} == {"labelIds" if "gt_map" in settings else "trainIds"}:
         assert not found
         return
-    assert [finding.key for finding in found] == ["renumbered"]
+    assert [finding.kind for finding in found] == ["renumbered"]
     assert "Objects() and" not in found[0].fix  # maps are for labels
     assert followed(found[0].fix, tmp_path, truths, predictions, settings) == pytest.approx(right)
 
@@ -113,7 +113,7 @@ def test_own_maps_of_labels_that_are_remapped_already(tmp_path, rule, names):
     truths, predictions = drawn(5)
     settings = {"classes": 5, **dict.fromkeys(names, rule)}
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings)).findings
-    assert [finding.key for finding in found] == ["renumbered"]
+    assert [finding.kind for finding in found] == ["renumbered"]
     assert found[0].fix == " and ".join(f"{name}=''" for name in names)
     assert followed(found[0].fix, tmp_path, truths, predictions, settings) == pytest.approx(miou(truths, predictions))
 
@@ -138,7 +138,7 @@ def test_a_map_that_leaves_classes_out_is_meant(tmp_path):
     truths, predictions = drawn(IDS.size)
     settings = {"classes": 19, "gt_map": "13=13,14=14,*=255"}
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings)).findings
-    assert "renumbered" not in [finding.key for finding in found]
+    assert "renumbered" not in [finding.kind for finding in found]
 
 
 def test_labels_that_a_map_makes_void_are_named_as_stored(tmp_path):
@@ -146,7 +146,7 @@ def test_labels_that_a_map_makes_void_are_named_as_stored(tmp_path):
     predictions = np.where(predictions == 3, 0, as_ids(predictions))
     places = write(tmp_path, as_ids(truths), predictions)
     (found,) = library.check(*places, Labels(**settings_of("cityscapes-labelids"))).findings
-    assert found.key == "outside-classes"
+    assert found.kind == "outside-classes"
     assert found.message.endswith("count as wrong; pred_map makes them of 0")
 
 
@@ -180,7 +180,7 @@ class TestLabelMapsAmongEdges:
     def test_are_an_error_with_what_to_save(self, tmp_path, settings, fix):
         places = write(tmp_path, self.LABELS, np.roll(self.LABELS, 1, axis=2))
         found = library.check(*places, Boundaries(**settings)).errors
-        assert [finding.key for finding in found] == ["label-map"]
+        assert [finding.kind for finding in found] == ["label-map"]
         assert found[0].fix.startswith(fix)
 
     def test_pixels_that_nobody_labelled_are_not_advised_as_edges(self, tmp_path):
@@ -190,7 +190,7 @@ class TestLabelMapsAmongEdges:
             for k, values in enumerate(maps):
                 np.save(tmp_path / side / f"{k}.npy", values)
         places = tmp_path / "gt", tmp_path / "pred"
-        (fix,) = (found.fix for found in library.check(*places, Boundaries()).errors if found.key == "labels")
+        (fix,) = (found.fix for found in library.check(*places, Boundaries()).errors if found.kind == "labels")
         assert "positive='>0'" in fix
         assert "positive='>-1'" not in fix
 
@@ -207,4 +207,4 @@ class TestLabelMapsAmongEdges:
         wide = np.maximum(lines, np.roll(lines, 1, axis=2)) if width > 1 else lines
         scores = wide * np.random.default_rng(0).integers(0, levels, wide.shape)
         places = write(tmp_path, 255 * lines, scores)
-        assert "label-map" not in [finding.key for finding in library.check(*places, Boundaries()).findings]
+        assert "label-map" not in [finding.kind for finding in library.check(*places, Boundaries()).findings]

@@ -57,7 +57,7 @@ def found(segbench):
 
     def check(*arguments):
         (report,) = json.loads(segbench("check", *arguments, "--format", "json").out)["reports"]
-        return {finding["key"]: finding for finding in report["findings"]}
+        return {finding["kind"]: finding for finding in report["findings"]}
 
     return check
 
@@ -74,7 +74,7 @@ class TestWithinASide:
         finding = findings["palettes"]
         assert finding["severity"] == "error"
         one, other = (place["file"] for place in finding["files"])
-        assert f"index 0 is 128,0,0 in {one} and 0,128,0 in {other}" in finding["message"]
+        assert f"index 0 is 128,0,0 in {one} and 0,128,0 in {other}" in finding["text"]
         assert {one, other} == {str(folders[side == "pred"] / f"im{k}.png") for k in (0, 1)}
 
     def test_a_run_is_refused(self, segbench, folders):
@@ -118,7 +118,7 @@ def test_one_file_of_very_many_is_found_at_the_end(saved):
     pictures = [indexed(drawn(k)) for k in range(40)]
     folders = saved("gt", indexed, map(drawn, range(40))), saved("pred", None, [*pictures[:39], reduced(drawn(39))])
     labels = library.Labels(classes=6)
-    assert "palettes" not in {found.key for found in library.check(*folders, labels, sample=3).findings}
+    assert "palettes" not in {found.kind for found in library.check(*folders, labels, sample=3).findings}
     with pytest.raises(library.DataError, match="'im39'"):
         library.evaluate(*folders, labels)
 
@@ -133,7 +133,7 @@ def test_grey_and_coloured_palettes_on_one_side_are_refused(saved, found):
     white = drawn(0, 0, 5)
     few = indexed(np.minimum(white, 1), COLOURS[[0, 5]])  # index 1 of a palette of black and white
     folders = saved("gt", Image.fromarray, [white, drawn(1)]), saved("pred", None, [few, indexed(drawn(1))])
-    message = found("labels", *folders, *CLASSES)["palettes"]["message"]
+    message = found("labels", *folders, *CLASSES)["palettes"]["text"]
     assert f"the palette of {folders[1] / 'im0.png'} is grey" in message
 
 
@@ -143,7 +143,7 @@ class TestBetweenSides:
         finding = found("labels", gt, pred, *CLASSES)["palettes"]
         assert finding["severity"] == "error"
         one, other = (folder / "im0.png" for folder in (gt, pred))
-        assert f"index 0 is 0,0,0 in {one} and 128,0,0 in {other}" in finding["message"]
+        assert f"index 0 is 0,0,0 in {one} and 128,0,0 in {other}" in finding["text"]
         with pytest.raises(library.DataError, match="palettes of ground truth and predictions differ"):
             library.evaluate(gt, pred, library.Labels(classes=6))
 
@@ -152,7 +152,7 @@ class TestBetweenSides:
         folders = saved("gt", indexed), saved("pred", lambda labels: indexed(labels, other))
         finding = found("labels", *folders, *CLASSES)["palettes"]
         assert finding["severity"] == "warning"
-        assert finding["flag"].startswith("right if indices are labels on both sides; if colours stand for labels")
+        assert finding["fix"].startswith("right if indices are labels on both sides; if colours stand for labels")
         assert library.evaluate(*folders, library.Labels(classes=6)).summary["miou"] == 1
 
     def test_remapped_labels_are_not_compared(self, saved, found):
@@ -197,7 +197,7 @@ def test_transparent_entries_do_not_matter(saved, found):
 def test_colours_of_numbered_objects_need_not_agree(saved, protocol):
     other = [COLOURS[[0, *np.random.default_rng(k).permutation(range(1, 6))]] for k in range(6)]
     folders = saved("gt", Image.fromarray), saved("pred", None, [indexed(drawn(k), other[k]) for k in range(6)])
-    assert "palettes" not in {found.key for found in library.check(*folders, protocol).findings}
+    assert "palettes" not in {found.kind for found in library.check(*folders, protocol).findings}
     assert not library.evaluate(*folders, protocol).failed
 
 

@@ -36,7 +36,7 @@ def said(segbench, tmp_path):
     def check(verb, truths, predictions, *options):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
         report = json.loads(segbench("check", verb, *where, *options, "--format", "json").out)["reports"][0]
-        return {found["key"]: found for found in report["findings"]}, segbench(verb, *where, *options).err
+        return {found["kind"]: found for found in report["findings"]}, segbench(verb, *where, *options).err
 
     return check
 
@@ -68,7 +68,7 @@ class TestIdentical:
         maps = numbered(*[TWO] * images)
         other = {name: drawn // 255 for name, drawn in maps.items()}  # no copies byte for byte
         findings, text = said("labels", maps, other)
-        assert findings["identical"]["message"] == what
+        assert findings["identical"]["text"] == what
         assert what in text
 
     def test_a_run_looks_at_others_before_it_says_so(self, said):
@@ -90,7 +90,7 @@ class TestNoPositives:
     def test_of_a_set_without_positives_all_are_inspected(self, said):
         truths = numbered(*[BLANK] * 40)
         findings, text = said("pixels", truths, soft(truths))
-        assert findings["no-positives"]["message"] == "no pixel is positive in the 40 images inspected"
+        assert findings["no-positives"]["text"] == "no pixel is positive in the 40 images inspected"
         assert findings["no-positives"]["severity"] == "error"
         assert "in the 40 images inspected" in text
 
@@ -142,5 +142,5 @@ def test_three_masks_do_not_make_the_set_one_of_masks(said, verb):
 def test_what_masks_mean_for_a_protocol(said, verb, consequence):
     truths = numbered(*[TWO] * 10)
     predictions = {name: np.roll(drawn, 1) for name, drawn in truths.items()}
-    what = said(verb, truths, predictions)[0]["few-levels"]["message"]
+    what = said(verb, truths, predictions)[0]["few-levels"]["text"]
     assert what == f"predictions inspected contain only two values (0, 255), so {consequence}"

@@ -67,7 +67,7 @@ def test_damaged_files_are_named_and_the_others_counted(segbench, tmp_path, exte
     checked = segbench("check", tmp_path / "gt", tmp_path / "pred", "--format", "json")
     assert checked.code == 1
     findings = json.loads(checked.out)["reports"][0]["findings"]
-    (unreadable,) = [finding for finding in findings if finding["key"] == "unreadable"]
+    (unreadable,) = [finding for finding in findings if finding["kind"] == "unreadable"]
     assert {Path(file["file"]).stem for file in unreadable["files"]} == set(broken)
     for options in ([], ["--no-check"]):
         counted = segbench("pixels", tmp_path / "gt", tmp_path / "pred", "--format", "json", *options)

@@ -107,7 +107,7 @@ def test_a_tiff_of_a_type_that_numpy_lacks_is_a_finding_and_no_traceback(tmp_pat
         (tmp_path / kind / "a.tif").write_bytes(sound)
     damaged = sound.replace(bits, struct.pack("<HHIH", 258, 3, 1, 99))
     assert header(damaged, "pred/a.tif", tmp_path).odd
-    assert "unreadable" in {finding.key for finding in check(tmp_path / "gt", tmp_path / "pred").findings}
+    assert "unreadable" in {finding.kind for finding in check(tmp_path / "gt", tmp_path / "pred").findings}
 
 
 def test_an_npy_header_with_negative_extents():

@@ -247,7 +247,7 @@ class TestThresholds:
         (stored,) = segbench.load_results(tmp_path / "r")
         assert repr(stored.summary) == repr(scaled.summary) == repr(evaluate(*places, plain).summary)
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
-        assert [finding.key for finding in report.findings if finding.key != "is-ground-truth"] == ["levels-unscaled"]
+        assert [finding.kind for finding in report.findings if finding.kind != "is-ground-truth"] == ["levels-unscaled"]
 
     def test_logits(self, protocol, tmp_path):
         logits = 12 * SCORES - 6
@@ -257,7 +257,7 @@ class TestThresholds:
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
-        (error,) = (one for one in report.findings if one.key == "range")
+        (error,) = (one for one in report.findings if one.kind == "range")
         assert error.severity == "error"
         assert error.message.endswith("like logits, but the threshold 0.5 is for scores from 0 to 1")
         assert "scale='sigmoid'" in error.fix
@@ -272,11 +272,13 @@ class TestThresholds:
             np.save(tmp_path / folder / "a.npy", array)
         for checked, at in ((protocol, "at=0"), (Pixels(at=(0.5,)), "at=(0,)")):
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
-            (warning,) = (one for one in report.findings if one.key == "range")
+            (warning,) = (one for one in report.findings if one.kind == "range")
             assert warning.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
             assert warning.fix.endswith(f"(s + 1) / 2 instead, or give {at}")
         followed = replace(protocol, at=0)
-        assert "range" not in {one.key for one in segbench.check(tmp_path / "gt", tmp_path / "pred", followed).findings}
+        assert "range" not in {
+            one.kind for one in segbench.check(tmp_path / "gt", tmp_path / "pred", followed).findings
+        }
         at_half, at_0 = Accumulator(protocol), Accumulator(followed)
         at_half.update(self.MASK, (signed + 1) / 2, names=["a"])
         at_0.update(self.MASK, signed, names=["a"])
@@ -290,7 +292,7 @@ class TestThresholds:
             np.save(tmp_path / folder / "a.npy", array)
         for checked, severity in ((protocol, "error"), (Pixels(at=(0.5,)), "warning")):
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
-            (found,) = (one for one in report.findings if one.key == "range")
+            (found,) = (one for one in report.findings if one.kind == "range")
             assert found.severity == severity
             assert found.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
             assert found.fix == "repairs=Repairs(scale=N) with the highest score that there can be"
@@ -300,7 +302,7 @@ class TestThresholds:
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
-        assert [one.severity for one in report.findings if one.key == "range"] == ["warning"]
+        assert [one.severity for one in report.findings if one.kind == "range"] == ["warning"]
 
     def test_all_or_nothing(self, protocol):
         assert notes(protocol, self.MASK, SCORES / 3) == ("no score reaches at=0.5, so nothing is predicted",)
@@ -317,7 +319,7 @@ def test_logits_at_0_are_not_told_to_be_scaled(protocol, tmp_path):
         (tmp_path / folder).mkdir()
         np.save(tmp_path / folder / "a.npy", array)
     places = tmp_path / "gt", tmp_path / "pred"
-    assert "range" not in {one.key for one in segbench.check(*places, protocol).findings}
+    assert "range" not in {one.kind for one in segbench.check(*places, protocol).findings}
     rounded = segbench.check(*places, Pixels(at=(0,), quantize=8)).errors
     assert [one.fix for one in rounded if "after a sigmoid, at=(0.5,)" in one.fix]
 
@@ -333,5 +335,5 @@ def test_thresholds_of_a_list_are_not_called_at(tmp_path):
         (tmp_path / folder).mkdir()
         np.save(tmp_path / folder / "a.npy", array)
     report = segbench.check(tmp_path / "gt", tmp_path / "pred", Centerlines(thresholds=(0.3, 0.6)))
-    (message,) = (finding.message for finding in report.findings if finding.key == "range")
+    (message,) = (finding.message for finding in report.findings if finding.kind == "range")
     assert message.endswith("like logits, but the thresholds 0.3, 0.6 are for scores from 0 to 1")

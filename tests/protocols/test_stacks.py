@@ -60,15 +60,15 @@ def test_one_map_with_three_axes_is_a_map(segbench, folders, stack):
 def test_check_names_the_verb_of_stacks(segbench, folders):
     answer = segbench("check", *folders(), "--format", "json")
     (finding,) = json.loads(answer.out)["reports"][0]["findings"]
-    assert (answer.code, finding["key"]) == (1, "class-stacks")
-    assert "segbench labels GT PRED --classes 0-2" in finding["flag"]
-    assert "segbench pixels GT PRED --classes 0-2" in finding["flag"]
+    assert (answer.code, finding["kind"]) == (1, "class-stacks")
+    assert "segbench labels GT PRED --classes 0-2" in finding["fix"]
+    assert "segbench pixels GT PRED --classes 0-2" in finding["fix"]
 
 
 def test_check_names_no_classes_where_two_maps_are_those_of_a_mask(segbench, folders):
     places = folders(truth=(TRUTH == 1) * np.uint8(255), predicted=SCORES[[0, 1]])
     (finding,) = json.loads(segbench("check", *places, "--format", "json").out)["reports"][0]["findings"]
-    assert "segbench labels GT PRED for the argmax" in finding["flag"]
+    assert "segbench labels GT PRED for the argmax" in finding["fix"]
     found = metric(segbench("labels", *places, "--format", "json"), "dice")
     assert found == pytest.approx(f1_score((TRUTH == 1).ravel(), (SCORES[1] > SCORES[0]).ravel()))
 
@@ -92,14 +92,14 @@ class TestTwoMapsBesideMasksOf0And255:
         verb, *options = command.split()
         said = segbench("check", verb, *places, *options, "--format", "json").out
         finding = json.loads(said)["reports"][0]["findings"][0]
-        assert finding["key"] == "class-stacks"
-        assert finding["flag"].count("segbench pixels GT PRED") == 1
-        assert "segbench pixels GT PRED --classes 0,255 --void none" in finding["flag"]
+        assert finding["kind"] == "class-stacks"
+        assert finding["fix"].count("segbench pixels GT PRED") == 1
+        assert "segbench pixels GT PRED --classes 0,255 --void none" in finding["fix"]
 
     def test_are_refused_where_nothing_but_one_class_counts(self, segbench, places):
         given = (*places, "--classes", "0-1")
         (finding,) = json.loads(segbench("check", *given, "--format", "json").out)["reports"][0]["findings"]
-        assert (finding["key"], finding["flag"]) == ("no-positives", "count it: --classes 0,255 and --void none")
+        assert (finding["kind"], finding["fix"]) == ("no-positives", "count it: --classes 0,255 and --void none")
         refused = segbench("pixels", *given)
         assert refused.code == 1
         assert "class 0 alone has pixels in the whole set, and void leaves out 255; count it:" in refused.err

@@ -102,5 +102,5 @@ def test_of_files(tmp_path):
         segbench.evaluate(tmp_path / "scores", tmp_path / "masks", Pixels(positive=1))
     report = segbench.check(tmp_path / "scores", tmp_path / "masks", Pixels(positive=1))
     assert report.refused
-    assert [one.key for one in report.findings] == ["exchanged"]
+    assert [one.kind for one in report.findings] == ["exchanged"]
     assert "ground truth comes first" in str(report)

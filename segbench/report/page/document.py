@@ -28,7 +28,7 @@ from segbench.core.arguments import as_path, as_whole, check_choice
 from segbench.core.capabilities import competes, states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import named, setting
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
 from segbench.drawing import palette
@@ -158,19 +158,27 @@ def export_report(
     """
     target = Path(as_path(path, "path"))
     if target.suffix.lower() not in (".html", ".htm"):
-        raise ArgumentError(f"{shown(target)}: a report is an HTML page; give a name that ends in .html")
+        raise ArgumentError(
+            Message(
+                "other-suffix",
+                "{path}: a report is an HTML page; give a name that ends in .html",
+                path=shown(target),
+            )
+        )
     refuse_foreign({target: None}, _HINT)
     results = as_results(results)
     results = join_runs(measured_with(results, {"group_by": group_by}) if group_by else results)
     if not results:
-        raise ArgumentError("no results to report")
+        raise ArgumentError(Message("no-results", "no results to report"))
     if any(pooled_classes(result) is not None for result in results):
-        choice = setting("--class NAME, or other runs with --only", "result.parts('class')[NAME]")
-        raise ArgumentError(f"a report shows one of several classes: choose it with {choice}")
+        choice = Either("result.parts('class')[NAME]", "--class NAME, or other runs with --only")
+        raise ArgumentError(
+            Message("several-classes", "a report shows one of several classes: choose it with {choice}", choice=choice)
+        )
     if intervals is not None:
         intervals = as_level(intervals, "intervals")
     replicates, seed = as_draws(replicates, seed)
-    check_choice(test, named("test"), get_args(Test))
+    check_choice(test, Setting("test", None), get_args(Test))
     if most_panels is not None:
         most_panels = as_whole(most_panels, "most_panels")
     photos = {} if images is None else photographs(os.fspath(images))

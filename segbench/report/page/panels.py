@@ -181,7 +181,7 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
 
     def look(name: str) -> Seen:
         if name in result.failed or name not in result.counts:
-            return Seen(problem=result.failed.get(name, "this method has no such image"))
+            return Seen(problem=str(result.failed.get(name, "this method has no such image")))
         if name not in files:
             gone = f"{name}: its files no longer exist; put them back, or run again"
             return Seen(problem=problem or gone)

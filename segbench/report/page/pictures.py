@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError, SegbenchError
+from segbench.core.messages import Message
 from segbench.core.pictures import Pictures
 from segbench.loaders.decoded import MAX_PIXELS, Source, shown, size
 from segbench.loaders.images import decode
@@ -232,10 +233,11 @@ def read_photograph(path: Source) -> Levels:
         if image.width * image.height <= MAX_PIXELS:
             pixels = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
     except Exception as error:
-        problem = f"is not a photograph that can be shown ({error})"
+        problem = Message("no-photograph", "is not a photograph that can be shown ({reason})", reason=str(error))
         raise DataError(shown(path), problem, "write the file again") from error
     if pixels is None:
-        raise DataError(shown(path), f"{size(image.size[::-1])} is more than {MAX_PIXELS} pixels", "make it smaller")
+        what = Message("too-large", "{size} is more than {most} pixels", size=size(image.size[::-1]), most=MAX_PIXELS)
+        raise DataError(shown(path), what, "make it smaller")
     return pixels
 
 

@@ -13,7 +13,7 @@ from segbench.aggregator.result import Result, names_of, parts_if_any
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Confusing
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
 from segbench.core.numbers import number
@@ -95,16 +95,28 @@ def plot_classes(
             f"{name} has {first_names(list(each), _LISTED) or 'none'}"
             for name, each in zip(names_of(results), classes, strict=True)
         )
-        choose = setting("; choose results by a part of their signature: --only classes:0-18", "")
-        if not any(classes):
-            choose = f"; {how_to_divide(results, 'class')}"
-        raise ArgumentError(f"bars per class need results with the same classes, but {found}{choose}")
+        by_signature = Either("", "; choose results by a part of their signature: --only classes:0-18")
+        raise ArgumentError(
+            Message(
+                "other-classes",
+                "bars per class need results with the same classes, but {found}{choose}",
+                found=found,
+                choose=by_signature if any(classes) else "; " + how_to_divide(results, "class"),
+            )
+        )
     first = next(iter(classes[0].values()))
     metrics = first.metrics
     metric = metric or headline(metrics).key
     known = [name for name, value in first.summary.items() if not isinstance(value, int)]
     if metric not in known:
-        raise ArgumentError(f"classes have no metric {metric!r}; expected one of {', '.join(known)}")
+        raise ArgumentError(
+            Message(
+                "unknown-metric",
+                "classes have no metric {metric!r}; expected one of {known}",
+                metric=metric,
+                known=known,
+            )
+        )
     shown = next((each for each in metrics if each.key == metric), Metric(key=metric))
     values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
     within_means = [not in_no_mean(one.settings) for one in classes[0].values()]
@@ -178,7 +190,14 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     """
     counts = cast("LabelCounts", result.pooled)
     if result.rules.capability(Confusing) is None:
-        raise ArgumentError(f"{result.method} is a result of {result.protocol}; confusion matrices are of labels")
+        raise ArgumentError(
+            Message(
+                "no-plot",
+                "{method} is a result of {protocol}; confusion matrices are of labels",
+                method=result.method,
+                protocol=result.protocol,
+            )
+        )
     shares, named = confusion_shares(counts.matrix, counts.names)
     names, columns = short_names(list(counts.names)), short_names(named)
     ax = as_axes(ax)
@@ -210,8 +229,12 @@ def _of_results(results: Sequence[Result], *, ax: Axes) -> Axes:
     labelled = [result for result in results if issubclass(result.rules.counts, LabelCounts)]
     if labelled and len(results) != 1:
         raise ArgumentError(
-            f"a confusion matrix shows one method, found {len(results)}; "
-            f"{setting('choose one with --only', 'give one result')}"
+            Message(
+                "several-methods",
+                "a confusion matrix shows one method, found {methods}; {choose}",
+                methods=len(results),
+                choose=Either("give one result", "choose one with --only"),
+            )
         )
     return plot_confusion(results[0], ax=ax)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from segbench.aggregator.comparing import compare_results
 from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.metric import Metric
 from segbench.drawing.axes import (
     as_axes,
@@ -74,7 +75,13 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     (['ours', '-', 'theirs'], [0.2])
     """
     if not isinstance(comparison, Comparison):
-        raise ArgumentError(f"expected a comparison, as compare_results gives it, got {type(comparison).__name__}")
+        raise ArgumentError(
+            Message(
+                "not-results",
+                "expected a comparison, as compare_results gives it, got {given}",
+                given=type(comparison).__name__,
+            )
+        )
     chosen, ax = comparison.metric(metric), as_axes(ax)
     best = [one.method for one in comparison.answer(chosen.key).standings]
     reference = best[0] if len(best) > _ALL_PAIRS_UP_TO else ""

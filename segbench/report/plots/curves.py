@@ -17,7 +17,7 @@ from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
@@ -309,8 +309,15 @@ def _counts(result: Result) -> ScoreCounts:
     if not counts.scores.size:
         reason = "no pixels"
     if reason:
-        instead = setting("choose other methods with --only", "leave this method out")
-        raise ArgumentError(f"{result.method} has no reliability: {reason}; {instead}")
+        raise ArgumentError(
+            Message(
+                "no-plot",
+                "{method} has no reliability: {reason}; {instead}",
+                method=result.method,
+                reason=reason,
+                instead=Either("leave this method out", "choose other methods with --only"),
+            )
+        )
     return counts
 
 

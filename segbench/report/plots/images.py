@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, image_columns, image_headline, images_at_their_best
 from segbench.curves.masks import AT_THE_MASK
 from segbench.drawing.axes import (
@@ -78,9 +79,16 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     known = {metric.image_key: metric for metric in image_columns(rules.metrics())}
     metric = metric or image_headline(rules.metrics()).image_key
     if metric not in known:
-        raise ArgumentError(f"images have no metric {metric!r}; expected one of {', '.join(known)}")
+        raise ArgumentError(
+            Message(
+                "unknown-metric",
+                "images have no metric {metric!r}; expected one of {known}",
+                metric=metric,
+                known=list(known),
+            )
+        )
     if not any(result.counts for result in results):
-        raise ArgumentError("no result has counts of images: published curves have none to draw")
+        raise ArgumentError(Message("published", "no result has counts of images: published curves have none to draw"))
     values = [{name: summary[metric] for name, summary in result.per_image.items()} for result in results]
     direction = known[metric].direction
     best_first = sorted(range(len(results)), key=lambda k: (_rank(values[k], direction), results[k].method))

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import named
+from segbench.core.messages import Message, Setting
 
 if TYPE_CHECKING:
     from segbench.report.plots.methods import Kind
@@ -34,6 +34,14 @@ KINDS: Mapping[str, tuple[str, str]] = {
 def kind_of(name: str) -> Kind:
     """Give the kind of plot of a name."""
     if name not in KINDS:
-        raise ArgumentError(f"{named('kind')} is {name!r}; expected one of {', '.join(KINDS)}")
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{argument} is {value}; expected one of {known}",
+                argument=Setting("kind", None),
+                value=repr(name),
+                known=list(KINDS),
+            )
+        )
     kind: Kind = getattr(import_module(f"segbench.report.plots.{KINDS[name][0]}"), name.upper())
     return kind

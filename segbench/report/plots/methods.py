@@ -17,7 +17,7 @@ from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Pictured, competes
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.series import Series, Space
@@ -131,8 +131,16 @@ def usual_kind(results: Sequence[Result]) -> str:
 def no_plot(results: Sequence[Result], what: str) -> ArgumentError:
     """Say that results of one protocol have no such plot, and which they have."""
     kind = usual_kind(results)
-    instead = setting(f"--kind {kind}", f"kind {kind}")
-    return ArgumentError(f"the {results[0].protocol} protocol has no {what}; draw {instead}")
+    return ArgumentError(
+        Message(
+            "no-plot",
+            "the {protocol} protocol has no {plot}; draw {instead}",
+            protocol=results[0].protocol,
+            plot=what,
+            instead=Either(f"kind {kind}", f"--kind {kind}"),
+            value=Setting("kind", kind),
+        )
+    )
 
 
 def methods_in(
@@ -196,14 +204,23 @@ def of_one_protocol(given: object, *, join: bool = True) -> list[Result]:
     results = join_runs(as_results(given)) if join else as_results(given)
     protocols = sorted(by_protocol(results))
     if not protocols:
-        raise ArgumentError("no results to draw")
+        raise ArgumentError(Message("no-results", "no results to draw"))
     if len(protocols) > 1:
-        one = f"draw results of one protocol{setting(f': --only protocol:{results[0].protocol}', '')}"
+        of_one = Either("", f": --only protocol:{results[0].protocol}")
+        remedy = Message("one-protocol", "draw results of one protocol{choose}", choose=of_one)
         if len({result.protocol for result in results}) == 1:
             apart = measured_apart(results)
-            units = f"draw results in one unit{setting(': --only and a part of their signatures', '')}"
-            one = choice_of(apart) if apart else units
-        raise ArgumentError(f"curves of {' and '.join(protocols)} are not comparable; {one}")
+            of_unit = Either("", ": --only and a part of their signatures")
+            units = Message("one-unit", "draw results in one unit{choose}", choose=of_unit)
+            remedy = choice_of(apart) if apart else units
+        raise ArgumentError(
+            Message(
+                "several-protocols",
+                "curves of {protocols: and } are not comparable; {remedy}",
+                protocols=protocols,
+                remedy=remedy,
+            )
+        )
     pooled = [(result, pooled_classes(result)) for result in results]
     return named_by_class(
         [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from segbench.aggregator.result import Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import write_file
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.core.names import one_line
 from segbench.drawing.axes import as_axes, centre, new_axes
 from segbench.drawing.charts import COLUMN
@@ -85,11 +85,25 @@ def save_plot(
 ) -> Kind:
     """Draw results into a file and return the kind of plot; `say` is told of names that cannot be drawn."""
     if path.suffix.lower() not in FORMATS:
-        raise ArgumentError(f"{path}: plots are written as {', '.join(FORMATS)}; give a name that ends in one of these")
+        raise ArgumentError(
+            Message(
+                "other-suffix",
+                "{path}: plots are written as {known}; give a name that ends in one of these",
+                path=str(path),
+                known=list(FORMATS),
+            )
+        )
     chosen = kind or usual_kind(results)
     plot = kind_of(chosen)
     if level is not None and not plot.level:
-        raise ArgumentError(f"a plot of kind {chosen} has no bands; leave out {setting('--intervals', 'level')}")
+        raise ArgumentError(
+            Message(
+                "no-bands",
+                "a plot of kind {kind} has no bands; leave out {option}",
+                kind=chosen,
+                option=Either("level", "--intervals"),
+            )
+        )
     options = {} if level is None else {plot.level: level}
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -128,8 +142,14 @@ def _families(results: Sequence[Result], suffix: str, say: Callable[[str], None]
     as_file = "write an .svg, whose texts the viewer draws"
     if suffix != ".svg" and (shaped := needing_shaping(names)):
         raise ArgumentError(
-            f"{one_line(shaped[0])}: Matplotlib {mpl.__version__} cannot join or turn the letters of this script, as "
-            f"3.11 can; install a newer one, or {as_file}"
+            Message(
+                "unknown-letters",
+                "{name}: Matplotlib {version} cannot join or turn the letters of this script, as 3.11 can; install a "
+                "newer one, or {as_file}",
+                name=one_line(shaped[0]),
+                version=mpl.__version__,
+                as_file=as_file,
+            )
         )
     missing = letters_without_font(names, families)
     families += fallback_families(missing)

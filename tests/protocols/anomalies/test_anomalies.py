@@ -350,7 +350,7 @@ class TestFiles:
 
     def test_scores_of_any_range_are_no_finding(self, folders):
         report = segbench.check(folders / "gt", folders / "pred", Anomalies(), negatives="*")
-        assert "range" not in {finding.key for finding in report.findings}
+        assert "range" not in {finding.kind for finding in report.findings}
 
     def test_processes_give_the_same_to_the_last_bit(self, folders):
         with segbench.process_pool(2) as executor:

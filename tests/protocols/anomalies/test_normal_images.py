@@ -56,7 +56,7 @@ class TestValues:
             assert set(evaluated(tmp_path, mask).failed) == {"bad/0", "bad/1"}
         places = {"gt_pattern": "*_mask", "negatives": "good/*"}
         (found,) = segbench.check(tmp_path / "gt", tmp_path / "pred", Anomalies(), **places).errors
-        assert (found.key, found.images) == (key, ("bad/0", "bad/1"))
+        assert (found.kind, found.images) == (key, ("bad/0", "bad/1"))
         assert evaluated(tmp_path, mask, protocol=Anomalies(**fix)).failed == {}
 
     def test_advice_on_halos_gives_the_metrics_of_the_mask(self, tmp_path):
@@ -98,7 +98,7 @@ class TestSizes:
             assert set(evaluated(tmp_path, maps=smaller("good/1")).failed) == {"good/1"}
         places = {"gt_pattern": "*_mask", "negatives": "good/*"}
         (found,) = segbench.check(tmp_path / "gt", tmp_path / "pred", Anomalies(), **places).errors
-        assert (found.key, found.images) == ("size-factor", ("good/1",))
+        assert (found.kind, found.images) == ("size-factor", ("good/1",))
 
     def test_normal_maps_are_not_resized_where_masks_differ_in_size(self, tmp_path):
         masks, maps = {"bad/0": MASK, "bad/1": MASK[1:]}, MAPS | {"bad/1": MAPS["bad/1"][1:]}

@@ -386,10 +386,10 @@ def test_colours_of_objects_are_called_colours(segbench, tmp_path):
 def test_check_finds_a_rule_that_nothing_fits(tmp_path, settings):
     gt, pred = written(tmp_path, masks(3))
     found = check(gt, pred, Contours(positive=7, **settings)).findings
-    assert [finding.fix for finding in found if finding.key == "no-positives"] == [
+    assert [finding.fix for finding in found if finding.kind == "no-positives"] == [
         "positive=... with a value that occurs: 0, 255"
     ]
-    keys = [finding.key for finding in check(gt, pred, Contours(positive=255, **settings)).findings]
+    keys = [finding.kind for finding in check(gt, pred, Contours(positive=255, **settings)).findings]
     assert "no-positives" not in keys
 
 
@@ -494,7 +494,7 @@ def test_check_says_how_soft_maps_are_counted(tmp_path):
     gt, pred = written(tmp_path, {"a": (soft_map(0) > 0.7, soft_map(0) > 0.7)})
     iio.imwrite(pred / "a.png", np.rint(soft_map(0) * 255).astype(np.uint8))
     (finding,) = check(gt, pred, "contours").findings
-    assert (finding.key, finding.severity) == ("not-countable", "error")
+    assert (finding.kind, finding.severity) == ("not-countable", "error")
     assert finding.fix.startswith("cut a soft map at a score, at=0.5; or ")
     assert not check(gt, pred, Contours(at=0.5)).findings
 

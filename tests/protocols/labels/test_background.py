@@ -183,32 +183,32 @@ class TestAdvice:
                 for side, maps in sides.items()
             ]
             answer = segbench("check", verb, *places, *options, "--format", "json")
-            return {each["key"]: each for each in json.loads(answer.out)["reports"][0]["findings"]}
+            return {each["kind"]: each for each in json.loads(answer.out)["reports"][0]["findings"]}
 
         return check
 
     @pytest.mark.parametrize("verb", ["labels", "contours"])
     def test_label_0_that_is_no_class_is_background_and_not_void(self, found, verb):
-        assert found(verb, PREDICTED, "--classes", "1-3")["not-countable"]["flag"] == (
+        assert found(verb, PREDICTED, "--classes", "1-3")["not-countable"]["fix"] == (
             "if label 0 is background, --classes 0-3 --background 0 counts it and leaves it out of means over classes; "
             "as a class --classes 0-3; what nobody labelled is void, see docs/labels.md"
         )
-        subset = found(verb, PREDICTED, "--classes", "liver=1,spleen=2")["not-countable"]["flag"]
+        subset = found(verb, PREDICTED, "--classes", "liver=1,spleen=2")["not-countable"]["fix"]
         assert "--classes 0,liver=1,spleen=2,3 --background 0,3 counts them" in subset
         assert found(verb, PREDICTED, "--classes", "0-3", "--background", "0") == {}
 
     @pytest.mark.parametrize("verb", ["labels", "contours"])
     def test_void_background_is_reported(self, found, verb):
-        flag = found(verb, PREDICTED, "--classes", "1-3", "--void", "0,255")["void-background"]["flag"]
+        flag = found(verb, PREDICTED, "--classes", "1-3", "--void", "0,255")["void-background"]["fix"]
         assert flag.endswith("such predictions are wrong: --classes 0-3 --background 0 and --void 255")
         others = found(verb, PREDICTED, "--classes", "1-2", "--void", "0,3")
-        assert others["void-background"]["flag"].endswith("--classes 0-3 --background 0,3 and --void none")
-        remapped = found(verb, PREDICTED, "--classes", "1-3", "--gt-map", "0=255")["void-background"]["flag"]
+        assert others["void-background"]["fix"].endswith("--classes 0-3 --background 0,3 and --void none")
+        remapped = found(verb, PREDICTED, "--classes", "1-3", "--gt-map", "0=255")["void-background"]["fix"]
         assert remapped.endswith("--classes 0-3 --background 0, and leave 0 out of --gt-map")
 
     def test_void_background_in_whose_number_a_class_is_has_another(self, found, tmp_path):
         flood = {name: np.where(one == 0, 1, one) - 1 for name, one in PREDICTED.items()}
-        flag = found("labels", flood, "--classes", "0-2", "--gt-map", "1-3=0-2,0=255")["void-background"]["flag"]
+        flag = found("labels", flood, "--classes", "0-2", "--gt-map", "1-3=0-2,0=255")["void-background"]["fix"]
         assert flag.endswith("such predictions are wrong: --classes 0-3 --background 3, and 0=3 in --gt-map")
         places = tmp_path / "gt", tmp_path / "pred"
         followed = evaluate(*places, protocol=Labels(classes=4, background=3, gt_map="1-3=0-2,0=3"))
@@ -237,13 +237,13 @@ class TestAdvice:
 
     def test_scores_where_background_is_void(self, found):
         stacks = {name: np.stack([np.where(one == k, 0.9, 0.1 * k) for k in ORGANS]) for name, one in PREDICTED.items()}
-        flag = found("pixels", stacks, "--classes", "1-3", "--void", "0,255")["void-background"]["flag"]
+        flag = found("pixels", stacks, "--classes", "1-3", "--void", "0,255")["void-background"]["fix"]
         assert flag == "if 0 is background, high scores there are wrong, and count with --void 255"
 
     @pytest.mark.parametrize("verb", ["labels", "contours"])
     def test_a_stack_without_a_map_of_the_background(self, found, verb):
         stacks = {name: np.stack([one == k for k in ORGANS]).astype(np.float32) for name, one in PREDICTED.items()}
-        flag = found(verb, stacks, "--classes", "0-3")["not-countable"]["flag"]
+        flag = found(verb, stacks, "--classes", "0-3")["not-countable"]["fix"]
         assert flag.startswith("if label 0, the background, has no map, save its map, too")
         assert "0-2" not in flag
 
@@ -251,7 +251,7 @@ class TestAdvice:
     def test_masks_of_another_value_beside_classes(self, found, verb):
         masks = [{name: (one == 1).astype(np.uint8) for name, one in side.items()} for side in (TRUTHS, PREDICTED)]
         of_255 = {name: one * np.uint8(255) for name, one in masks[1].items()}
-        flag = found(verb, of_255, "--classes", "0-1", truths=masks[0])["outside-classes"]["flag"]
+        flag = found(verb, of_255, "--classes", "0-1", truths=masks[0])["outside-classes"]["fix"]
         assert flag == "if 255 marks class 1, --pred-map 255=1, or for masks leave out --classes"
         assert found(verb, of_255, "--classes", "0-1", "--pred-map", "255=1", truths=masks[0]) == {}
 

@@ -652,19 +652,19 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
         saved(tmp_path / "pred", f"{k}.png", Image.fromarray(predicted))
         saved(tmp_path / "copy", f"{k}.tif", Image.fromarray(truth))
     folders = tmp_path / "gt", tmp_path / "pred"
-    findings = {one.key: one for one in segbench.check(*folders, Labels(classes=4)).findings}
+    findings = {one.kind: one for one in segbench.check(*folders, Labels(classes=4)).findings}
     assert findings.keys() == {"all-void"}
     assert findings["all-void"].message == "1 ground truth of 3 inspected is void everywhere"
-    soft = {one.key: one for one in segbench.check(*folders).findings}
+    soft = {one.kind: one for one in segbench.check(*folders).findings}
     assert [place.detail for place in soft["label-map"].places] == ["values 0..3", "values 0..3", "void everywhere"]
     assert [Path(place.file).name for place in findings["all-void"].places] == ["2.png"]
     report = segbench.check(*folders, Labels(classes=1))
     assert report.errors
-    (finding,) = (one for one in report.findings if one.key == "not-countable")
+    (finding,) = (one for one in report.findings if one.kind == "not-countable")
     assert "neither a class nor void" in finding.places[0].detail
     assert "gt_map=" in finding.fix
     masks, predicted = segbench.check(*folders, "labels").errors
-    assert (masks.about, predicted.about) == ("ground truth", "prediction")
+    assert (masks.side, predicted.side) == ("ground truth", "prediction")
     assert "classes='0-3'" in masks.fix
     for k in range(3):
         truth, predicted = random_maps(k, 4)
@@ -673,11 +673,11 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
             saved(tmp_path / kind, f"{k}.png", Image.fromarray(channels))
         saved(tmp_path / "mask-gt", f"{k}.png", Image.fromarray(np.uint8(255) * (truth == 1)))
         saved(tmp_path / "mask", f"{k}.png", Image.fromarray(np.uint8(255) * (predicted == 1)))
-    by_colour = {one.key: one.fix for one in segbench.check(tmp_path / "coloured-gt", tmp_path / "coloured").findings}
+    by_colour = {one.kind: one.fix for one in segbench.check(tmp_path / "coloured-gt", tmp_path / "coloured").findings}
     assert "Labels(palette=FILE)" in by_colour["label-map"]
-    of_masks = {one.key: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
+    of_masks = {one.kind: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
     assert "use Labels(); for" in of_masks.get("few-levels", "use Labels(); for")
-    copies = {one.key: one for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
+    copies = {one.kind: one for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
     assert copies["identical"].message.endswith("identical to the ground truth: every metric will be perfect")
 
 
@@ -701,7 +701,7 @@ def test_labels_that_count_from_one(tmp_path):
 
     def found(gt, pred, **options):
         report = segbench.check(tmp_path / gt, tmp_path / pred, Labels(classes=5, **options))
-        return {one.key: one for one in report.findings}
+        return {one.kind: one for one in report.findings}
 
     remap = {"gt_map": "1-5=0-4"}, {"pred_map": "1-5=0-4"}
     assert found("gt", "pred") == found("gt1", "pred1", **remap[0], **remap[1]) == {}
@@ -810,5 +810,5 @@ class TestMasksCountedAsClasses:
 
     @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
     def test_check(self, protocol, places):
-        findings = {one.key: one for one in segbench.check(*places, protocol(classes=2)).findings}
+        findings = {one.kind: one for one in segbench.check(*places, protocol(classes=2)).findings}
         assert re.search(self.REFUSED, f"{findings['no-positives'].message}; {findings['no-positives'].fix}")

@@ -126,9 +126,11 @@ def test_a_rule_that_leaves_one_side_empty_stops(segbench, folders, rule, side):
 
 def test_check_finds_a_rule_that_leaves_one_side_empty(segbench, folders):
     answer = segbench("check", "labels", *folders(TRUTH, TRUTH), "--positive", ">=128", "--format", "json")
-    (finding,) = [found for found in json.loads(answer.out)["reports"][0]["findings"] if found["key"] == "no-positives"]
-    assert "--positive '>=128' leaves no positive pixel in what was inspected" in finding["message"]
-    assert "--positive 1" in finding["flag"]
+    (finding,) = [
+        found for found in json.loads(answer.out)["reports"][0]["findings"] if found["kind"] == "no-positives"
+    ]
+    assert "--positive '>=128' leaves no positive pixel in what was inspected" in finding["text"]
+    assert "--positive 1" in finding["fix"]
 
 
 def test_one_image_or_a_part_may_lack_a_side(segbench, tmp_path):

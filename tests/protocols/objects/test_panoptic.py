@@ -243,7 +243,7 @@ def test_classes_are_drawn_by_their_quality(folders):
 
 
 def test_check_of_soft_maps_names_ids_of_segments_in_colours(folders):
-    found = next(finding for finding in check(*folders).findings if finding.key == "label-map")
+    found = next(finding for finding in check(*folders).findings if finding.kind == "label-map")
     assert "or those of ids of segments with Objects(kind='panoptic')" in found.fix
 
 
@@ -433,6 +433,6 @@ def test_the_problems_of_both_jsons_are_one_list(segbench, folders, tmp_path):
     (finding,) = report["reports"][0]["findings"]
     lines = [line for line in answer.err.splitlines() if line.startswith("  /")]
     hidden = [int(line.split()[1]) for line in answer.err.splitlines() if line.startswith("  and ")]
-    assert f"have {finding['count']} problems" in finding["message"]
+    assert f"have {finding['count']} problems" in finding["text"]
     assert len(lines) + sum(hidden) == finding["count"] == 12
     assert answer.err.count("->") == 1
