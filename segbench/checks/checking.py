@@ -362,7 +362,7 @@ class _Set:
         for image, error in failures.items():
             if isinstance(error, SizeError) and image not in known:
                 role: Role = "prediction" if error.path == predictions[image] else "ground truth"
-                found.append(Misfit(image, error.path, role, error.shape, error.expected))
+                found.append(Misfit(image, error.path, role, error.values["size"], error.values["expected"]))
         return found
 
     def probes(self, sample: int | None) -> list[Probe]:

@@ -51,19 +51,16 @@ def problem_findings(pairing: Pairing) -> list[Finding]:
 
 def _reason(error: DataError) -> tuple[Message, Sequence[Message | str]]:
     """Return what is wrong with a folder or a list, and apart from it the files or lines where it is."""
-    values = error.values
-    if error.kind == "faulty-list":  # each method has its own lines, and their number would make several findings
-        return Message("faulty-list", "holds faulty lines"), values["problems"]
-    if error.kind == "same-name":
-        count = values["count"]
-        return Message("same-name", "{count} files share their name with another", count=count), values["files"]
+    counts, problems = dict(error.values), error.values.get("problems", ())
+    counts.pop("problems", None)
+    if error.kind == "wrong-lines":  # each method has its own lines, and their number would make several findings
+        return Message("wrong-lines", "holds faulty lines"), problems
+    if error.kind == "repeated-names":
+        return Message("repeated-names", "{count} files share their name with another", **counts), problems
     if error.kind == "unusable-archives":
-        counts = {"count": values["count"], "total": values["total"]}
-        reason = Message("unusable-archives", "{count} of {total} archives cannot be used", **counts)
-        return reason, values["archives"]
+        return Message("unusable-archives", "{count} of {total} archives cannot be used", **counts), problems
     if error.kind == "unusable-members":
-        count = values["count"]
-        return Message("unusable-members", "{count} of its members cannot be read", count=count), values["members"]
+        return Message("unusable-members", "{count} of its members cannot be read", **counts), problems
     return error.what, ()
 
 

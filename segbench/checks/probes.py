@@ -232,8 +232,8 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
         truth = decode_truth(files)
     except DataError:
         return error
-    if truth is not None and truth.shape in (error.shape[1:], error.shape[:-1]):
-        maps = error.shape[0 if truth.shape == error.shape[1:] else -1]
+    if truth is not None and truth.shape in (error.values["shape"][1:], error.values["shape"][:-1]):
+        maps = error.values["shape"][0 if truth.shape == error.values["shape"][1:] else -1]
         return ClassStackError(error, np.unique(truth).tolist(), maps)
     return error
 

@@ -194,11 +194,13 @@ def size_findings(misfits: Sequence[Misfit], sizes: Sizes, total: int, *, soft: 
 
 def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     looks = relation(shape, expected).kind
-    if looks in ("transposed", "ucm2"):
-        return f"size-{looks}"
+    if looks == "transposed":
+        return "size-transposed"
+    if looks == "doubled":
+        return "size-ucm2"
     if nearly(shape, expected):
         return "size-near"
-    return "size-factor" if looks == "factor" else "size-differs"
+    return "size-factor" if looks == "off-by-factor" else "size-differs"
 
 
 def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:

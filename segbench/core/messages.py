@@ -137,12 +137,16 @@ class Message:
         return self.written()
 
     def __add__(self, other: Message | Setting | str) -> Message:
-        """Put text behind it; the kind stays, unless it says nothing."""
-        return Message(self.kind, "{message}{behind}", message=self, behind=other) if self else as_message(other)
+        """Put text behind it; kind and values stay, unless it says nothing."""
+        if not self:
+            return as_message(other)
+        if isinstance(other, str):
+            return Message(self.kind, self.template + _escaped(other), **self.values)
+        return Message(self.kind, "{message}{behind}", message=self, behind=other)
 
     def __radd__(self, other: str) -> Message:
-        """Put text before it; the kind stays."""
-        return Message(self.kind, "{before}{message}", before=other, message=self)
+        """Put text before it; kind and values stay."""
+        return Message(self.kind, _escaped(other) + self.template, **self.values)
 
     def __bool__(self) -> bool:
         """Whether it says anything."""
@@ -171,6 +175,11 @@ class Message:
         return Message(str(stored["kind"]), str(stored["template"]), **values)
 
 
+def _escaped(text: str) -> str:
+    """Write text as templates have it."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def plain(text: str) -> Message:
     """Return a message of words alone, such as a protocol of one's own may say."""
     return Message("text", "{text}", text=text) if text else NOTHING
@@ -191,7 +200,7 @@ def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Mes
     kept = [as_message(part) for part in parts if part]
     if len(kept) < 2:
         return kept[0] if kept else NOTHING
-    template = between.replace("{", "{{").replace("}", "}}").join(f"{{part{number}}}" for number in range(len(kept)))
+    template = _escaped(between).join(f"{{part{number}}}" for number in range(len(kept)))
     return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
 
 

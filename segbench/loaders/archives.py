@@ -29,7 +29,7 @@ from threading import Lock
 from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, joined
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS, refuse_pointer, shown
 from segbench.loaders.source import (
@@ -79,7 +79,7 @@ class Archive:
     def read_at(self, offset: int, size: int) -> bytes:
         """Give bytes of the archive as it was, fewer where it ends."""
         if self != Archive.at(self.path):
-            raise DataError(shown(self.path), "has changed since the run began", "repeat the run")
+            raise DataError(shown(self.path), Message("changed", "has changed since the run began"), "repeat the run")
         path = self.unpacked or self.path
         if self.unpacked and not os.path.exists(path):  # noqa: PTH110  a str, as below
             path = _unpacked_here(self)  # this worker runs on another machine
@@ -118,23 +118,28 @@ class Member(NamedTuple):
             return self._unzipped()
         data = self.archive.read_at(self.offset, self.size)
         if len(data) != self.size:
-            raise DataError(shown(self), f"truncated: {len(data)} of {self.size} bytes are there", _REPACK)
+            what = Message(
+                "damaged", "truncated: {found} of {expected} bytes are there", found=len(data), expected=self.size
+            )
+            raise DataError(shown(self), what, _REPACK)
         return data
 
     def _unzipped(self) -> bytes:
         """Give the content of a member of a zip, checked; it is unpacked no further than its stated size."""
         header = self.archive.read_at(self.offset, _LOCAL_HEADER.size)
         if len(header) != _LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
-            raise DataError(shown(self), "is not where the archive's directory says", _REPACK)
+            raise DataError(shown(self), Message("damaged", "is not where the archive's directory says"), _REPACK)
         _, name, extra = _LOCAL_HEADER.unpack(header)
         data = self.archive.read_at(self.offset + _LOCAL_HEADER.size + name + extra, self.packed)
         if self.deflated:
             try:
                 data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, self.size + 1)
             except zlib.error as error:
-                raise DataError(shown(self), f"damaged in the archive ({error})", _REPACK) from None
+                what = Message("damaged", "damaged in the archive ({reason})", reason=str(error))
+                raise DataError(shown(self), what, _REPACK) from None
         if len(data) != self.size or zlib.crc32(data) != self.checksum:
-            raise DataError(shown(self), "damaged in the archive: length or checksum differs", _REPACK)
+            what = Message("damaged", "damaged in the archive: length or checksum differs")
+            raise DataError(shown(self), what, _REPACK)
         return data
 
 
@@ -150,24 +155,25 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
     """List several archives as one folder; what is wrong with any of them is said at once."""
     found: list[Entries] = []
     notes: list[str] = []
-    wrong: list[str] = []
+    wrong: list[Message] = []
     for path in paths:
         try:
             listing = list_archive(path)
         except DataError as error:
-            wrong.append(str(error))
+            between = "\n-> " if error.kind == "unusable-members" else "; "
+            wrong.append(f"{error.path}: " + joined([error.what, error.hint], between))
         else:
             found.append(listing.entries)
             notes += listing.notes
     if wrong:
-        finding = Message(
+        what = Message(
             "unusable-archives",
-            "{count} of {total} archives cannot be used:\n  {archives:\n  }\n",
+            "{count} of {total} archives cannot be used:\n  {problems:\n  }\n",
             count=len(wrong),
             total=len(paths),
-            archives=wrong,
+            problems=wrong,
         )
-        raise DataError(place, finding, "replace or remove these archives")
+        raise DataError(place, what, "replace or remove these archives")
     entries = Entries(lambda _, shard, k: found[shard].source(k), 2)
     for shard, each in enumerate(found):
         for k, (stem, suffix) in enumerate(zip(each.stems, each.suffixes, strict=True)):
@@ -180,7 +186,7 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
 def listed_members(archive: Archive) -> Listing:
     """List an archive; kept, since each method of a run needs the ground truth again."""
     others: Counter[str] = Counter()
-    wrong: list[str] = []
+    wrong: list[Message] = []
     with Path(archive.path).open("rb") as file:
         refuse_pointer(file.read(_HEAD), shown(archive.path))
     if archive.path.lower().endswith(_GZIPPED):
@@ -195,13 +201,14 @@ def listed_members(archive: Archive) -> Listing:
         raise
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)
-        raise DataError(shown(archive.path), f"damaged or truncated archive ({reason})", _REPACK) from error
+        what = Message("damaged", "damaged or truncated archive ({reason})", reason=reason)
+        raise DataError(shown(archive.path), what, _REPACK) from error
     if wrong:
         what = Message(
             "unusable-members",
-            "{count} of its members cannot be read:\n  {members:\n  }\n",
+            "{count} of its members cannot be read:\n  {problems:\n  }\n",
             count=len(wrong),
-            members=wrong,
+            problems=wrong,
         )
         raise DataError(shown(archive.path), what, _HINT)
     if all(stem.startswith(top) for stem in entries.stems):
@@ -211,7 +218,7 @@ def listed_members(archive: Archive) -> Listing:
     return listing_of(shown(archive.path), entries, others)
 
 
-def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> Iterable[tuple[str, tuple[int, ...]]]:
+def _tar_members(archive: Archive, others: Counter[str], wrong: list[Message]) -> Iterable[tuple[str, tuple[int, ...]]]:
     with _Headers(archive.unpacked or archive.path) as file, tarfile.TarFile(fileobj=file, tarinfo=_File) as tar:
         for info in tar:
             tar.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it; else all headers stay in memory
@@ -222,11 +229,12 @@ def _tar_members(archive: Archive, others: Counter[str], wrong: list[str]) -> It
                 continue
             known = split_extension(inside)[1] in KNOWN
             if known and (info.issym() or info.islnk()):
-                wrong.append(f"{shown(info.name)} is a link to {shown(info.linkname)}")
+                target = shown(info.linkname)
+                wrong.append(Message("link", "{member} is a link to {target}", member=shown(info.name), target=target))
             elif known and info.issparse():
-                wrong.append(f"{shown(info.name)} is stored as a sparse file")
+                wrong.append(Message("sparse", "{member} is stored as a sparse file", member=shown(info.name)))
             elif known and info.isreg() and info.size > MAX_BYTES:
-                wrong.append(f"{shown(info.name)} unpacks to {info.size} bytes, more than {MAX_BYTES}")
+                wrong.append(_too_large(info.name, info.size))
             elif info.isreg():
                 yield inside, (info.offset_data, info.size)
             else:
@@ -266,30 +274,45 @@ class _File(tarfile.TarInfo):
         return super().frombuf(buf, encoding, errors)
 
 
-def _zip_members(archive: Archive, wrong: list[str]) -> Iterable[tuple[str, tuple[int, ...]]]:
+def _zip_members(archive: Archive, wrong: list[Message]) -> Iterable[tuple[str, tuple[int, ...]]]:
     with zipfile.ZipFile(archive.path) as zipped:
         for info in zipped.infolist():
             inside = inner_name(info.filename)
             if inside is None or info.is_dir():
                 continue
-            fault = _zip_fault(info) if split_extension(inside)[1] in KNOWN else ""
+            fault = _zip_fault(info) if split_extension(inside)[1] in KNOWN else None
             if fault:
-                wrong.append(f"{shown(info.filename)} {fault}")
+                wrong.append(fault)
                 continue
             deflated = info.compress_type == zipfile.ZIP_DEFLATED
             yield inside, (info.header_offset, info.file_size, info.compress_size, deflated, info.CRC)
 
 
-def _zip_fault(info: zipfile.ZipInfo) -> str:
+def _zip_fault(info: zipfile.ZipInfo) -> Message | None:
+    name = shown(info.filename)
     if stat.S_ISLNK(info.external_attr >> 16):
-        return "is a link"
+        return Message("link", "{member} is a link", member=name)
     if info.flag_bits & 1:
-        return "is encrypted"
+        return Message("encrypted", "{member} is encrypted", member=name)
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return f"is packed by method {info.compress_type}, expected 0 (stored) or 8 (deflated)"
-    if info.file_size > MAX_BYTES:
-        return f"unpacks to {info.file_size} bytes, more than {MAX_BYTES}"
-    return ""
+        return Message(
+            "other-compression",
+            "{member} is packed by method {method}, expected 0 (stored) or 8 (deflated)",
+            member=name,
+            method=info.compress_type,
+        )
+    return _too_large(info.filename, info.file_size) if info.file_size > MAX_BYTES else None
+
+
+def _too_large(member: str, size: int) -> Message:
+    """Say that a member unpacks to more than the largest image."""
+    return Message(
+        "too-large",
+        "{member} unpacks to {bytes} bytes, more than {most}",
+        member=shown(member),
+        bytes=size,
+        most=MAX_BYTES,
+    )
 
 
 _unpacking = Lock()
@@ -319,9 +342,15 @@ def _unpack(source: str) -> str:
                 while file.tell() <= most and (piece := packed.read(_PIECE)):
                     file.write(piece)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(shown(source), f"damaged or truncated gzip file ({error})", _REPACK) from None
+            what = Message("damaged", "damaged or truncated gzip file ({reason})", reason=str(error))
+            raise DataError(shown(source), what, _REPACK) from None
         if file.tell() > most:
-            what = f"unpacks to more than {most} bytes, the limit in {tempfile.gettempdir()}"
+            what = Message(
+                "too-large",
+                "unpacks to more than {most} bytes, the limit in {folder}",
+                most=most,
+                folder=tempfile.gettempdir(),
+            )
             raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
         file.flush()
         undo.pop_all()

@@ -17,19 +17,21 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import distinct
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.interface import setting
 from segbench.core.levels import refuse_inexact
+from segbench.core.messages import Either, Message
 from segbench.loaders.decoded import (
     COLOUR_MAPS,
+    CUT,
     LABEL_MAPS,
     LABELS,
     MAX_PIXELS,
+    WRITE_AGAIN,
     Decoded,
     Format,
     Header,
     Role,
     shown,
-    size,
+    too_large,
     variable_of,
 )
 from segbench.loaders.palettes import note_on_indices, notes_on_levels
@@ -41,25 +43,14 @@ OPAQUE_HINT = "flatten it onto a background, or save it without transparency"
 
 
 class StackError(DataError):
-    """A prediction is a stack of several maps where one is expected."""
-
-    def __init__(self, path: str, what: str, shape: tuple[int, ...]) -> None:
-        protocols = setting("segbench labels or segbench pixels with --classes", "Labels(classes=...) or Classes(...)")
-        super().__init__(
-            path, what, f"for one map per class use {protocols}; otherwise save one map per file, or {VOLUMES}"
-        )
-        self.shape = shape
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by what it was made from."""
-        return type(self), (self.path, self.what, self.shape)
+    """A prediction is a stack of several maps, of a `shape`, where one is expected."""
 
 
 def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
     """Check that an array is one map of plain numbers and bring it into a form that all else can rely on."""
     array, notes = _flat(array, path, role)
     if array.size > MAX_PIXELS:
-        raise DataError(path, f"{size(array.shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
+        raise too_large(path, array.shape)
     _require_numbers(array, path, role)
     kind, width = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and width == 2:
@@ -72,7 +63,11 @@ def as_stack(array: NDArray[Any], path: str, role: Role) -> NDArray[Any]:
     while array.ndim > 3 and array.shape[0] == 1:
         array = array[0]
     if array.ndim not in (2, 3):
-        what = f"shape {array.shape}, expected (classes, height, width) or (height, width, classes)"
+        what = Message(
+            "wrong-shape",
+            "shape ({shape}), expected (classes, height, width) or (height, width, classes)",
+            shape=array.shape,
+        )
         raise DataError(path, what, "save one array per image")
     _require_numbers(array, path, role)
     if array.dtype.kind == "i" and role not in LABELS:
@@ -90,18 +85,24 @@ def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
 def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
     """Refuse an array without values, of values that are not plain numbers, and levels below 0."""
     if array.size == 0:
-        raise DataError(path, f"no pixels: shape {array.shape}", "write the file again")
+        raise DataError(path, Message("no-pixels", "no pixels: shape ({shape})", shape=array.shape), WRITE_AGAIN)
     kind = array.dtype.kind
     if kind not in "biuf" or array.dtype.itemsize > 8:
-        raise DataError(path, f"values of type {array.dtype}, expected booleans, integers or floats of up to 64 bits")
+        what = Message(
+            "wrong-type",
+            "values of type {dtype}, expected booleans, integers or floats of up to 64 bits",
+            dtype=str(array.dtype),
+        )
+        raise DataError(path, what)
     if role == "prediction":
         refuse_inexact(path, array)  # before the advice to save floats, in which scores would be rounded
     if kind == "i" and role not in LABELS and array.min() < 0:
-        raise DataError(
-            path,
-            f"negative integers (smallest {array.min()}), expected levels from 0",
-            "save scores as floats or as unsigned integers",
+        what = Message(
+            "negative-levels",
+            "negative integers (smallest {smallest}), expected levels from 0",
+            smallest=int(array.min()),
         )
+        raise DataError(path, what, "save scores as floats or as unsigned integers")
 
 
 def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tuple[str, ...]]:
@@ -114,9 +115,22 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
     if coloured:
         decoded = one_channel(array, path, role)
         return decoded.array, decoded.notes
-    what = f"shape {array.shape} and type {array.dtype}, expected one {role} of shape (H, W)"
+    what = Message(
+        "several-maps",
+        "shape ({shape}) and type {dtype}, expected one {role} of shape (H, W)",
+        shape=array.shape,
+        dtype=str(array.dtype),
+        role=role,
+    )
     if array.ndim == 3 and role == "prediction":
-        raise StackError(path, what, array.shape)
+        protocols = Either("Labels(classes=...) or Classes(...)", "segbench labels or segbench pixels with --classes")
+        hint = Message(
+            "fix",
+            "for one map per class use {protocols}; otherwise save one map per file, or {volumes}",
+            protocols=protocols,
+            volumes=VOLUMES,
+        )
+        raise StackError(path, what, hint)
     raise DataError(path, what, f"save one map per file, or {VOLUMES}")
 
 
@@ -138,8 +152,14 @@ def _refuse_planes(array: NDArray[Any], path: str) -> None:
         kind = "one-hot labels"
         if marked.min() == 0:
             kind, label_map = "masks", f"labels.any(axis={axis}) * ({label_map} + 1)"
-        problem = f"shape {array.shape} has {kind} in {array.shape[axis]} planes, expected one label per pixel"
-        raise DataError(path, problem, f"save a label map: {label_map}")
+        what = Message(
+            "label-planes",
+            "shape ({shape}) has {found} in {planes} planes, expected one label per pixel",
+            shape=array.shape,
+            found=kind,
+            planes=array.shape[axis],
+        )
+        raise DataError(path, what, Message("fix", "save a label map: {code}", code=label_map))
 
 
 def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
@@ -162,7 +182,8 @@ def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
 def _packed(image: NDArray[Any], path: str) -> NDArray[np.uint32]:
     """Turn 8-bit colours into numbers: `COLOUR` + 65536 r + 256 g + b."""
     if image.dtype != np.uint8:
-        raise DataError(path, "is in colour with 16 bits, expected 8 bits as palettes have", "save labels, not colours")
+        what = Message("unsupported-colour", "is in colour with 16 bits, expected 8 bits as palettes have")
+        raise DataError(path, what, "save labels, not colours")
     wide = image.astype(np.uint32)
     return np.asarray(COLOUR | wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2], np.uint32)
 
@@ -178,9 +199,13 @@ def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
     """Refuse an image with an alpha value below `opaque`."""
     see_through = int(np.count_nonzero(alpha != opaque))
     if see_through:
-        raise DataError(
-            path, f"{see_through} of {alpha.size} pixels are not opaque, so their value is unknown", OPAQUE_HINT
+        what = Message(
+            "transparent",
+            "{count} of {total} pixels are not opaque, so their value is unknown",
+            count=see_through,
+            total=alpha.size,
         )
+        raise DataError(path, what, OPAQUE_HINT)
 
 
 def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
@@ -190,7 +215,13 @@ def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role
     if role in LABELS and not grey:
         return Decoded(np.ascontiguousarray(indices), (note_on_indices(used, palette),))
     if used[-1] >= len(palette):
-        raise DataError(path, f"palette index {used[-1]} in a palette of {len(palette)} colours", "save it again")
+        what = Message(
+            "outside-palette",
+            "palette index {index} in a palette of {colours} colours",
+            index=int(used[-1]),
+            colours=len(palette),
+        )
+        raise DataError(path, what, "save it again")
     colours = palette[used]
     found = Decoded(colours[:, 0]) if grey else one_channel(colours[None], path, role)
     levels = found.array.reshape(-1)
@@ -236,7 +267,8 @@ def _start(stream: io.BytesIO, path: str) -> tuple[tuple[int, ...], bool, np.dty
         return np.lib.format.read_array_header_1_0(stream)
     if version == (2, 0):
         return np.lib.format.read_array_header_2_0(stream)
-    raise DataError(path, f"NPY version {version[0]}.{version[1]}, expected 1.0 or 2.0", "save it with numpy.save")
+    what = Message("other-version", "NPY version {version:.}, expected 1.0 or 2.0", version=version)
+    raise DataError(path, what, "save it with numpy.save")
 
 
 def _read_npy(data: bytes, path: str) -> NDArray[Any]:
@@ -244,15 +276,16 @@ def _read_npy(data: bytes, path: str) -> NDArray[Any]:
     stream = io.BytesIO(data)
     shape, fortran, dtype = _start(stream, path)
     if dtype.hasobject:
-        raise DataError(
-            path, "contains Python objects, which could run code when loaded", "save a plain array of numbers"
-        )
+        what = Message("python-objects", "contains Python objects, which could run code when loaded")
+        raise DataError(path, what, "save a plain array of numbers")
     if min(shape, default=0) < 0:
-        raise DataError(path, f"damaged: its header declares the shape {shape}", "write the file again")
+        what = Message("damaged", "damaged: its header declares the shape ({shape})", shape=shape)
+        raise DataError(path, what, WRITE_AGAIN)
     count, left = math.prod(shape), len(data) - stream.tell()
     if left < count * dtype.itemsize:
         stored = left // max(dtype.itemsize, 1)
-        raise DataError(path, f"truncated: {stored} of {count} values are there", "write the file again")
+        what = Message("damaged", "truncated: {found} of {expected} values are there", found=stored, expected=count)
+        raise DataError(path, what, WRITE_AGAIN)
     flat = np.frombuffer(data, dtype, count, stream.tell())
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
@@ -262,7 +295,7 @@ def _read_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         info = _member(archive, role, path)
         if info.file_size > MAX_PIXELS * 8:
-            raise DataError(path, f"unpacks to {info.file_size} bytes", "cut it into parts")
+            raise DataError(path, Message("too-large", "unpacks to {bytes} bytes", bytes=info.file_size), CUT)
         with archive.open(info) as member:
             # A member may unpack to more than it declares; reading no further keeps a bomb from going off.
             unpacked = member.read(info.file_size)
@@ -275,7 +308,8 @@ def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != 1 and wanted not in members:
         names = shown(", ".join(sorted(members))) or "none"
-        raise DataError(path, f"{len(members)} arrays ({names}), expected one", f"name the one to read {wanted!r}")
+        what = Message("several-arrays", "{count} arrays ({names}), expected one", count=len(members), names=names)
+        raise DataError(path, what, Message("fix", "name the one to read {name!r}", name=wanted))
     return members[wanted] if wanted in members else next(iter(members.values()))
 
 

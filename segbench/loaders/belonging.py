@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import format_setting, named
+from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all
 from segbench.loaders.file_list import read_column
@@ -82,9 +82,15 @@ class Assignment:
     def require(self, name: str) -> str:
         """Insist that there is such a group."""
         if name not in self.names:
-            known = first_names(self.names, 20)
-            missing = f"{format_setting(self.kind, name)}: there is no such {self.kind}"
-            raise ArgumentError(f"{missing}; the {self.kind}s are {known}")
+            raise ArgumentError(
+                Message(
+                    "unknown-part",
+                    "{given}: there is no such {part}; the {part}s are {known}",
+                    given=Setting(self.kind, name),
+                    part=self.kind,
+                    known=first_names(self.names, 20),
+                )
+            )
         return name
 
     def refuse_divided(self, parts: Mapping[str, str], kind: str) -> None:
@@ -92,10 +98,16 @@ class Assignment:
         first: dict[str, str] = {}
         for image, unit in self.of_images.items():
             if first.setdefault(unit, parts.get(image, "")) != parts.get(image, ""):
-                several = " and ".join(part or "none" for part in (first[unit], parts.get(image, "")))
-                divided = f"the {self.noun} {unit!r} has images in several {kind}s: {several}"
                 raise ArgumentError(
-                    f"{divided}; let each {self.noun} lie in one {kind}, or leave out {kind}s or {self.noun}s"
+                    Message(
+                        "divided-unit",
+                        "the {noun} {unit!r} has images in several {whole}s: {parts: and }; "
+                        "let each {noun} lie in one {whole}, or leave out {whole}s or {noun}s",
+                        noun=self.noun,
+                        unit=unit,
+                        whole=kind,
+                        parts=[part or "none" for part in (first[unit], parts.get(image, ""))],
+                    )
                 )
 
     def among(self, names: Iterable[str]) -> Assignment:
@@ -121,7 +133,8 @@ def assignments(settings: Mapping[str, By], names: Collection[str]) -> dict[str,
 def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str], names: Iterable[str]) -> Assignment:
     """Say what images belong to, see `By`; every image is of some unit."""
     images, kind = sorted(names), KINDS[setting]
-    label, source, strange = MAPPING, f"the mapping of {named(setting)}", list[str]()
+    label, strange = MAPPING, list[str]()
+    source: Message | str = Message("mapping", "the mapping of {setting}", setting=Setting(setting, None))
     if callable(by):
         by = {name: by(name) for name in images}
     if isinstance(by, Mapping):
@@ -134,13 +147,29 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
         label, source = f"{Path(path).absolute()}:{column}", by
     without = [name for name in images if name not in of_images]
     if not of_images or (without and kind == UNIT):
-        lacking = first_names(without, 3)
-        images_without = f" to {of_all(len(without), len(images), 'image')}: " if of_images else ": images are "
-        source = source if label == MAPPING else format_setting(setting, source)
-        raise ArgumentError(f"{source} gives no {kind}{images_without}{lacking}; {_hint(by, strange)}")
+        raise ArgumentError(
+            Message(
+                "images-without-part",
+                "{given} gives no {part}{some}{listed}; {fix}",
+                given=source if label == MAPPING else Setting(setting, source),
+                part=kind,
+                some=f" to {of_all(len(without), len(images), 'image')}: " if of_images else ": images are ",
+                listed=first_names(without, 3),
+                images=len(without),
+                fix=_hint(by, strange),
+            )
+        )
     for name, group in of_images.items():
         if _RESERVED.fullmatch(group):
-            raise ArgumentError(f"{name} is in a {kind} called {group!r}, which names another row; rename this {kind}")
+            raise ArgumentError(
+                Message(
+                    "reserved-name",
+                    "{image} is in a {part} called {name!r}, which names another row; rename this {part}",
+                    image=name,
+                    part=kind,
+                    name=group,
+                )
+            )
     notes = _without(kind, of_images, images)
     if strange:
         notes += (f"{many(len(strange), 'row')} of {source} without an image: {first_names(strange, _LISTED)}",)
@@ -169,7 +198,14 @@ def by_name(kind: str, by: str, images: Iterable[str]) -> dict[str, str]:
     if by == FOLDER:
         return {name: sys.intern(name.partition("/")[0]) for name in images if "/" in name}
     if by.count("#") > 1:
-        raise ArgumentError(f"the pattern {by!r} has several #, expected one, which stands for the {kind}")
+        raise ArgumentError(
+            Message(
+                "wrong-pattern",
+                "the pattern {pattern!r} has several #, expected one, which stands for the {part}",
+                pattern=by,
+                part=kind,
+            )
+        )
     pattern = re.compile("".join(_PARTS.get(character, re.escape(character)) for character in by), re.DOTALL)
     matches = ((name, pattern.fullmatch(name)) for name in images)
     return {name: sys.intern(match[1]) for name, match in matches if match}
@@ -217,7 +253,15 @@ def _fitted(kind: str, groups: Mapping[str, str], images: Sequence[str]) -> tupl
             strange.append(name)
         elif group and of_images.setdefault(image, group) != group:
             raise ArgumentError(
-                f"{image!r} is in {of_images[image]!r} and, as {name!r}, in {group!r}; give it one {kind}"
+                Message(
+                    "several-parts",
+                    "{image!r} is in {first!r} and, as {name!r}, in {second!r}; give it one {part}",
+                    image=image,
+                    first=of_images[image],
+                    name=name,
+                    second=group,
+                    part=kind,
+                )
             )
     return of_images, strange
 
@@ -226,7 +270,13 @@ def _path_and_column(setting: str, by: str) -> tuple[str, str]:
     """Take the name of a column apart from the path of its CSV file."""
     path, colon, column = by.rpartition(":")
     if not colon or not path:
-        column = _COLUMNS[KINDS[setting]]
-        expected = f"expected 'folder', a column of a CSV file, '{column}', or a pattern of names, '#_*'"
-        raise ArgumentError(f"{format_setting(setting, by)} is not understood, {expected}")
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{given} is not understood, expected 'folder', a column of a CSV file, '{column}', "
+                "or a pattern of names, '#_*'",
+                given=Setting(setting, by),
+                column=_COLUMNS[KINDS[setting]],
+            )
+        )
     return path, column

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import read_bounded
 
@@ -49,32 +50,49 @@ def find_evaluations(folder: Path) -> list[Evaluation]:
     inner = [path for path in inside if path.is_dir() and not path.name.startswith(".")]
     evaluations = _evaluations(folder) or [found for path in inner for found in _evaluations(path)]
     if not evaluations:
+        what = Message("no-results", "holds no results of the boundary benchmark")
         expected = f"expected *{COUNTS} or *{ROWS}, here or in its sub-folders"
-        raise DataError(shown(folder), "holds no results of the boundary benchmark", expected)
+        raise DataError(shown(folder), what, expected)
     return evaluations
 
 
 def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
     """Read rows of numbers parted by blanks."""
-    expected = f"expected rows of {' or '.join(map(str, widths))} numbers"
+    expected = Message("expected", "rows of {widths: or } numbers", widths=widths)
     try:
-        data = read_bounded(path, _LARGEST_BYTES, expected.removeprefix("expected "), "this is another kind of file")
+        data = read_bounded(path, _LARGEST_BYTES, expected, "this is another kind of file")
         lines = data.decode("ascii").splitlines()
     except UnicodeDecodeError:
-        raise DataError(shown(path), f"is not plain text, {expected}") from None
+        what = Message("not-text", "is not plain text, expected {expected}", expected=expected)
+        raise DataError(shown(path), what) from None
     except OSError as error:
-        raise DataError(shown(path), f"cannot be read ({error.strerror})", "check the file") from error
+        what = Message("unreadable", "cannot be read ({reason})", reason=str(error.strerror))
+        raise DataError(shown(path), what, "check the file") from error
     rows: list[list[float]] = []
     for place, line in enumerate(lines, start=1):
         try:
             row = [float(text) for text in line.split()]
         except ValueError:
-            raise DataError(shown(path), f"line {place} is {shown(line.strip())[:60]!r}, {expected}") from None
+            what = Message(
+                "wrong-line",
+                "line {line} is {found!r}, expected {expected}",
+                line=place,
+                found=shown(line.strip())[:60],
+                expected=expected,
+            )
+            raise DataError(shown(path), what) from None
         if row and (len(row) not in widths or (rows and len(row) != len(rows[0]))):
-            raise DataError(shown(path), f"line {place} has {len(row)} numbers, {expected}, all alike")
+            what = Message(
+                "wrong-line",
+                "line {line} has {found} numbers, expected {expected}, all alike",
+                line=place,
+                found=len(row),
+                expected=expected,
+            )
+            raise DataError(shown(path), what)
         rows += [row] if row else []
     if not rows:
-        raise DataError(shown(path), f"is empty, {expected}")
+        raise DataError(shown(path), Message("empty", "is empty, expected {expected}", expected=expected))
     return np.array(rows)
 
 
@@ -124,7 +142,8 @@ def _listed(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except OSError as error:
-        raise DataError(shown(folder), f"cannot be listed ({error.strerror})", "give a folder of results") from error
+        what = Message("unreadable", "cannot be listed ({reason})", reason=str(error.strerror))
+        raise DataError(shown(folder), what, "give a folder of results") from error
 
 
 def _evaluations(folder: Path) -> list[Evaluation]:

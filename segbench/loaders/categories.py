@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs, natural
@@ -37,16 +37,25 @@ def inputs_of(truths: Mapping[str, Path], whole: Inputs, layout: Sequence[str], 
     folders = {name: _named(prediction, name) for name in truths}
     lacking = [name for name, several in folders.items() if not several]
     if lacking:
-        what = f"has no folder for {first_names(lacking, _NAMED)}, and the ground truth has these categories"
-        one = next(iter(set(truths) - set(lacking)), lacking[0])
-        raise DataError(
-            shown(prediction), what, f"add the predictions, or take one category: {format_setting('group', one)}"
+        what = Message(
+            "missing-categories",
+            "has no folder for {listed}, and the ground truth has these categories",
+            listed=first_names(lacking, _NAMED),
+            categories=lacking,
         )
+        group = Setting("group", next(iter(set(truths) - set(lacking)), lacking[0]))
+        hint = Message("fix", "add the predictions, or take one category: {group}", group=group)
+        raise DataError(shown(prediction), what, hint)
     parts = []
     for name, truth in truths.items():
         if len(folders[name]) > 1:
-            listed = first_names([shown(place) for place in folders[name]], _NAMED)
-            raise DataError(shown(prediction), f"has several folders for {name}: {listed}", "leave one of them")
+            what = Message(
+                "several-folders",
+                "has several folders for {category}: {listed}",
+                category=name,
+                listed=first_names([shown(place) for place in folders[name]], _NAMED),
+            )
+            raise DataError(shown(prediction), what, "leave one of them")
         (folder,) = folders[name]
         place = next((folder / below for below in layout if (folder / below).is_dir()), folder)
         photographs = photographs_below(Path(whole.ground_truth) / name, test)
@@ -64,7 +73,8 @@ def photographs_below(root: Path, places: Sequence[str]) -> str | None:
 def _named(place: Path, name: str) -> list[Path]:
     """Find the folders of a name below a place, those nearest to it; the place itself if it has the name."""
     if not place.is_dir():
-        raise DataError(shown(place), "there is no such folder", "give the folder that holds those of the categories")
+        what = Message("missing", "there is no such {expected}", expected="folder")
+        raise DataError(shown(place), what, "give the folder that holds those of the categories")
     level = [place]
     for _ in range(_DEEPEST):
         found = [folder / name for folder in level if (folder / name).is_dir()]

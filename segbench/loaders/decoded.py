@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,6 +92,16 @@ def listed(problems: Sequence[str]) -> str:
     return "".join(f"\n  {line}" for line in problems) + "\n"
 
 
+CUT, WRITE_AGAIN = "cut it into parts", "write the file again"
+"""What to do with files that are too large, or damaged."""
+
+
+def too_large(path: str, shape: tuple[int, ...]) -> DataError:
+    """Say that an image has more pixels than are decoded."""
+    what = Message("too-large", "{shape: x } (height x width) is more than {most} pixels", shape=shape, most=MAX_PIXELS)
+    return DataError(path, what, CUT)
+
+
 def size(shape: tuple[int, ...]) -> str:
     """Give height and width in words, of an array of other axes its extents."""
     return " x ".join(map(str, shape)) + " (height x width)" * (len(shape) == 2)
@@ -107,7 +118,9 @@ def refuse_pointer(data: bytes, name: str) -> None:
     """Refuse a text that stands in place of a file, whatever its name promises."""
     for start, (pointer, command) in _POINTERS.items():
         if data.startswith(start):
-            raise DataError(name, f"is {pointer}, not the file itself", f"fetch the files: {command} in its repository")
+            what = Message("pointer", "is {pointer}, not the file itself", pointer=pointer)
+            hint = Message("fix", "fetch the files: {command} in its repository", command=command)
+            raise DataError(name, what, hint)
 
 
 class Source(Protocol):

@@ -16,8 +16,7 @@ from os import PathLike, fspath
 from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, named, setting
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Either, Message, Setting, joined
 from segbench.loaders.decoded import shown
 from segbench.loaders.listing import read_text
 from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream, split_extension
@@ -32,9 +31,15 @@ def as_images(given: Iterable[str] | str | PathLike[str]) -> tuple[str, ...]:
     names = tuple(given)
     wrong = next((name for name in names if not (name and isinstance(name, str))), None)
     if not names or wrong is not None:
-        found = "is empty" if not names else f"holds {wrong!r}"
-        example = setting("coins,c*", "['coins', 'c*'], or None")
-        raise ArgumentError(f"{named('images')} {found}, expected names or patterns of images, as in {example}")
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{given} {found}, expected names or patterns of images, as in {example}",
+                given=Setting("images", None),
+                found="is empty" if not names else f"holds {wrong!r}",
+                example=Either("['coins', 'c*'], or None", "coins,c*"),
+            )
+        )
     return names
 
 
@@ -42,13 +47,18 @@ def _read(place: str) -> tuple[str, ...]:
     try:
         text = read_text(place, "a text file of image names")
     except DataError as error:
-        example = setting("--images 'coins,c*'", "images=['coins', 'c*']")
-        hint = f"{named('images')} is a text file of names, or several names: {example}"
+        hint = Message(
+            "fix",
+            "{images} is a text file of names, or several names: {example}",
+            images=Setting("images", None),
+            example=Either("images=['coins', 'c*']", "--images 'coins,c*'"),
+        )
         raise DataError(error.path, error.what, hint) from None
     lines = [line.strip() for line in text.splitlines()]
     names = tuple(line for line in lines if line and not line.startswith("#"))
     if not names:
-        raise DataError(shown(place), "names no image", "write one name or pattern per line; lines with # are comments")
+        what = Message("no-images", "names no image")
+        raise DataError(shown(place), what, "write one name or pattern per line; lines with # are comments")
     return names
 
 
@@ -61,8 +71,10 @@ def select(patterns: Iterable[str], names: Collection[str]) -> tuple[set[str], t
     including = [fit[pattern] for pattern in given if pattern not in excluding] or [set(names)]
     chosen = set[str]().union(*including).difference(*(fit[pattern] for pattern in excluding))
     if not chosen and not unknown:
-        chosen_by = setting(f"--images {','.join(given)}", f"images={given}")
-        raise ArgumentError(f"{chosen_by} leaves out every image that it chooses")
+        chosen_by = Either(f"images={given}", f"--images {','.join(given)}")
+        raise ArgumentError(
+            Message("no-images", "{given} leaves out every image that it chooses", given=chosen_by, patterns=given)
+        )
     return chosen, unknown
 
 
@@ -73,7 +85,6 @@ def _fitting(pattern: str, names: Collection[str]) -> set[str]:
     return {name for name in names if fnmatchcase(name, pattern)} if any(c in pattern for c in "*?[") else set()
 
 
-_ABSENT = "there is no such file"
 _HINT = "columns are name, ground_truth, prediction or prediction:METHOD, and optionally field, separated by commas"
 _METHOD = "prediction:"
 
@@ -88,9 +99,11 @@ class FileList(NamedTuple):
     unknown: tuple[str, ...]  # chosen names and patterns that fit no image
 
 
-def leave_out_missing() -> str:
+def leave_out_missing() -> Message:
     """Say how to leave out images without a prediction."""
-    return f"{format_setting('allow_missing', True)} leaves out images without a prediction"
+    return Message(
+        "fix", "{allow_missing} leaves out images without a prediction", allow_missing=Setting("allow_missing", True)
+    )
 
 
 def method_columns(place: str) -> dict[str, str]:
@@ -98,14 +111,26 @@ def method_columns(place: str) -> dict[str, str]:
     header, _ = _table(place)
     columns = [column for column in dict.fromkeys(header) if column == "prediction" or column.startswith(_METHOD)]
     if not columns:
-        raise DataError(shown(place), f"has no column of predictions ({_named(header)})", _HINT)
+        what = Message(
+            "missing-column",
+            "has no column of predictions (columns: {columns})",
+            missing=("prediction",),
+            columns=tuple(map(shown, header)),
+        )
+        raise DataError(shown(place), what, _HINT)
     path = "stdin" if is_stream(place) else place
     own = split_extension(os.path.basename(path))[0]  # noqa: PTH119  a str is enough
     found: dict[str, str] = {}
     for column in columns:
         method = shown(own if column == "prediction" else column.removeprefix(_METHOD))
         if method in found:
-            what = f"the columns {shown(found[method])!r} and {shown(column)!r} are both for the method {method!r}"
+            what = Message(
+                "repeated-column",
+                "the columns {first!r} and {second!r} are both for the method {method!r}",
+                first=shown(found[method]),
+                second=shown(column),
+                method=method,
+            )
             raise DataError(shown(place), what, "give one of them another name: prediction:OTHER")
         found[method] = column
     return found
@@ -118,8 +143,16 @@ def column_of(place: str, method: str | None) -> str:
     if only and (method is None or only == "prediction"):
         return only
     if method is None or shown(method) not in columns:
-        given = "none is named" if method is None else f"not {method!r}"
-        raise ArgumentError(f"{shown(place)} holds the methods {', '.join(columns)}; {given}")
+        raise ArgumentError(
+            Message(
+                "unknown-method",
+                "{place} holds the methods {methods}; {problem}",
+                place=shown(place),
+                methods=tuple(columns),
+                problem="none is named" if method is None else f"not {method!r}",
+                method=method,
+            )
+        )
     return columns[shown(method)]
 
 
@@ -142,11 +175,19 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
     missing = [kind for kind in required if not places[kind]]
     twice = [name for name in ("name", "field") if len(places[name]) > 1]
     if missing or twice:
-        what = " and ".join([f"no column {name!r}" for name in missing] + [f"two columns {name!r}" for name in twice])
-        raise DataError(shown_place, f"{what} ({_named(header)})", _HINT)
+        faults = [f"no column {name!r}" for name in missing] + [f"two columns {name!r}" for name in twice]
+        what = Message(
+            "wrong-columns",
+            "{faults: and } (columns: {columns})",
+            faults=faults,
+            missing=missing,
+            repeated=twice,
+            columns=tuple(map(shown, header)),
+        )
+        raise DataError(shown_place, what, _HINT)
     folder = _folder(place)
     rows: dict[str, SampleFiles | None] = {}
-    problems: list[str] = []
+    problems: list[Message] = []
     numbered = [(number, cells, _name(cells, places["name"][0])) for number, cells in lines]
     names = tuple(sorted({name for *_, name in numbered if name}))
     chosen, unknown = select(images, frozenset(names)) if images else (set(names), ())
@@ -155,21 +196,20 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
             continue
         files, wrong = _row(cells, header, places, folder, allow_missing=allow_missing)
         if not wrong and name in rows:
-            wrong = [f"the name {name!r} occurs twice"]
-        problems += (f"line {number}: {what}" for what in wrong)
+            wrong = [Message("repeated-name", "the name {name!r} occurs twice", name=name)]
+        problems += (f"line {number}: " + problem for problem in wrong)
         if not wrong:
             rows[name] = files
     lacking = tuple(sorted(name for name, row in rows.items() if row is None))
     if problems or (len(rows) == len(lacking) and not unknown):
-        searched = "image with a prediction" if lacking else "image"
-        message = Message("no-image", "lists no {images}", images=searched)
-        if problems:
-            message = Message(
-                "faulty-list", "{count:many problem}:\n  {problems:\n  }\n", count=len(problems), problems=problems
-            )
-        absent = any("no prediction" in problem or _ABSENT in problem for problem in problems)
-        hint = f"correct the list; its paths are relative to {folder}" + (f"; {leave_out_missing()}" if absent else "")
-        raise DataError(shown_place, message, hint)
+        what = Message(
+            "wrong-lines", "{count:many problem}:\n  {problems:\n  }\n", count=len(problems), problems=problems
+        )
+        if not problems:
+            what = Message("no-images", "lists no image{of_them}", of_them=" with a prediction" if lacking else "")
+        absent = any(problem.kind == "missing" or problem.values.get("lacking") == "prediction" for problem in problems)
+        hint = Message("fix", "correct the list; its paths are relative to {folder}", folder=folder)
+        raise DataError(shown_place, what, joined([hint, leave_out_missing()]) if absent else hint)
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
     notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()
@@ -183,17 +223,20 @@ def _name(cells: Sequence[str], column: int) -> str:
 
 def _row(
     cells: Sequence[str], header: Sequence[str], places: dict[str, list[int]], folder: str, *, allow_missing: bool
-) -> tuple[SampleFiles | None, list[str]]:
+) -> tuple[SampleFiles | None, list[Message]]:
     """Give the files of a line, unless it may lack its prediction, and what is wrong with it."""
     if len(cells) != len(header):
-        return None, [f"{len(cells)} cells, expected {len(header)}"]
+        return None, [
+            Message("other-length", "{found} cells, expected {expected}", found=len(cells), expected=len(header))
+        ]
     filled = {kind: [cells[i] for i in columns if cells[i]] for kind, columns in places.items()}
     files = {kind: [_path(folder, cell) for cell in filled[kind]] for kind in places if kind != "name"}
-    wrong = [f"no {kind}" for kind, columns in places.items() if columns and not filled[kind]]
+    lacking = [kind for kind, columns in places.items() if columns and not filled[kind]]
     if allow_missing and not any(os.path.lexists(path) for path in files["prediction"]):
         files["prediction"] = []
-        wrong = [what for what in wrong if what != "no prediction"]
-    wrong += (what for paths in files.values() for path in paths if (what := _fault(path)))
+        lacking = [kind for kind in lacking if kind != "prediction"]
+    wrong = [Message("empty-cell", "no {lacking}", lacking=kind) for kind in lacking]
+    wrong += (fault for paths in files.values() for path in paths if (fault := _fault(path)))
     truths, predictions, fields = (
         tuple(map(LocalFile, files[kind])) for kind in ("ground_truth", "prediction", "field")
     )
@@ -211,13 +254,16 @@ def _path(folder: str, cell: str) -> str:
     return os.path.join(folder, cell.replace("\\", "/"))  # noqa: PTH118  as above
 
 
-def _fault(path: str) -> str:
+def _fault(path: str) -> Message:
+    """Say why a path is not that of a file to read; nothing where it is."""
     extension = split_extension(path)[1]
     if extension not in KNOWN:
-        return f"{shown(path)} has no known extension"
+        return Message("unknown-extension", "{file} has no known extension", file=shown(path))
     if os.path.isfile(path):  # noqa: PTH113  a str, and perhaps a million of them
-        return ""
-    return f"{shown(path)}: {'is not a file' if os.path.exists(path) else _ABSENT}"  # noqa: PTH110  as above
+        return NOTHING
+    if os.path.exists(path):  # noqa: PTH110  as above
+        return Message("not-a-file", "{file}: is not a file", file=shown(path))
+    return Message("missing", "{file}: there is no such file", file=shown(path))
 
 
 def _folder(place: str) -> str:
@@ -229,17 +275,13 @@ def _places(header: Sequence[str], name: str) -> list[int]:
     return [i for i, column in enumerate(header) if column == name]
 
 
-def _named(columns: Sequence[str]) -> str:
-    return "columns: " + ", ".join(map(shown, columns))
-
-
 def _table(place: str) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     """Give the header, and the other lines with their numbers; empty lines are passed over."""
     name = shown(place)
     lines = _numbered(read_text(place, "a CSV file"), name)
     header = [cell.strip() for cell in next(lines, (0, []))[1]]
     if not header:
-        raise DataError(name, "holds no line", _HINT)
+        raise DataError(name, Message("empty", "holds no line"), _HINT)
     return header, lines
 
 
@@ -248,7 +290,8 @@ def _numbered(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     try:
         yield from ((reader.line_num, cells) for cells in reader if cells)
     except csv.Error as error:
-        raise DataError(name, f"line {reader.line_num}: {error}", "write the list again") from None
+        what = Message("wrong-line", "line {line}: {reason}", line=reader.line_num, reason=str(error))
+        raise DataError(name, what, "write the list again") from None
 
 
 _IMAGE = ("name", "image", "file")
@@ -265,10 +308,19 @@ def read_column(place: str, column: str = "") -> dict[str, str]:
     others = [name for name in header if name != key]
     wanted = column or (others[0] if len(others) == 1 else "one beside the names of images")
     if wanted not in header:
-        raise DataError(shown(place), f"has no column {wanted!r}", f"its columns are {', '.join(header) or 'none'}")
+        what = Message("missing-column", "has no column {column!r}", column=wanted)
+        hint = Message("fix", "its columns are {columns}", columns=header or ["none"])
+        raise DataError(shown(place), what, hint)
     found: dict[str, str] = {}
     for row in reader:
         name, text = ((row[each] or "").strip() for each in (key, wanted))
         if found.setdefault(name.replace("\\", "/"), text) != text:
-            raise DataError(shown(place), f"puts {name!r} into {found[name]!r} and {text!r}", "give each image one row")
+            what = Message(
+                "several-parts",
+                "puts {image!r} into {first!r} and {second!r}",
+                image=name,
+                first=found[name],
+                second=text,
+            )
+            raise DataError(shown(place), what, "give each image one row")
     return found

@@ -16,6 +16,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.loaders import arrays, matlab, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Role, Source, refuse_pointer, shown
 from segbench.loaders.other_formats import ending_of, other_format
@@ -78,8 +79,13 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     extension = path.suffix.lower()
     form = BY_EXTENSION.get(extension)
     if form is None:
-        what = f"extension {shown(ending_of(path.name))!r}, expected one of {' '.join(EXTENSIONS)}"
-        raise DataError(shown(path), what, str(other_format([path.name]) or "convert the file"))
+        what = Message(
+            "unknown-extension",
+            "extension {extension!r}, expected one of {expected: }",
+            extension=shown(ending_of(path.name)),
+            expected=EXTENSIONS,
+        )
+        raise DataError(shown(path), what, other_format([path.name]) or "convert the file")
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, extension):
@@ -103,7 +109,7 @@ def _refusing_damage(data: bytes, name: str, extension: str) -> Iterator[None]:
     except DataError:
         raise
     except MemoryError:
-        raise DataError(name, "does not fit into memory", "cut it into parts") from None
+        raise DataError(name, Message("no-memory", "does not fit into memory"), "cut it into parts") from None
     except Exception as error:
         raise _damaged(data, name, extension, error) from error
 
@@ -113,12 +119,27 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
     expected, own = extension.removeprefix(".").upper(), BY_EXTENSION[extension]
     form = next((form for form in FORMATS if data.startswith(form.magic)), None)
     if form and form is not own:
-        return DataError(name, f"looks like {form.name} although its name says {expected}", "rename or convert it")
+        what = Message(
+            "other-format", "looks like {found} although its name says {expected}", found=form.name, expected=expected
+        )
+        return DataError(name, what, "rename or convert it")
     if not form and data.startswith(_OF_THE_WEB):
-        problem = f"looks like HTML or XML although its name says {expected}"
-        return DataError(name, problem, "download it again if a server sent a page instead of it, or convert it")
+        what = Message(
+            "other-format",
+            "looks like {found} although its name says {expected}",
+            found="HTML or XML",
+            expected=expected,
+        )
+        return DataError(name, what, "download it again if a server sent a page instead of it, or convert it")
     if own.magic and not form:
-        return DataError(name, f"is not a {expected} file (starts with {data[:8]!r})", "write the file again")
+        what = Message(
+            "other-format",
+            "is not a {expected} file (starts with {start})",
+            expected=expected,
+            start=repr(data[:8]),
+        )
+        return DataError(name, what, "write the file again")
     unidentified = type(error).__name__ == "UnidentifiedImageError"  # its text names an address in memory
     reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
-    return DataError(name, f"damaged or truncated {expected} file ({reason})", "write the file again")
+    what = Message("damaged", "damaged or truncated {expected} file ({reason})", expected=expected, reason=reason)
+    return DataError(name, what, "write the file again")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.loaders.archives import list_archive, list_shards, listed_members
 from segbench.loaders.decoded import shown
@@ -82,7 +83,9 @@ def read_text(place: str, expected: str) -> str:
 
     def read(path: str) -> bytes:
         try:
-            most = f"{expected} of at most {LARGEST_LIST >> 20} MB"
+            most = Message(
+                "expected", "{expected} of at most {megabytes} MB", expected=expected, megabytes=LARGEST_LIST >> 20
+            )
             data = read_bounded(path, LARGEST_LIST, most, "correct its path, or split the list")
         except (OSError, ValueError) as error:
             raise not_readable(LocalFile(path), error) from None
@@ -93,13 +96,16 @@ def read_text(place: str, expected: str) -> str:
     try:
         return once("text", place, read).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        what = f"is not in UTF-8 (at byte {error.start}), expected {expected}"
+        what = Message(
+            "not-utf-8", "is not in UTF-8 (at byte {byte}), expected {expected}", byte=error.start, expected=expected
+        )
         raise DataError(shown(place), what, "save it as UTF-8") from None
 
 
 def _list(place: str) -> Listing:
     if "://" in place and not os.path.lexists(place):
-        raise DataError(shown(place), "is a URL, expected a folder on disk", "download it or mount it first")
+        what = Message("url", "is a URL, expected a folder on disk")
+        raise DataError(shown(place), what, "download it or mount it first")
     refuse_endless(place)
     if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
         return list_archive(os.path.abspath(place))  # noqa: PTH100  as above; workers may be in another folder

@@ -22,9 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.loaders.arrays import as_map
-from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, Source, shown, size, variable_of
+from segbench.loaders.decoded import CUT, MAX_PIXELS, Decoded, Format, Header, Role, Source, shown, variable_of
 
 Value: TypeAlias = "NDArray[Any] | list[Value] | list[dict[str, Value]] | None"
 """Numbers as an array; a cell as a list; a struct array as a list of dicts; None for text and all else."""
@@ -51,17 +52,20 @@ def read_mat(data: bytes, path: Source | str) -> dict[str, Value]:
     """Read the variables of a .mat file."""
     name = shown(path)
     if data.startswith(_HDF5):
-        raise DataError(name, "is a MAT-file of version 7.3 (HDF5), expected version 5", "save it with -v7 in MATLAB")
+        what = Message("other-version", "is a MAT-file of version {version}, expected version 5", version="7.3 (HDF5)")
+        raise DataError(name, what, "save it with -v7 in MATLAB")
     if 0 in data[:4] and any(data[:20]):  # a number below 5000, where version 5 has text
-        raise DataError(name, "is a MAT-file of version 4, expected version 5", _SAVE)
+        what = Message("other-version", "is a MAT-file of version {version}, expected version 5", version="4")
+        raise DataError(name, what, _SAVE)
     try:
         found = _variables(data)
     except MemoryError:
-        raise DataError(name, "does not fit into memory", "cut it into parts") from None
+        raise DataError(name, Message("no-memory", "does not fit into memory"), CUT) from None
     except Exception as error:
-        raise DataError(name, f"damaged or truncated MAT file, or not of version 5 ({error})", _SAVE) from error
+        what = Message("damaged", "damaged or truncated MAT file, or not of version 5 ({reason})", reason=str(error))
+        raise DataError(name, what, _SAVE) from error
     if not found:
-        raise DataError(name, "holds no variable", "save it again")
+        raise DataError(name, Message("missing-variable", "holds no variable"), "save it again")
     return found
 
 
@@ -72,7 +76,8 @@ def annotators(contents: dict[str, Value], path: Source | str, part: Part) -> tu
         raise _lacks("groundTruth", contents, path)
     structs = [item[0] if isinstance(item, list) and len(item) == 1 else item for item in cell]
     found = [struct.get(part) if isinstance(struct, dict) else None for struct in structs]
-    return _maps(found, path, "annotator", f"has no map {part}", "expected a struct as in BSDS500")
+    otherwise = Message("no-map", "has no map {part}", part=part)
+    return _maps(found, path, "annotator", otherwise, "expected a struct as in BSDS500")
 
 
 def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
@@ -82,9 +87,11 @@ def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[
     cell = first.get("Boundaries") if isinstance(first, dict) else None
     hint = "expected a struct as in SBD"
     if not isinstance(cell, list) or not cell:
-        raise DataError(shown(path), "GTcls has no cell Boundaries of one map per category", hint)
+        what = Message("missing-variable", "GTcls has no cell Boundaries of one map per category")
+        raise DataError(shown(path), what, hint)
     found = [item != 0 if isinstance(item, np.ndarray) else item for item in cell]
-    return _maps(found, path, "category", "is none: GTcls has no cell Boundaries of maps", hint)
+    otherwise = Message("no-map", "is none: GTcls has no cell Boundaries of maps")
+    return _maps(found, path, "category", otherwise, hint)
 
 
 def ucm2(contents: dict[str, Value], path: Source | str) -> NDArray[Any]:
@@ -94,7 +101,11 @@ def ucm2(contents: dict[str, Value], path: Source | str) -> NDArray[Any]:
         raise _lacks("ucm2", contents, path)
     found = as_map(array, shown(path), "prediction").array
     if not (found.shape[0] % 2 and found.shape[1] % 2):
-        what = f"ucm2 is {size(found.shape)}, expected odd sides, 2 h + 1 and 2 w + 1"
+        what = Message(
+            "even-sides",
+            "ucm2 is {shape: x } (height x width), expected odd sides, 2 h + 1 and 2 w + 1",
+            shape=found.shape,
+        )
         raise DataError(shown(path), what, "write the map at twice the resolution")
     return found
 
@@ -104,7 +115,8 @@ def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], 
     cell = contents.get("segs")
     if not isinstance(cell, list) or not cell:
         raise _lacks("segs", contents, path)
-    return _maps(cell, path, "segmentation", "is not a label map", "expected a cell of label maps")
+    otherwise = Message("no-map", "is not a label map")
+    return _maps(cell, path, "segmentation", otherwise, "expected a cell of label maps")
 
 
 def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decoded:
@@ -113,9 +125,13 @@ def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decod
     arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
     maps = {name: value for name, value in arrays.items() if value.size > 1} or arrays
     if wanted not in maps and len(maps) != 1:
-        names = ", ".join(sorted(shown(name) for name in contents))
-        what = f"{len(maps)} of the variables ({names}) are maps, expected one"
-        hint = f"name the one to read {wanted!r}"
+        what = Message(
+            "several-arrays",
+            "{count} of the variables ({names}) are maps, expected one",
+            count=len(maps),
+            names=sorted(map(shown, contents)),
+        )
+        hint: Message | str = Message("fix", "name the one to read {name!r}", name=wanted)
         if contents.keys() & {"groundTruth", "segs"}:
             hint = "choose the boundaries or regions protocol"
         if role == "prediction" and "groundTruth" in contents:
@@ -138,25 +154,31 @@ def _header(file: BinaryIO, role: Role) -> Header:
 
 
 def _maps(
-    found: Sequence[object], path: Source | str, each: str, otherwise: str, hint: str
+    found: Sequence[object], path: Source | str, each: str, otherwise: Message, hint: str
 ) -> tuple[NDArray[Any], ...]:
     """Give maps of one size, or say of which `each` is none."""
     maps = []
     for number, array in enumerate(found, start=1):
         if not isinstance(array, np.ndarray):
-            raise DataError(shown(path), f"{each} {number} {otherwise}", hint)
+            raise DataError(shown(path), f"{each} {number} " + otherwise, hint)
         maps.append(as_map(array, f"{shown(path)}, {each} {number}", "ground truth").array)
     sizes = sorted({array.shape for array in maps})
     if len(sizes) != 1:
-        listed = " and ".join(size(shape) for shape in sizes) or "none"
-        what = f"{many(len(maps), each)} of the sizes {listed}, expected one size"
+        what = Message(
+            "several-sizes",
+            "{maps} of the sizes {sizes: and }, expected one size",
+            maps=many(len(maps), each),
+            sizes=[Message("size", "{shape: x } (height x width)", shape=shape) for shape in sizes] or ["none"],
+        )
         raise DataError(shown(path), what, "save it again")
     return tuple(maps)
 
 
 def _lacks(wanted: str, contents: dict[str, Value], path: Source | str) -> DataError:
-    names = ", ".join(sorted(shown(name) for name in contents))
-    return DataError(shown(path), f"has no {wanted}, only {names}", "check that this is the file meant")
+    what = Message(
+        "missing-variable", "has no {variable}, only {names}", variable=wanted, names=sorted(map(shown, contents))
+    )
+    return DataError(shown(path), what, "check that this is the file meant")
 
 
 class _Variable(NamedTuple):

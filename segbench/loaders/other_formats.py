@@ -5,41 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
-
-class OtherFormat(NamedTuple):
-    """A format that is not read, and what to do with its files."""
-
-    title: str
-    advice: str
-
-    def __str__(self) -> str:
-        """Say so in one sentence."""
-        return f"{self.title} are not read: {self.advice}; see 'Files of other formats' in docs/inputs.md"
-
+from segbench.core.messages import Message
 
 _SLICES = "save each slice as an NPY file of its own"
 _DRAW = "draw them as masks or label maps, one PNG per image"
 _SAVE = "save the array of each image as an NPY file"
 _TILES = "save the regions that were annotated as PNG or TIFF files"
-_OTHER_FORMATS: Mapping[str, OtherFormat] = {
-    **dict.fromkeys((".nii", ".nii.gz"), OtherFormat("NIfTI volumes", _SLICES)),
-    **dict.fromkeys((".mha", ".mhd"), OtherFormat("MetaImage volumes", _SLICES)),
-    **dict.fromkeys((".nrrd", ".nhdr"), OtherFormat("NRRD volumes", _SLICES)),
-    **dict.fromkeys((".dcm", ".dicom"), OtherFormat("DICOM files", "save the pixels of each as a 16-bit PNG or NPY")),
-    ".json": OtherFormat("JSON annotations, such as those of COCO and labelme,", _DRAW),
-    ".geojson": OtherFormat("GeoJSON annotations, such as those of QuPath,", _DRAW),
-    ".xml": OtherFormat("XML annotations", _DRAW),
-    ".txt": OtherFormat("text annotations, such as those of YOLO,", _DRAW),
-    ".roi": OtherFormat("regions of ImageJ (ROI files)", _DRAW),
-    **dict.fromkeys((".h5", ".hdf5", ".hdf", ".he5"), OtherFormat("HDF5 files", _SAVE)),
-    **dict.fromkeys((".zarr", ".n5"), OtherFormat("Zarr and N5 arrays", _SAVE)),
-    **dict.fromkeys((".pt", ".pth", ".pkl", ".safetensors"), OtherFormat("tensors and pickles", _SAVE)),
-    **dict.fromkeys((".svs", ".ndpi", ".mrxs", ".scn"), OtherFormat("whole-slide images", _TILES)),
-    **dict.fromkeys((".czi", ".lif", ".nd2", ".ims"), OtherFormat("files of microscopes", _SAVE)),
-    ".exr": OtherFormat("OpenEXR images", "save the channel with the scores as a TIFF of floats or an NPY file"),
-    **dict.fromkeys((".jp2", ".heic", ".avif"), OtherFormat("JPEG 2000, HEIC and AVIF images", "convert them to PNG")),
+_OTHER_FORMATS: Mapping[str, tuple[str, str]] = {
+    **dict.fromkeys((".nii", ".nii.gz"), ("NIfTI volumes", _SLICES)),
+    **dict.fromkeys((".mha", ".mhd"), ("MetaImage volumes", _SLICES)),
+    **dict.fromkeys((".nrrd", ".nhdr"), ("NRRD volumes", _SLICES)),
+    **dict.fromkeys((".dcm", ".dicom"), ("DICOM files", "save the pixels of each as a 16-bit PNG or NPY")),
+    ".json": ("JSON annotations, such as those of COCO and labelme,", _DRAW),
+    ".geojson": ("GeoJSON annotations, such as those of QuPath,", _DRAW),
+    ".xml": ("XML annotations", _DRAW),
+    ".txt": ("text annotations, such as those of YOLO,", _DRAW),
+    ".roi": ("regions of ImageJ (ROI files)", _DRAW),
+    **dict.fromkeys((".h5", ".hdf5", ".hdf", ".he5"), ("HDF5 files", _SAVE)),
+    **dict.fromkeys((".zarr", ".n5"), ("Zarr and N5 arrays", _SAVE)),
+    **dict.fromkeys((".pt", ".pth", ".pkl", ".safetensors"), ("tensors and pickles", _SAVE)),
+    **dict.fromkeys((".svs", ".ndpi", ".mrxs", ".scn"), ("whole-slide images", _TILES)),
+    **dict.fromkeys((".czi", ".lif", ".nd2", ".ims"), ("files of microscopes", _SAVE)),
+    ".exr": ("OpenEXR images", "save the channel with the scores as a TIFF of floats or an NPY file"),
+    **dict.fromkeys((".jp2", ".heic", ".avif"), ("JPEG 2000, HEIC and AVIF images", "convert them to PNG")),
 }
 
 
@@ -51,7 +40,15 @@ def ending_of(name: str) -> str:
     return next((suffix for suffix in folders if suffix in (".zarr", ".n5")), last)
 
 
-def other_format(names: Iterable[str]) -> OtherFormat | None:
-    """Return the format of other fields that most of the files have, if any has one."""
+def other_format(names: Iterable[str]) -> Message | None:
+    """Say what to do with the format of other fields that most of the files have, if any has one."""
     known = Counter(ending for ending in map(ending_of, names) if ending in _OTHER_FORMATS)
-    return _OTHER_FORMATS[known.most_common(1)[0][0]] if known else None
+    if not known:
+        return None
+    title, advice = _OTHER_FORMATS[known.most_common(1)[0][0]]
+    return Message(
+        "other-format",
+        "{format} are not read: {advice}; see 'Files of other formats' in docs/inputs.md",
+        format=title,
+        advice=advice,
+    )

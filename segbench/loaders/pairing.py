@@ -27,12 +27,11 @@ from typing import Any, NamedTuple, Self
 
 from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Either, Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import many, of_all, verb
 from segbench.core.sample import Reading
-from segbench.loaders.decoded import Source, listed, shown
+from segbench.loaders.decoded import Source, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (
     Names,
@@ -110,19 +109,31 @@ class Inputs:
     def check(self, reads: Reading) -> None:
         """Refuse places that have no meaning for what a protocol reads: an `ArgumentError` says which and why."""
         if reads.alone and not self.alone:
-            raise ArgumentError(f"{reads.name} are compared with each other; leave out the prediction")
-        if self.alone and not reads.alone:
-            raise ArgumentError("no prediction is given; only Annotators(...) works without one")
-        if reads.without_field and self.has_fields():
-            hint = (
-                f"leave out {format_setting('field')}"
-                if self.pairs is None
-                else "take the column 'field' out of the list"
+            raise ArgumentError(
+                Message(
+                    "needless-prediction",
+                    "{name} are compared with each other; leave out the prediction",
+                    name=reads.name,
+                )
             )
-            raise ArgumentError(f"{reads.without_field}: {hint}")
+        if self.alone and not reads.alone:
+            raise ArgumentError(
+                Message("missing-prediction", "no prediction is given; only Annotators(...) works without one")
+            )
+        if reads.without_field and self.has_fields():
+            in_list = "take the column 'field' out of the list"
+            fix = Message("fix", "leave out {field}", field=Setting("field")) if self.pairs is None else in_list
+            raise ArgumentError(Message("needless-field", "{reason}: {fix}", reason=reads.without_field, fix=fix))
         if reads.without_negatives and self.negatives:
-            hint = f"an image without ground truth has no {reads.without_negatives}"
-            raise ArgumentError(f"{format_setting('negatives')} has no meaning for {reads.name}: {hint}")
+            raise ArgumentError(
+                Message(
+                    "needless-negatives",
+                    "{given} has no meaning for {name}: an image without ground truth has no {lacking}",
+                    given=Setting("negatives"),
+                    name=reads.name,
+                    lacking=reads.without_negatives,
+                )
+            )
 
     @property
     def alone(self) -> bool:
@@ -186,12 +197,16 @@ def find_inputs(
     inputs = Inputs(**given, images=() if images is None else as_images(images), **options)
     if pairs is None:
         if ground_truth is None:
-            raise ArgumentError("give folders of ground truth and predictions, or a list of pairs")
+            raise ArgumentError(
+                Message("missing-inputs", "give folders of ground truth and predictions, or a list of pairs")
+            )
         return inputs
     listed = as_path(pairs, "pairs")
     beside = inputs.beside_list()
     if beside:
-        raise ArgumentError(f"a list of pairs holds all files: leave out {', '.join(beside)}")
+        raise ArgumentError(
+            Message("exclusive-settings", "a list of pairs holds all files: leave out {needless}", needless=beside)
+        )
     column = None if reads.alone else column_of(listed, method)
     return replace(inputs, pairs=listed, column=column)
 
@@ -220,18 +235,33 @@ class Pattern:
     @classmethod
     def parse(cls, text: str, field: str, *, tagged: bool = False) -> Pattern:
         """Check a pattern, a field of `Inputs`, and make it ready."""
+        given = Setting(field, text)
         if text.count("*") != 1:
             raise ArgumentError(
-                f"{format_setting(field, text)} has {text.count('*')} *, expected one, in place of the image's name"
+                Message(
+                    "wrong-pattern",
+                    "{given} has {count} *, expected one, in place of the image's name",
+                    given=given,
+                    count=text.count("*"),
+                )
             )
         if text.count("#") > tagged:
             at_most = "at most one, in place of an annotator's or a scale's tag"
-            expected = at_most if tagged else "none: there is one mask per image"
-            raise ArgumentError(f"{format_setting(field, text)} has {text.count('#')} #, expected {expected}")
+            raise ArgumentError(
+                Message(
+                    "wrong-pattern",
+                    "{given} has {count} #, expected {expected}",
+                    given=given,
+                    count=text.count("#"),
+                    expected=at_most if tagged else "none: there is one mask per image",
+                )
+            )
         extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
-            raise ArgumentError(f"{format_setting(field, text)} has no * before its extension, expected one")
+            raise ArgumentError(
+                Message("wrong-pattern", "{given} has no * before its extension, expected one", given=given)
+            )
         groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
         regex = "".join(groups.get(c) or re.escape(c) for c in body)
         return cls(text, re.compile(regex, re.DOTALL), extension)
@@ -479,9 +509,9 @@ def _folders_below(inputs: Inputs) -> list[tuple[str, str]]:
     return below if len(below) > 1 else []
 
 
-def _patterns_of_methods(pairing: Pairing) -> dict[str, str]:
+def _patterns_of_methods(pairing: Pairing) -> dict[str, Message]:
     """Find the patterns, as settings, under which all files of each sub-folder pair; at least two, by name."""
-    patterns: dict[str, str] = {}
+    patterns: dict[str, Message] = {}
     for name, path in _folders_below(pairing.inputs):
         with suppress(DataError):
             of_folder = pair(replace(pairing.inputs, prediction=path))
@@ -489,16 +519,16 @@ def _patterns_of_methods(pairing: Pairing) -> dict[str, str]:
                 continue
             complete = [advised.settings for advised in of_folder.advised if advised.is_right]
             if complete or not of_folder.missing:
-                patterns[name] = "".join(complete[:1])
+                patterns[name] = complete[0] if complete else NOTHING
     return patterns if len(patterns) > 1 else {}
 
 
-def methods_in_sub_folders(pairing: Pairing) -> dict[str, str]:
+def methods_in_sub_folders(pairing: Pairing) -> dict[str, Message]:
     """Find the methods whose predictions lie in sub-folders, with the patterns that each needs; at least two."""
     if pairing.files or not pairing.extra:
         return {}
     with listed_once():
-        return dict.fromkeys(methods_below(pairing, pair), "") or _patterns_of_methods(pairing)
+        return dict.fromkeys(methods_below(pairing, pair), NOTHING) or _patterns_of_methods(pairing)
 
 
 def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
@@ -508,7 +538,7 @@ def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
     return next((place.name for place in above if place.name in folders), None)
 
 
-def several_methods(inputs: Inputs, methods: Mapping[str, str]) -> DataError:
+def several_methods(inputs: Inputs, methods: Mapping[str, Message]) -> DataError:
     """Refuse a folder with predictions of several methods, or of several parts of a data set, as those of one.
 
     `methods` has the patterns that each needs, as settings.
@@ -517,21 +547,43 @@ def several_methods(inputs: Inputs, methods: Mapping[str, str]) -> DataError:
     patterns = next(iter(methods.values()))
     same = part_below(inputs, methods)
     if same is None:
-        what = f"holds the predictions of {len(methods)} methods in sub-folders: {', '.join(methods)}"
+        what = Message(
+            "several-methods",
+            "holds the predictions of {count} methods in sub-folders: {folders}",
+            count=len(methods),
+            folders=tuple(methods),
+        )
         if len({*methods.values()}) > 1:
-            by_method = "; ".join(f"{place}/{name} {pattern}".rstrip() for name, pattern in methods.items())
-            return DataError(place, what, f"evaluate each with its own patterns: {by_method}")
+            by_method = [joined([f"{place}/{name}", pattern], " ") for name, pattern in methods.items()]
+            return DataError(
+                place, what, Message("fix", "evaluate each with its own patterns: {methods:; }", methods=by_method)
+            )
+        example = f"{place}/{first}"
         if not patterns:
-            once = setting("give each sub-folder as a method", "call evaluate once per sub-folder")
-            return DataError(place, what, f"{once}, as in {place}/{first}")
-        in_python = f"call evaluate once per sub-folder, as in {place}/{first}, with {patterns}"
-        return DataError(place, what, setting(f"give {_as_arguments(inputs, methods)} {patterns}", in_python))
-    what = f"holds {', '.join(methods)} in sub-folders, and the ground truth is that of {same}"
-    own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
-    alone = setting(f"{own} {methods[same]}".rstrip(), format_setting("prediction", f"{place}/{same}"))
-    return DataError(
-        place, what, f"give each sub-folder if these are methods, otherwise its predictions alone: {alone}"
+            once = Either("call evaluate once per sub-folder", "give each sub-folder as a method")
+            return DataError(place, what, Message("fix", "{once}, as in {example}", once=once, example=example))
+        in_python = Message(
+            "fix",
+            "call evaluate once per sub-folder, as in {example}, with {patterns}",
+            example=example,
+            patterns=patterns,
+        )
+        arguments = _as_arguments(inputs, methods)
+        typed = Message("fix", "give {arguments} {patterns}", arguments=arguments, patterns=patterns)
+        return DataError(place, what, Message("fix", "{each}", each=Either(in_python, typed)))
+    what = Message(
+        "several-parts",
+        "holds {folders} in sub-folders, and the ground truth is that of {part}",
+        folders=tuple(methods),
+        part=same,
     )
+    own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
+    hint = Message(
+        "fix",
+        "give each sub-folder if these are methods, otherwise its predictions alone: {alone}",
+        alone=Either(Setting("prediction", f"{place}/{same}"), joined([own, methods[same]], " ")),
+    )
+    return DataError(place, what, hint)
 
 
 def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
@@ -555,7 +607,8 @@ def _paired(inputs: Inputs) -> Pairing:
     one_field = LocalFile(field) if field is not None and is_file(field) else None
     if is_file(ground_truth) and is_file(prediction):
         if field is not None and not one_field:
-            raise DataError(_shown(field), "expected a file, as the others are", "give one mask")
+            what = Message("not-a-file", "expected a file, as the others are")
+            raise DataError(_shown(field), what, "give one mask")
         truth = LocalFile(ground_truth)
         name = shown(split_extension(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
@@ -681,32 +734,36 @@ def _named(folder: str, pattern: Pattern) -> _Named:
                 tags[k] = match[1]
     if not found:
         example = shown(entries.stems[0])
-        hint = "in a pattern * is the image's name; the extension may be left out"
+        hint: Message | str = "in a pattern * is the image's name; the extension may be left out"
         spelled = _with_last_extension(folder, pattern) if pattern.extension else []
         if spelled:
             example += shown(entries.suffixes[0])
-            hint = f"names end in two extensions, and a pattern with one of them means the last: write {spelled[0]!r}"
-        raise DataError(
-            _shown(folder),
-            f"none of {many(unfit, 'file')} matches the pattern {pattern.text!r} (the first is {example!r})",
-            hint,
+            hint = Message(
+                "fix",
+                "names end in two extensions, and a pattern with one of them means the last: write {pattern!r}",
+                pattern=spelled[0],
+            )
+        what = Message(
+            "unfit-pattern",
+            "none of {files:many file} matches the pattern {pattern!r} (the first is {first!r})",
+            files=unfit,
+            pattern=pattern.text,
+            first=example,
         )
+        raise DataError(_shown(folder), what, hint)
     doubles = []
     for name in [name for name, numbers in found.items() if len(numbers) > 1]:
         found[name] = tuple(sorted(found[name], key=lambda k: natural(tags.get(k, ""))))
         counts = Counter(map(tags.get, found[name]))
         doubles += [entries.source(k) for k in found[name] if counts[tags.get(k)] > 1]
     if doubles:
-        raise DataError(
-            _shown(folder),
-            Message(
-                "same-name",
-                "{count} files share their name with another:\n  {files:\n  }\n",
-                count=len(doubles),
-                files=[*map(shown, doubles)],
-            ),
-            "remove all but one, or say which to take with a pattern such as '*.png'",
+        what = Message(
+            "repeated-names",
+            "{count} files share their name with another:\n  {problems:\n  }\n",
+            count=len(doubles),
+            problems=[*map(shown, doubles)],
         )
+        raise DataError(_shown(folder), what, "remove all but one, or say which to take with a pattern such as '*.png'")
     if unfit:
         notes += (f"{_shown(folder)}: {many(unfit, 'file')} left out because they do not match {pattern.text!r}",)
     return _Named(entries, found, tags, notes)
@@ -716,30 +773,63 @@ def _unpaired(pairing: Pairing) -> DataError:
     inputs, total = pairing.inputs, len(pairing.files) + len(pairing.missing)
     folder, without_field = _shown(inputs.field), pairing.without_field
     close = _with_nearest(pairing.missing, pairing.extra)
-    lacking = {
-        unmatched(pairing.unknown): pairing.unknown,
-        f"{of_all(len(close), total, pairing.counted, 'have')} no prediction": close,
-        f"{many(len(pairing.extra), 'prediction')} {verb(len(pairing.extra), 'have')} no ground truth": pairing.extra,
-        f"{many(len(without_field), 'image')} {verb(len(without_field), 'have')} no mask in {folder}": without_field,
-    }
+    lacking = [
+        (pairing.unknown, unmatched(pairing.unknown)),
+        (
+            close,
+            Message(
+                "no-prediction",
+                "{lacking} no prediction",
+                lacking=of_all(len(close), total, pairing.counted, "have"),
+                count=len(close),
+                total=total,
+            ),
+        ),
+        (
+            pairing.extra,
+            Message(
+                "no-ground-truth",
+                "{count:many prediction} {count:verb have} no ground truth",
+                count=len(pairing.extra),
+            ),
+        ),
+        (
+            without_field,
+            Message(
+                "no-mask",
+                "{count:many image} {count:verb have} no mask in {folder}",
+                count=len(without_field),
+                folder=folder,
+            ),
+        ),
+    ]
     where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
     if inputs.pairs or inputs.prediction is None:
         where = _shown(inputs.pairs or inputs.ground_truth)
-    what = "".join(f"{said}:{listed(names)}" for said, names in lacking.items() if names)
+    what = Message(
+        "unpaired",
+        "{lists:\n}\n",
+        lists=[Message("list", "{said}:\n  {names:\n  }", said=said, names=names) for names, said in lacking if names],
+        unknown=pairing.unknown,
+        missing=pairing.missing,
+        extra=pairing.extra,
+        without_field=without_field,
+    )
     return DataError(where, what, pairing_hint(pairing))
 
 
-def unmatched(unknown: Sequence[str]) -> str:
+def unmatched(unknown: Sequence[str]) -> Message:
     """Say how many names and patterns match no image."""
-    what = "name or pattern matches" if len(unknown) == 1 else "names or patterns match"
-    return f"{len(unknown)} {what} no image"
+    if len(unknown) == 1:
+        return Message("unknown-images", "1 name or pattern matches no image", count=1)
+    return Message("unknown-images", "{count} names or patterns match no image", count=len(unknown))
 
 
 class AdvisedPatterns(NamedTuple):
     """Patterns that were tried on the files."""
 
     patterns: PatternPair
-    settings: str
+    settings: Message
     pairs_all: bool  # whether every file of both sides has a partner under them
 
     @property
@@ -747,12 +837,19 @@ class AdvisedPatterns(NamedTuple):
         """Whether they pair everything, and no folder with another one."""
         return self.pairs_all and not self.patterns.joined_folders
 
-    def __str__(self) -> str:
-        """Write the settings, with the condition under which they are right."""
+    @property
+    def said(self) -> Message:
+        """The settings, with the condition under which they are right."""
         if self.patterns.joined_folders is None:
             return self.settings
         truth, prediction = map(shown, self.patterns.joined_folders)
-        return f"{self.settings}, if {prediction} holds the predictions of {truth}"
+        return Message(
+            "fix",
+            "{settings}, if {prediction} holds the predictions of {truth}",
+            settings=self.settings,
+            prediction=prediction,
+            truth=truth,
+        )
 
 
 def _advised_patterns(pairing: Pairing) -> tuple[AdvisedPatterns, ...]:
@@ -830,17 +927,19 @@ def condition_of_annotators(pairing: Pairing, pattern: str) -> str:
     return f"if {first_names(folders, _NAMED)} are annotators of the same images"
 
 
-def pairing_hint(pairing: Pairing) -> str:
+def pairing_hint(pairing: Pairing) -> Message:
     """Say what makes the names pair: patterns where some do, else in general."""
     if pairing.unknown and not (pairing.missing or pairing.extra or pairing.without_field):
-        return "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
+        return Message(
+            "fix", "name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
+        )
     if pattern := pattern_of_annotators(pairing):
-        advice = format_setting("gt_pattern", pattern)
+        advice = Setting("gt_pattern", pattern)
         condition = condition_of_annotators(pairing, pattern)
         if not condition:
-            return f"they look like several annotators of an image: {advice}"
-        named = ", or ".join(map(str, pairing.advised))
-        return f"{condition}: {advice}" + (f"; otherwise name the files that are meant: {named}" if named else "")
+            return Message("fix", "they look like several annotators of an image: {pattern}", pattern=advice)
+        otherwise = "otherwise name the files that are meant: " + _named_patterns(pairing) if pairing.advised else ""
+        return joined([Message("fix", "{condition}: {pattern}", condition=condition, pattern=advice), otherwise])
     if pairing.missing or pairing.extra:
         return _hint_on_names(pairing)
     inputs = pairing.inputs
@@ -852,49 +951,68 @@ def pairing_hint(pairing: Pairing) -> str:
         for spelled in _spellings(str(inputs.field), inputs.field_pattern, fitting.pred)
     ]
     if len(of_masks) == 1:
-        return f"try {format_setting('field_pattern', shown(of_masks[0]))}"
-    return f"add the masks, or say which part of a mask's name is the image's: {format_setting('field_pattern')}"
+        return Message("fix", "try {pattern}", pattern=Setting("field_pattern", shown(of_masks[0])))
+    return Message(
+        "fix",
+        "add the masks, or say which part of a mask's name is the image's: {pattern}",
+        pattern=Setting("field_pattern"),
+    )
 
 
-def _hint_on_names(pairing: Pairing) -> str:
+def _named_patterns(pairing: Pairing) -> Message:
+    """Write the patterns that were tried."""
+    return Message("fix", "{patterns:, or }", patterns=[tried.said for tried in pairing.advised])
+
+
+def _hint_on_names(pairing: Pairing) -> Message:
     """Say what makes ground truth and predictions pair, or which of them to leave out."""
     names, advised = pairing.names_of_sides, pairing.advised
     paired = names[0].paired
     if right := next((tried for tried in advised if tried.is_right), None):
-        return f"try {right}"
-    by_list = f"list which belong together: {format_setting('pairs')}"
+        return "try " + right.said
+    by_list = Message("fix", "list which belong together: {pairs}", pairs=Setting("pairs"))
     if otherwise := numbered_otherwise(*names) or differing_case(*names):
-        return f"{otherwise}: rename the files of one side, or {by_list}"
-    named = ", or ".join(map(str, advised))
+        return f"{otherwise}: rename the files of one side, or " + by_list
+    named = _named_patterns(pairing)
     if advised and (not paired or (pairing.missing and pairing.extra)):
-        return f"try {named}" if len(advised) == 1 else f"name the files that are meant: {named}"
+        return "try " + named if len(advised) == 1 else "name the files that are meant: " + named
     if not advised and in_other_folders(*names):
-        same = "names differ in their folders alone: put the files of both sides into the same folders"
-        return "; ".join([f"{same}, or {by_list}", *_leaving_out(pairing)])
-    general = "add or remove files so that names pair, or say which part of a file's name is the image's: "
-    general += f"{format_setting('gt_pattern')} and {format_setting('pred_pattern')}, or {by_list}"
+        same = "names differ in their folders alone: put the files of both sides into the same folders, or "
+        return joined([same + by_list, *_leaving_out(pairing)])
     if pairing.nearly_all:
-        return "; ".join([*_leaving_out(pairing), "or add or remove files so that all names pair"])
-    return "; ".join(
-        [f"if the files without a partner are those meant, {named}" if advised else general, *_leaving_out(pairing)]
+        return joined([*_leaving_out(pairing), "or add or remove files so that all names pair"])
+    general = Message(
+        "fix",
+        "add or remove files so that names pair, or say which part of a file's name is the image's: "
+        "{gt_pattern} and {pred_pattern}, or {by_list}",
+        gt_pattern=Setting("gt_pattern"),
+        pred_pattern=Setting("pred_pattern"),
+        by_list=by_list,
     )
+    if_meant = "if the files without a partner are those meant, " + named
+    return joined([if_meant if advised else general, *_leaving_out(pairing)])
 
 
-def _leaving_out(pairing: Pairing) -> list[str]:
+def _leaving_out(pairing: Pairing) -> list[Message]:
     """Say how to count the images that pair, where there are any."""
     if not pairing.files:
         return []
     leave_out = [leave_out_missing()] if pairing.missing else []
     if not pairing.extra:
         return leave_out
-    others = f"{format_setting('images')} restricts the run to the images named, here those with a ground truth"
+    others = Message(
+        "fix",
+        "{images} restricts the run to the images named, here those with a ground truth",
+        images=Setting("images"),
+    )
     normal = _pattern_of_extra(pairing)
     if normal and not pairing.missing and not pairing.inputs.negatives:
-        counted = f"{format_setting('negatives', normal)} counts all their pixels as negative"
+        negatives = Setting("negatives", normal)
+        counted = Message("fix", "{negatives} counts all their pixels as negative", negatives=negatives)
         if pairing.no_negatives:
-            counted = "save ground truth of zeros for them"
-        leave_out.append(f"if these images hold nothing to find, {counted}")
-        others = f"{format_setting('images', (f'!{normal}',))} leaves them out"
+            counted = Message("fix", "save ground truth of zeros for them")
+        leave_out.append("if these images hold nothing to find, " + counted)
+        others = Message("fix", "{images} leaves them out", images=Setting("images", (f"!{normal}",)))
     return [*leave_out, others]
 
 
@@ -907,15 +1025,12 @@ def _pattern_of_extra(pairing: Pairing) -> str:
     return shown(pattern) if fits and not any(fnmatchcase(name, pattern) for name in pairing.names) else ""
 
 
-def _as_settings(inputs: Inputs, patterns: PatternPair) -> str:
+def _as_settings(inputs: Inputs, patterns: PatternPair) -> Message:
     """Write the patterns that are not those given."""
-    given = PatternPair(inputs.gt_pattern, inputs.pred_pattern)
-    wanted = (
-        format_setting(f"{side}_pattern", shown(pattern))
-        for side, pattern, present in zip(("gt", "pred"), patterns, given, strict=True)
-        if pattern != present
-    )
-    return setting(" ", ", ").join(wanted)
+    gt = Setting("gt_pattern", shown(patterns.gt)) if patterns.gt != inputs.gt_pattern else ""
+    pred = Setting("pred_pattern", shown(patterns.pred)) if patterns.pred != inputs.pred_pattern else ""
+    between = Either(", ", " ") if gt and pred else ""
+    return Message("fix", "{gt}{between}{pred}", gt=gt, between=between, pred=pred)
 
 
 def _shown(place: object) -> str:

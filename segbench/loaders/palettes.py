@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.interface import setting
+from segbench.core.messages import Message, Setting
 from segbench.core.sample import SIDES, Side, without_detail
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Disagreement(NamedTuple):
     """Two files whose palettes give an index different meanings."""
 
     about: Side
-    what: str
+    what: Message
     files: tuple[str, str]
     surely: bool = True  # whether labels mean something else in these files, whatever was meant
 
@@ -89,15 +89,23 @@ class Palettes:
         self.taken.setdefault((side, kind), file)
         files = tuple(self.taken.get((side, one), "") for one in (_LEVELS, _INDICES))
         if all(files) and self.same_labels > 1:
-            what = f"the palette of {files[0]} is grey, and its levels are taken as labels; that of {files[1]} is "
-            what += "coloured, and its indices are"
+            what = Message(
+                "grey-and-coloured-palettes",
+                "the palette of {grey} is grey, and its levels are taken as labels; that of {coloured} is "
+                "coloured, and its indices are",
+                grey=files[0],
+                coloured=files[1],
+            )
             self.within = self.within or Disagreement(side, what, (files[0], files[1]))
         known = self.colours[side]
         for index, colour in colours:
             other, before = known.setdefault(int(index), (colour, file))
             if other != colour and int(index) < self.same_labels:
-                what = "palettes differ, and their indices are taken as labels: "
-                what += _differ(int(index), known, colour, file)
+                what = Message(
+                    "palettes-differ",
+                    "palettes differ, and their indices are taken as labels: {difference}",
+                    difference=_difference(int(index), known, colour, file),
+                )
                 self.within = self.within or Disagreement(side, what, (before, file))
 
     def disagreement(self) -> Disagreement | None:
@@ -112,21 +120,28 @@ class Palettes:
         moved = len(common - kept)
         surely = moved > max(1, len(kept)) and 2 * len(common) >= min(len(truth), len(predicted))
         colour, file = predicted[differ[0]]
-        what = "palettes of ground truth and predictions differ, and their indices are taken as labels: "
-        what += _differ(differ[0], truth, colour, file)
+        what = Message(
+            "palettes-differ",
+            "palettes of ground truth and predictions differ, and their indices are taken as labels: {difference}",
+            difference=_difference(differ[0], truth, colour, file),
+        )
         return Disagreement("prediction", what, (truth[differ[0]][1], file), surely)
 
-    def hint(self, found: Disagreement) -> str:
+    def hint(self, found: Disagreement) -> Message:
         """Say how to save label maps whose palettes do not agree."""
-        table = setting("--palette FILE", "palette=FILE")
-        fix = f"if colours stand for labels, {_COLOURS} and name the label of each: {table} of r,g,b,label,name"
+        fix = Message(
+            "fix",
+            "if colours stand for labels, {save} and name the label of each: {table} of r,g,b,label,name",
+            save=_COLOURS,
+            table=Setting("palette", metavar="FILE"),
+        )
         if self.same_labels == 1:
-            fix = "save the background as 0 in all files"
+            fix = Message("fix", "save the background as 0 in all files")
         elif not self.by_colour:
-            fix = "save each label as the same grey level in all files"
+            fix = Message("fix", "save each label as the same grey level in all files")
         if not found.surely:
-            return f"right if indices are labels on both sides; {fix}"
-        return f"{fix}; if indices are labels, {_INDEXED}, without palette"
+            return "right if indices are labels on both sides; " + fix
+        return fix + f"; if indices are labels, {_INDEXED}, without palette"
 
     def require_agreement(self) -> None:
         """Refuse a set in which labels surely mean something else from file to file."""
@@ -135,7 +150,15 @@ class Palettes:
             raise DataError(found.about, found.what, self.hint(found))
 
 
-def _differ(index: int, known: Mapping[int, tuple[str, str]], colour: str, file: str) -> str:
-    other, before = known[index]
-    one, two = (",".join(map(str, bytes.fromhex(each))) for each in (other, colour))
-    return f"index {index} is {one} in {before} and {two} in {file}"
+def _difference(index: int, known: Mapping[int, tuple[str, str]], colour: str, file: str) -> Message:
+    """Say which colours an index has in two files."""
+    first_colour, first_file = known[index]
+    return Message(
+        "colours",
+        "index {index} is {first_colour:,} in {first_file} and {colour:,} in {file}",
+        index=index,
+        first_colour=tuple(bytes.fromhex(first_colour)),
+        first_file=first_file,
+        colour=tuple(bytes.fromhex(colour)),
+        file=file,
+    )

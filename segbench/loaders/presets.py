@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import setting
+from segbench.core.messages import Either, Message
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
 
@@ -23,6 +23,11 @@ _SOURCES = {
 }
 _LARGEST_BYTES = 2**13
 """The parser takes the square of a file's length where tables are nested."""
+_HINT = Message(
+    "fix",
+    "see a built-in preset: {example}",
+    example=Either("load_preset('bsds500')", "segbench run bsds500 --info"),
+)
 _PLACES = ("ground_truth", "field", "images", "test")
 _TEXTS = ("title", "home", "cite", "note", "source")
 
@@ -73,18 +78,23 @@ class Preset:
             return None
         found = next((root / place for place in candidates if (root / place).is_dir()), None)
         if found is None:
-            kept = f"the folders in which {self.name} keeps its {what.replace('_', ' ')}"
+            lacks = Message(
+                "missing-folders",
+                "has none of the folders in which {preset} keeps its {what}",
+                preset=self.name,
+                what=what.replace("_", " "),
+                folders=candidates,
+            )
             below = self._below(candidates, root)
             if below:
                 place = shlex.quote(shown(root / below[0]))
-                one = setting(
-                    f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}",
+                first = Either(
                     f"give one of them: {place}",
+                    f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}",
                 )
-                raise DataError(shown(root), f"has none of {kept}, but its sub-folders have: {', '.join(below)}", one)
-            raise DataError(
-                shown(root), f"has none of {kept}: {', '.join(candidates)}", "give the data set's top folder"
-            )
+                parts = f", but its sub-folders have: {', '.join(below)}"
+                raise DataError(shown(root), lacks + parts, Message("fix", "{first}", first=first))
+            raise DataError(shown(root), lacks + f": {', '.join(candidates)}", "give the data set's top folder")
         return found
 
     @staticmethod
@@ -122,7 +132,8 @@ def shipped(name: str) -> Path:
     for datasets in (package / "datasets", package.parent / "datasets"):
         if (datasets / name).is_dir():
             return datasets / name
-    raise DataError(str(package / "datasets" / name), "is missing from this installation", "install segbench again")
+    what = Message("not-installed", "is missing from this installation")
+    raise DataError(str(package / "datasets" / name), what, "install segbench again")
 
 
 def load_preset(name: str) -> Preset:
@@ -154,20 +165,26 @@ def load_preset(name: str) -> Preset:
         known = presets()
         if name not in known:
             close = nearest([name.lower()], list(known)).get(name.lower())
-            hint = f"did you mean {close}? " if close else ""
             raise ArgumentError(
-                f"no preset is called {name!r}; {hint}the presets are {', '.join(known)}, "
-                "or give the path of a .toml file"
+                Message(
+                    "unknown-preset",
+                    "no preset is called {name!r}; {question}the presets are {known}, or give the path of a .toml file",
+                    name=name,
+                    question=f"did you mean {close}? " if close else "",
+                    nearest=close,
+                    known=tuple(known),
+                )
             )
         return known[name]
     path = Path(name)
     from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
 
     try:
-        data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _hint())
+        data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _HINT)
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        raise DataError(shown(path), f"cannot be read ({shown(error)}), expected a preset", "check the path") from error
+        what = Message("unreadable", "cannot be read ({reason}), expected a preset", reason=shown(error))
+        raise DataError(shown(path), what, "check the path") from error
     return _read(text, path.stem, str(path))
 
 
@@ -175,11 +192,11 @@ def _read(text: str, name: str, file: str) -> Preset:
     try:
         content = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(shown(file), f"is not TOML ({error})", _hint()) from None
+        raise DataError(shown(file), Message("not-toml", "is not TOML ({reason})", reason=str(error)), _HINT) from None
     problems = _problems(content)
     if problems:
-        listed = "".join(f"\n  {problem}" for problem in problems)
-        raise DataError(shown(file), f"is not a preset:{listed}\n", _hint())
+        what = Message("wrong-preset", "is not a preset:\n  {problems:\n  }\n", problems=problems)
+        raise DataError(shown(file), what, _HINT)
     layout = {place: _as_tuple(where) for place, where in content["layout"].items()}
     texts: dict[str, Any] = {key: content.get(key, "") for key in _TEXTS}
     texts["source"] = content.get("source", "memory")
@@ -192,11 +209,6 @@ def _read(text: str, name: str, file: str) -> Preset:
         categories=content.get("categories", False),
         **texts,
     )
-
-
-def _hint() -> str:
-    """Name an example of a preset."""
-    return "see a built-in preset: " + setting("segbench run bsds500 --info", "load_preset('bsds500')")
 
 
 def _problems(content: Mapping[str, Any]) -> list[str]:

@@ -19,8 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.loaders.arrays import OPAQUE_HINT, one_channel, through_palette
-from segbench.loaders.decoded import LABEL_MAPS, MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
+from segbench.loaders.decoded import (
+    CUT,
+    LABEL_MAPS,
+    MAX_PIXELS,
+    ORIENTATION,
+    UPRIGHT,
+    WRITE_AGAIN,
+    Decoded,
+    Format,
+    Header,
+    Role,
+    too_large,
+)
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -54,9 +67,9 @@ def open_image(file: BinaryIO, form: str, path: str) -> ImageFile:
     try:
         image = Image.open(file, formats=(form,))
     except Image.DecompressionBombError:
-        raise DataError(path, f"has more than {MAX_PIXELS} pixels", "cut it into parts") from None
+        raise DataError(path, Message("too-large", "has more than {most} pixels", most=MAX_PIXELS), CUT) from None
     if image.width * image.height > MAX_PIXELS:  # where a program has switched off Pillow's own limit
-        raise DataError(path, f"{size(image.size[::-1])} is more than {MAX_PIXELS} pixels", "cut it into parts")
+        raise too_large(path, image.size[::-1])
     return image
 
 
@@ -65,7 +78,8 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
     image = open_image(io.BytesIO(data), form, path)
     frames = getattr(image, "n_frames", 1)
     if frames != 1:
-        raise DataError(path, f"{frames} frames, expected one image", "save one file per image")
+        what = Message("several-images", "{images} frames, expected one image", images=frames)
+        raise DataError(path, what, "save one file per image")
     if form == "PNG":
         _check_png(data, path)
     decoded = _pixels(image, data, form, path, role)
@@ -117,14 +131,16 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     if mode == "P":
         return _palette(image, role, path)
     if form == "PNG" and data[24] == 16 and mode in MULTICHANNEL:
-        raise DataError(path, "colour or transparency in 16 bits", "save it in grey, or with 8 bits")
+        what = Message("unsupported-colour", "colour or transparency in 16 bits")
+        raise DataError(path, what, "save it in grey, or with 8 bits")
     if mode == "1":
         pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
     elif mode in MULTICHANNEL or mode in ("L", "I") or mode.startswith("I;16"):
         _require_full_range(image, path)
         pixels = np.asarray(image).astype(np.uint16) if mode == "I" else np.asarray(image)
     else:
-        raise DataError(path, f"colour space {mode}, expected grey or RGB", "convert it to grey")
+        what = Message("unsupported-colour", "colour space {space}, expected grey or RGB", space=mode)
+        raise DataError(path, what, "convert it to grey")
     spread = SPREAD.get(data[24], 1) if form == "PNG" and mode == "L" else 1
     if "transparency" in image.info:
         _require_unused(pixels, np.multiply(image.info["transparency"], spread), path)
@@ -140,7 +156,10 @@ def _require_full_range(image: ImageFile, path: str) -> None:
     """Refuse a Netpbm file of another maximum, whose levels Pillow would spread or, in colour, cut to 8 bits."""
     arguments: Any = image.tile[0].args if image.format == "PPM" else ""
     if isinstance(arguments, tuple) and arguments not in (("L", 255), ("L", 65535), ("RGB", 255)):
-        raise DataError(path, f"declares the maximum {arguments[1]}, expected 255, or 65535 in grey", "save it as PNG")
+        what = Message(
+            "other-maximum", "declares the maximum {maximum}, expected 255, or 65535 in grey", maximum=arguments[1]
+        )
+        raise DataError(path, what, "save it as PNG")
 
 
 def _check_png(data: bytes, path: str) -> None:
@@ -155,7 +174,8 @@ def _check_png(data: bytes, path: str) -> None:
         kind = data[position + 4 : position + 8]
         stop = position + 8 + length
         if kind == b"IDAT" and zlib.crc32(view[position + 4 : stop]).to_bytes(4, "big") != data[stop : stop + 4]:
-            raise DataError(path, f"damaged or truncated PNG (at byte {position})", "write the file again")
+            what = Message("damaged", "damaged or truncated PNG (at byte {byte})", byte=position)
+            raise DataError(path, what, WRITE_AGAIN)
         position = stop + 4
 
 
@@ -172,7 +192,13 @@ def _palette(image: ImageFile, role: Role, path: str) -> Decoded:
         see_through = np.array([transparency])
     count = int(np.isin(indices, see_through).sum())
     if count:
-        raise DataError(path, f"{count} of {indices.size} pixels have a transparent palette colour", OPAQUE_HINT)
+        what = Message(
+            "transparent",
+            "{count} of {total} pixels have a transparent palette colour",
+            count=count,
+            total=indices.size,
+        )
+        raise DataError(path, what, OPAQUE_HINT)
     return decoded
 
 
@@ -182,7 +208,13 @@ def _require_unused(pixels: NDArray[Any], key: NDArray[Any], path: str) -> None:
     count = int(np.count_nonzero(hit if hit.ndim == 2 else hit.all(axis=2)))
     if count:
         total = pixels.shape[0] * pixels.shape[1]
-        raise DataError(path, f"{count} of {total} pixels have the colour declared transparent", OPAQUE_HINT)
+        what = Message(
+            "transparent",
+            "{count} of {total} pixels have the colour declared transparent",
+            count=count,
+            total=total,
+        )
+        raise DataError(path, what, OPAQUE_HINT)
 
 
 def orientation_of(tag: object) -> int:

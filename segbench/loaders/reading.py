@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting
 from segbench.core.notes import behind
 from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side, without_detail
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
@@ -65,15 +65,24 @@ class OneMap(Reading):
         """Give the prediction; several files of one image are refused."""
         decoded = _decode(contents[files.prediction], files.prediction, self.role)
         if files.scales:
-            raise _beside(files, f"{1 + len(files.scales)} predictions of one image, expected one")
+            what = Message(
+                "several-images", "{images} predictions of one image, expected one", images=1 + len(files.scales)
+            )
+            raise _beside(files, what)
         return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse to leave pixels out where whole images are compared."""
         if repairs.nodata == "exclude" and self.without_field:
-            lowest = format_setting("nodata", "lowest", of="Repairs")
-            chosen = format_setting("nodata", "exclude", of="Repairs")
-            raise ArgumentError(f"{chosen} leaves pixels out, but {self.without_field}; take {lowest}")
+            raise ArgumentError(
+                Message(
+                    "unfit-repairs",
+                    "{given} leaves pixels out, but {reason}; take {lowest}",
+                    given=Setting("nodata", "exclude", of="Repairs"),
+                    reason=self.without_field,
+                    lowest=Setting("nodata", "lowest", of="Repairs"),
+                )
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +99,7 @@ class Contours(OneMap):
         if not files.scales:
             return first
         if first.form != self.form:
-            raise _beside(files, f"{first.form} beside other scales")
+            raise _beside(files, Message("no-scale", "{form} beside other scales", form=first.form))
         further = [_decode(contents[path], path, role) for path in files.scales]
         notes = _notes_on_maps([first.notes, *(one.notes for one in further)], files.tags)
         lossy = first.lossy or _first_lossy(further)
@@ -136,7 +145,9 @@ class Annotators(OneMap):
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse any."""
         if repairs.signature_fields():
-            raise ArgumentError("repairs are for predictions, and annotators are compared without one")
+            raise ArgumentError(
+                Message("unfit-repairs", "repairs are for predictions, and annotators are compared without one")
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +189,9 @@ class LabelMaps(OneMap):
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse a scale, and what would mix labels."""
         if repairs.scale is not None:
-            raise ArgumentError(f"label maps have no scale; leave out {format_setting('scale')}")
+            raise ArgumentError(
+                Message("unfit-repairs", "label maps have no scale; leave out {scale}", scale=Setting("scale"))
+            )
         _refuse_for_labels(repairs)
 
 
@@ -201,7 +214,9 @@ class ClassMaps(LabelMaps):
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse any but what to do where there are no data."""
         if replace(repairs, nodata=None).signature_fields():
-            raise ArgumentError("repairs are for one soft map per image, not for the maps of several classes")
+            raise ArgumentError(
+                Message("unfit-repairs", "repairs are for one soft map per image, not for the maps of several classes")
+            )
 
 
 MASKS = OneMap(name="masks", same_labels=_ALL, expected=Expected(one_annotator=True, scores=ExpectedScores()))
@@ -250,20 +265,32 @@ def _decode(data: bytes, path: Source, role: Role) -> Decoded:
     return decode(data, path, role=role)
 
 
-def _beside(files: SampleFiles, what: str) -> DataError:
+def _beside(files: SampleFiles, what: Message) -> DataError:
     """Say that a prediction has files beside it that have no meaning."""
-    hint = f"only label maps can have one file per scale; correct {format_setting('pred_pattern')} or the list"
+    hint = Message(
+        "fix",
+        "only label maps can have one file per scale; correct {pattern} or the list",
+        pattern=Setting("pred_pattern"),
+    )
     return DataError(shown(files.prediction), what, hint)
 
 
 def _refuse_for_labels(repairs: Repairs) -> None:
     if repairs.nodata is not None:
-        nodata = format_setting("nodata", repairs.nodata, of="Repairs")
-        raise ArgumentError(f"{nodata} is for scores; predicted labels where there are no data count as wrong")
+        raise ArgumentError(
+            Message(
+                "unfit-repairs",
+                "{given} is for scores; predicted labels where there are no data count as wrong",
+                given=Setting("nodata", repairs.nodata, of="Repairs"),
+            )
+        )
     if repairs.resize == "bilinear" or isinstance(repairs.scale, str):
         raise ArgumentError(
-            f"{repairs.scale or repairs.resize} is for soft maps; label maps are resized 'nearest', "
-            "and a ucm2 is scaled by a number"
+            Message(
+                "unfit-repairs",
+                "{repair} is for soft maps; label maps are resized 'nearest', and a ucm2 is scaled by a number",
+                repair=repairs.scale or repairs.resize,
+            )
         )
 
 
@@ -398,9 +425,15 @@ def _inside(mask: NDArray[Any], file: str) -> NDArray[np.bool_]:
 
     values = distinct(mask)
     if np.count_nonzero(values) > 1:
-        what = f"holds {values.size} distinct values, from {values[0]:g} to {values[-1]:g}"
-        hint = "save it without loss (PNG) as 0, outside, and 255, inside"
-        raise DataError(file, f"{what}, expected a field of view of 0 and one other value", hint)
+        what = Message(
+            "several-values",
+            "holds {count} distinct values, from {lowest:g} to {highest:g}, "
+            "expected a field of view of 0 and one other value",
+            count=values.size,
+            lowest=values[0],
+            highest=values[-1],
+        )
+        raise DataError(file, what, "save it without loss (PNG) as 0, outside, and 255, inside")
     return mask != 0
 
 

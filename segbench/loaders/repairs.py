@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from segbench.core.arguments import check_choice
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting, setting
 from segbench.core.levels import are_levels, scores_of
-from segbench.core.messages import NOTHING, Message
+from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.sample import Form, NoData, Reading
-from segbench.loaders.decoded import shown, size
+from segbench.loaders.decoded import shown
 from segbench.loaders.source import SampleFiles, read_header
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
@@ -78,12 +77,18 @@ class Repairs:
         if self.resize is not None:
             as_resize(self.resize)
             if self.crop:
-                resize = setting("--resize-predictions", "resize=...")
-                raise ArgumentError(f"{resize} and {format_setting('crop', True)} exclude each other; give one")
+                raise ArgumentError(
+                    Message(
+                        "exclusive-settings",
+                        "{resize} and {crop} exclude each other; give one",
+                        resize=Either(Setting("resize"), "--resize-predictions"),
+                        crop=Setting("crop", True),
+                    )
+                )
         if self.scale is not None:
             object.__setattr__(self, "scale", as_scale(self.scale))
         if self.nodata is not None:
-            check_choice(self.nodata, setting("--nodata", "nodata"), get_args(NoDataRule))
+            check_choice(self.nodata, Setting("nodata", None), get_args(NoDataRule))
 
     def signature_fields(self) -> dict[str, str]:
         """Name the requested repairs; nothing where there are none."""
@@ -107,7 +112,14 @@ class Repairs:
 def as_repairs(repairs: object, reads: Reading) -> Repairs:
     """Read the repairs of a run, and refuse those that have no meaning for what its protocol reads."""
     if not isinstance(repairs, Repairs):
-        raise ArgumentError(f"repairs is {repairs!r}, expected settings such as Repairs(resize='nearest')")
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{argument} is {value}, expected settings such as Repairs(resize='nearest')",
+                argument="repairs",
+                value=repr(repairs),
+            )
+        )
     reads.check_repairs(repairs)
     return repairs
 
@@ -115,8 +127,10 @@ def as_repairs(repairs: object, reads: Reading) -> Repairs:
 def as_resize(text: str) -> Resize:
     """Read a way of resizing."""
     if text not in get_args(Resize):
-        chosen = setting(f"--resize-predictions {text!r}", f"resize={text!r}")
-        raise ArgumentError(f"{chosen} is not a resizing method; choose nearest or bilinear")
+        given = Either(Setting("resize", text), f"--resize-predictions {text!r}")
+        raise ArgumentError(
+            Message("wrong-value", "{given} is not a resizing method; choose nearest or bilinear", given=given)
+        )
     return cast("Resize", text)
 
 
@@ -164,9 +178,16 @@ def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) ->
     name, sized_as = shown(files.prediction), files.sized_as
     known = read_header(sized_as, "ground truth").shape if sized_as else None
     if known is None and (repairs.resize or repairs.crop):
-        what = "has no ground truth, and the others do not all have one size, so the size of this image is not known"
-        change = setting("leave out --resize-predictions and --crop", "leave out repairs.resize and repairs.crop")
-        raise DataError(name, what, f"save all predictions in the size of their images, and {change}")
+        what = Message(
+            "unknown-size",
+            "has no ground truth, and the others do not all have one size, so the size of this image is not known",
+        )
+        hint = Message(
+            "fix",
+            "save all predictions in the size of their images, and leave out {repairs}",
+            repairs=Either("repairs.resize and repairs.crop", "--resize-predictions and --crop"),
+        )
+        raise DataError(name, what, hint)
     return (name, np.zeros(shape, np.uint8)) if known is None else (shown(sized_as), np.zeros(known, np.uint8))
 
 
@@ -185,9 +206,11 @@ def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.form not in ("soft", "ucm2"):
-        raise DataError(maps.predictions[0][0], "label maps have no scale", f"leave out {format_setting('scale')}")
+        what = Message("scaled-labels", "label maps have no scale")
+        raise DataError(maps.predictions[0][0], what, Message("fix", "leave out {scale}", scale=Setting("scale")))
     if maps.form == "ucm2" and isinstance(scale, str):
-        raise DataError(maps.predictions[0][0], f"a ucm2 is 0 between contours, and {scale} would change that")
+        what = Message("scaled-ucm2", "a ucm2 is 0 between contours, and {scale} would change that", scale=scale)
+        raise DataError(maps.predictions[0][0], what)
     ((name, stored),) = maps.predictions
     scores, notes = scaled(stored, scale, name)
     return replace(maps, predictions=[(name, scores)], notes=(*maps.notes, *notes))
@@ -208,8 +231,8 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             require_finite(array, name, "which bilinear resizing would spread")
             predictions.append((name, bilinear(array, shape)))
         else:
-            hint = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
-            raise DataError(name, "label maps, and bilinear would mix labels", f"take {hint}")
+            what = Message("mixed-labels", "label maps, and bilinear would mix labels")
+            raise DataError(name, what, Message("fix", "take {resize}", resize=RESIZE))
         notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
     nodata = tuple(hole and replace(hole, pixels=_touched(hole.pixels, shape, how)) for hole in maps.nodata)
     return replace(maps, predictions=predictions, notes=tuple(notes), nodata=nodata)
@@ -231,7 +254,8 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
             continue
         if not (fixable(array.shape, truth[1].shape) and croppable(array.shape, common)):
             found = (name, array) if what == "prediction" else min(maps.predictions, key=lambda named: named[1].size)
-            refused = "; cropping cuts at most a tenth, or 2 pixels" if fixable(found[1].shape, truth[1].shape) else ""
+            uncut = fixable(found[1].shape, truth[1].shape)
+            refused = "; cropping cuts at most a tenth, or 2 pixels" if uncut else ""
             raise misfit(_of(found), _of(truth), soft=maps.form == "soft", refused=refused)
         notes[f"{what} {_CROPPED} [{_sides(array.shape)} to {_sides(common)}]"] = None
     window = tuple(slice(extent) for extent in common)
@@ -257,19 +281,11 @@ MOST_CUT = 2, 0.1
 """How much cropping cuts off height and width at most: 2 pixels or a tenth, whichever is more."""
 
 HINT = "save all maps of an image at one size"
-_TRANSPOSED = Message("transposed", "it looks transposed")
-_UCM2 = Message(
-    "ucm2", "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read"
-)
+RESIZE = Either(Setting("resize", "nearest", of="Repairs"), "--resize-predictions nearest")
 
 
 class SizeError(DataError):
-    """A map has another size, (H, W), than it must have."""
-
-    def __init__(self, path: str, what: str, hint: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
-        super().__init__(path, what, hint)
-        self.shape = shape
-        self.expected = expected
+    """A map has another `size`, (H, W), than is `expected`."""
 
 
 def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
@@ -277,7 +293,7 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
     first, expected = named[0]
     for name, shape in named[1:]:
         if shape != expected:
-            raise SizeError(name, _found(shape, expected, f"as in {first}"), HINT, shape, expected)
+            raise SizeError(name, _other_size(shape, expected, first), HINT)
 
 
 def misfit(
@@ -285,8 +301,8 @@ def misfit(
 ) -> SizeError:
     """Say that a prediction has not the size of its ground truth, and which option fixes it."""
     (name, shape), (first, expected) = prediction, truth
-    what = _found(shape, expected, f"as in {first}") + refused
-    return SizeError(name, what, how_to_fix(shape, expected, soft=soft), shape, expected)
+    what = _other_size(shape, expected, first) + refused
+    return SizeError(name, what, how_to_fix(shape, expected, soft=soft))
 
 
 def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
@@ -294,18 +310,35 @@ def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, t
     name, shape = found
     expected = tuple(2 * extent + 1 for extent in truth[1])
     if shape != expected:
-        what = "ucm2 is " + _found(shape, expected, f"2 h + 1 and 2 w + 1 of {truth[0]}", comma=",")
-        raise SizeError(name, what, HINT, shape, expected)
+        guess = relation(shape, expected)
+        what = Message(
+            "other-size",
+            "ucm2 is {size: x } (height x width), expected {expected: x } (height x width), "
+            "2 h + 1 and 2 w + 1 of {other}{guess}",
+            size=shape,
+            expected=expected,
+            other=truth[0],
+            guess=" (" + guess + ")" if guess else "",
+        )
+        raise SizeError(name, what, HINT)
 
 
-def _found(shape: tuple[int, ...], expected: tuple[int, ...], why: str, comma: str = "") -> str:
+def _other_size(shape: tuple[int, ...], expected: tuple[int, ...], other: str) -> Message:
+    """Say which size a map has and which it must have, as another one has."""
     guess = relation(shape, expected)
-    return f"{size(shape)}, expected {size(expected)}{comma} {why}" + (f" ({guess})" if guess else "")
+    return Message(
+        "other-size",
+        "{size: x } (height x width), expected {expected: x } (height x width) as in {other}{guess}",
+        size=shape,
+        expected=expected,
+        other=other,
+        guess=" (" + guess + ")" if guess else "",
+    )
 
 
 def fixable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     """Return whether a map may be resized or cropped: not one that is transposed, or a ``ucm2``."""
-    return relation(shape, expected) not in (_TRANSPOSED, _UCM2)
+    return relation(shape, expected).kind not in ("transposed", "doubled")
 
 
 def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
@@ -320,48 +353,58 @@ def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     return croppable(shape, common) and croppable(expected, common)
 
 
-def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> str:
+def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> Message:
     """Say which option brings a prediction to the size expected, or that none does."""
     guess = relation(shape, expected)
-    if guess == _TRANSPOSED:
-        return (
+    if guess.kind == "transposed":
+        return Message(
+            "fix",
             "no option fixes that: swap rows and columns where the prediction is saved, or apply its EXIF orientation "
-            "if it has one"
+            "if it has one",
         )
-    if guess == _UCM2:
-        protocols = setting("segbench boundaries or segbench regions", "Boundaries() or Regions()")
-        return f"no option fixes that: save it as ucm2 in a .mat file, for {protocols}"
-    resize = setting("--resize-predictions nearest", "repairs=Repairs(resize='nearest')")
-    resize += f" or {setting('bilinear', repr('bilinear'))}" * soft + " brings it to that size"
-    crop = f"{format_setting('crop', True, of='Repairs')} cuts off excess rows and columns, at the lower right only"
+    if guess.kind == "doubled":
+        protocols = Either("Boundaries() or Regions()", "segbench boundaries or segbench regions")
+        return Message(
+            "fix", "no option fixes that: save it as ucm2 in a .mat file, for {protocols}", protocols=protocols
+        )
+    or_bilinear = Either(" or 'bilinear'", " or bilinear") if soft else ""
+    resize = Message("fix", "{resize}{or_bilinear} brings it to that size", resize=RESIZE, or_bilinear=or_bilinear)
+    crop = Message(
+        "fix",
+        "{crop} cuts off excess rows and columns, at the lower right only",
+        crop=Setting("crop", True, of="Repairs"),
+    )
     excess = [extent - wanted for extent, wanted in zip(shape, expected, strict=True)]
     if not nearly(shape, expected):
-        options = resize
+        fix = resize
     elif max(map(abs, excess)) <= MOST_CUT[0]:
-        options = f"{crop}; or {resize}"
+        fix = Message("fix", "{crop}; or {resize}", crop=crop, resize=resize)
     else:
-        options = f"{resize}; if it was padded, {crop}"
+        fix = Message("fix", "{resize}; if it was padded, {crop}", resize=resize, crop=crop)
     if nearly(shape, expected) and all(more > 1 for more in excess):
-        options = f"if there is padding on all sides, remove it from the files first; otherwise {options}"
-    return f"{options}; without it nothing is changed"
+        fix = "if there is padding on all sides, remove it from the files first; otherwise " + fix
+    return fix + "; without it nothing is changed"
 
 
 def relation(shape: tuple[int, ...], expected: tuple[int, ...]) -> Message:
-    """Say in words how a size may have come about; empty where nothing fits."""
+    """Say how a size may have come about; nothing where nothing fits."""
     if len(shape) != 2 or 0 in (*shape, *expected):
         return NOTHING
     height, width = shape
     if shape == expected[::-1] != expected:
-        return _TRANSPOSED
+        return Message("transposed", "it looks transposed")
     if shape == (2 * expected[0] + 1, 2 * expected[1] + 1):
-        return _UCM2
+        return Message(
+            "doubled",
+            "it has 2 h + 1 and 2 w + 1 pixels, as a ucm2 has, which the boundaries and regions protocols read",
+        )
     off = abs(height - expected[0]), abs(width - expected[1])
     if max(off) <= 2:
-        return Message("near", "it is off by {rows} and {columns} pixels", rows=off[0], columns=off[1])
+        return Message("off-by-pixels", "it is off by {off: and } pixels", off=off)
     for ours, theirs, word in ((shape, expected, "larger"), (expected, shape, "smaller")):
         factor = ours[0] // theirs[0]
         if factor > 1 and ours == (theirs[0] * factor, theirs[1] * factor):
-            return Message("factor", "it is {word} by a factor of {factor}", word=word, factor=factor)
+            return Message("off-by-factor", "it is {word} by a factor of {factor}", word=word, factor=factor)
     return NOTHING
 
 
@@ -378,8 +421,15 @@ def as_scale(scale: float | str) -> Scale:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
-        shown = f"{setting('--scale ', 'scale=')}{scale!r:.60}"
-        raise ArgumentError(f"{shown} is not a scale; give a number above 0 (as 255), minmax or sigmoid")
+        value = f"{scale!r:.60}"
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{given} is not a scale; give a number above 0 (as 255), minmax or sigmoid",
+                given=Either(f"scale={value}", f"--scale {value}"),
+                value=value,
+            )
+        )
     return number
 
 
@@ -392,7 +442,8 @@ def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any],
         from scipy.special import expit
 
         if kind != "f":
-            raise DataError(name, f"{stored.dtype} values, but logits are floats", "save them as floats")
+            what = Message("not-floats", "{dtype} values, but logits are floats", dtype=stored.dtype.name)
+            raise DataError(name, what, "save them as floats")
         logits: NDArray[Any] = expit(stored.astype(np.float64))
         return logits, ("prediction: score = 1 / (1 + exp(-value))",)
     if scale == "minmax":
@@ -411,7 +462,8 @@ def require_finite(stored: NDArray[Any], name: str, why: str) -> None:
     """Refuse NaN and infinite values where they would touch others."""
     bad = stored.size - int(np.isfinite(stored).sum())
     if bad:
-        raise DataError(name, f"{bad} NaN and infinite scores, {why}", "write finite scores")
+        what = Message("not-finite", "{count} NaN and infinite scores, {why}", count=bad, why=why)
+        raise DataError(name, what, "write finite scores")
 
 
 def nearest(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

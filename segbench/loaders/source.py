@@ -21,6 +21,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message, Setting
 from segbench.core.numbers import many
 from segbench.loaders.decoded import Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
@@ -63,7 +64,8 @@ def refuse_endless(path: str) -> None:
         mode = os.stat(path).st_mode  # noqa: PTH116  a Path takes longer, and this is done for every image
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             kind = "pipe" if stat.S_ISFIFO(mode) else "device"
-            raise DataError(shown(path), f"is a {kind}, expected a file or a folder", "save its content as a file")
+            what = Message("endless", "is a {found}, expected a file or a folder", found=kind)
+            raise DataError(shown(path), what, "save its content as a file")
 
 
 def read_bytes(path: Source) -> bytes:
@@ -81,21 +83,23 @@ def not_readable(path: object, error: OSError | ValueError, kind: str = "file") 
     """Say why a file or a folder cannot be opened or read."""
     name = shown(path)
     if isinstance(error, FileNotFoundError):
-        return DataError(name, f"there is no such {kind}", "check the path")
+        return DataError(name, Message("missing", "there is no such {expected}", expected=kind), "check the path")
     if isinstance(error, NotADirectoryError) and kind == "folder":
-        hint = str(other_format([name]) or "give two files or two folders")
-        return DataError(name, f"is a file, expected a folder or {' '.join(ARCHIVES)}", hint)
+        what = Message("not-a-folder", "is a file, expected a folder or {extensions: }", extensions=ARCHIVES)
+        return DataError(name, what, other_format([name]) or "give two files or two folders")
     # Windows answers the reading of a folder with a lack of permission.
     if kind == "file" and isinstance(error, (IsADirectoryError, PermissionError)) and os.path.isdir(name):  # noqa: PTH112
-        return DataError(name, "is a folder, expected a file", "give the file, or folders on both sides")
+        what = Message("not-a-file", "is a folder, expected a file")
+        return DataError(name, what, "give the file, or folders on both sides")
     if isinstance(error, OSError):
-        return DataError(name, f"cannot be read ({error.strerror})", "check the path, its permissions and the disk")
-    return DataError(name, f"is not a valid {kind} name", "check the path")
+        what = Message("unreadable", "cannot be read ({reason})", reason=str(error.strerror))
+        return DataError(name, what, "check the path, its permissions and the disk")
+    return DataError(name, Message("invalid-name", "is not a valid {expected} name", expected=kind), "check the path")
 
 
 def empty(path: Source) -> DataError:
     """Say that a file has no content."""
-    return DataError(shown(path), "is empty (0 bytes)", "write the file again")
+    return DataError(shown(path), Message("empty", "is empty (0 bytes)"), "write the file again")
 
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -208,9 +212,12 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
     entries.keep(k for k, suffix in enumerate(entries.suffixes) if suffix in known)
     left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
     if not entries:
-        what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
+        what = Message("no-images", "is an empty folder")
+        if others:
+            what = Message("no-images", "contains no image or array, only {listed}", listed=left_out)
         format_of_others = other_format(f"{place}/{name}" for name in names)
-        raise DataError(place, what, str(format_of_others or f"files may end in {' '.join(EXTENSIONS)}"))
+        ending = Message("fix", "files may end in {extensions: }", extensions=EXTENSIONS)
+        raise DataError(place, what, format_of_others or ending)
     notes = (f"{place}: {many(others.total(), 'other file')} left out: {left_out}",) if others else ()
     return Listing(entries, notes)
 
@@ -289,7 +296,9 @@ def inner_name(name: str) -> str | None:
     return None if not parts or any(map(is_clutter, parts)) else "/".join(parts)
 
 
-def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str) -> bytes:
+def read_bounded(
+    place: str | PathLike[str], most: int, expected: Message | str, hint: Message | Setting | str
+) -> bytes:
     """Read at most so many bytes of a file, or of a pipe that the shell opened; `OSError` where it cannot be read."""
     path = os.fspath(place)
     if not is_stream(path):
@@ -299,7 +308,8 @@ def read_bounded(place: str | PathLike[str], most: int, expected: str, hint: str
             os.set_blocking(file.fileno(), True)
         data = file.read(most + 1)
     if len(data) > most:
-        raise DataError(shown(place), f"has more than {most} bytes, expected {expected}", hint)
+        what = Message("too-large", "has more than {most} bytes, expected {expected}", most=most, expected=expected)
+        raise DataError(shown(place), what, hint)
     refuse_pointer(data, shown(place))
     return data
 

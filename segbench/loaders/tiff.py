@@ -19,9 +19,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import VOLUMES, DataError
+from segbench.core.messages import Message
 from segbench.core.sample import NoData
 from segbench.loaders.arrays import as_map, one_channel, squeezed, through_palette
-from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, size
+from segbench.loaders.decoded import (
+    CUT,
+    MAX_PIXELS,
+    ORIENTATION,
+    UPRIGHT,
+    WRITE_AGAIN,
+    Decoded,
+    Format,
+    Header,
+    Role,
+    too_large,
+)
 from segbench.loaders.raster import WEBP_LOSSLESS, notes_on_orientation, orientation_of
 
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6
@@ -65,7 +77,8 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
     with tifffile.TiffFile(io.BytesIO(data)) as tiff:
         pages, masks = _pages(tiff, path)
         if len(pages) != 1:
-            raise DataError(path, f"{len(pages)} pages, expected one image", f"save one file per image, or {VOLUMES}")
+            what = Message("several-images", "{images} pages, expected one image", images=len(pages))
+            raise DataError(path, what, f"save one file per image, or {VOLUMES}")
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS or page.predictor == FLOAT_PREDICTOR
         _refuse_damage(data, page, path)
@@ -231,9 +244,8 @@ def _pages(tiff: Any, path: str) -> tuple[list[Any], bool]:  # noqa: ANN401  tif
     """Return the pages that are neither thumbnails nor masks of others, and whether there are masks."""
     found = list(islice(tiff.pages, MAX_PAGES + 1))
     if len(found) > MAX_PAGES:
-        raise DataError(
-            path, f"more than {MAX_PAGES} pages, expected one image", f"save one file per image, or {VOLUMES}"
-        )
+        what = Message("several-images", "more than {most} pages, expected one image", most=MAX_PAGES)
+        raise DataError(path, what, f"save one file per image, or {VOLUMES}")
     whole = [page for page in found if not getattr(page, "is_reduced", False)]
     images = [page for page in whole if not int(getattr(page, "subfiletype", 0)) & MASK_PAGE]
     return (images, len(images) < len(whole)) if images else (whole, False)
@@ -243,23 +255,31 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
     """Refuse a page that is too large, lacks pixels, has no colour space that could be grey, or is a bomb."""
     shape = (int(page.imagelength), int(page.imagewidth))
     if shape[0] * shape[1] > MAX_PIXELS:
-        raise DataError(path, f"{size(shape)} is more than {MAX_PIXELS} pixels", "cut it into parts")
+        raise too_large(path, shape)
     tile = (page.tilelength, page.tilewidth, page.tiledepth, page.samplesperpixel)
     unpacked = max(math.prod(page.shaped), math.prod(tile)) * (page.dtype.itemsize if page.dtype else 1)
     if unpacked > MAX_PIXELS * 8:
-        raise DataError(path, f"unpacks to {unpacked} bytes", "cut it into parts")
+        raise DataError(path, Message("too-large", "unpacks to {bytes} bytes", bytes=unpacked), CUT)
     if int(page.photometric) not in (WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR):
-        raise DataError(
-            path, f"colour space {_name(page.photometric)}, expected grey, palette or RGB", "convert it to grey"
+        what = Message(
+            "unsupported-colour",
+            "colour space {space}, expected grey, palette or RGB",
+            space=_name(page.photometric),
         )
+        raise DataError(path, what, "convert it to grey")
     strips = list(zip(page.dataoffsets, page.databytecounts, strict=True))
     expected = max(math.prod(page.chunked), len(strips))
     sparse = not (_in_planes(page) and int(page.compression) not in TIFFFILE_READS)
     lost = (offset + count > len(data) or (count == 0 and not (sparse and offset == 0)) for offset, count in strips)
     missing = sum(lost) + expected - len(strips)
     if missing:
-        what = f"truncated: the pixels of {missing} of {expected} strips or tiles are missing"
-        raise DataError(path, what, "write the file again")
+        what = Message(
+            "damaged",
+            "truncated: the pixels of {missing} of {expected} strips or tiles are missing",
+            missing=missing,
+            expected=expected,
+        )
+        raise DataError(path, what, WRITE_AGAIN)
     if int(page.compression) in DEFLATE:
         # tifffile sets no bound to what a strip unpacks to.
         most = max(page.nbytes, 1 << 20)
@@ -268,7 +288,8 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
                 packed = zlib.decompressobj()
                 packed.decompress(memoryview(data)[offset : offset + count], most)
                 if packed.unconsumed_tail:
-                    raise DataError(path, f"a strip unpacks to more than {most} bytes", "write the file again")
+                    what = Message("too-large", "a strip unpacks to more than {most} bytes", most=most)
+                    raise DataError(path, what, WRITE_AGAIN)
 
 
 def _upright(data: bytes, page: Any) -> bytes:  # noqa: ANN401  as above
@@ -296,9 +317,15 @@ def _by_pillow(data: bytes, page: Any, path: str) -> NDArray[Any]:  # noqa: ANN4
     predicted = page.predictor == FLOAT_PREDICTOR
     ignored = predicted and int(page.compression) in TIFFFILE_READS - DEFLATE
     if pixels is None or page.dtype is None or ignored or bits in (2, 4) or not np.can_cast(page.dtype, pixels.dtype):
-        what = f"{bits}-bit values in the compression {_name(page.compression)}"
-        what += f" with predictor {FLOAT_PREDICTOR}" if predicted else ""
-        raise DataError(path, what, "save it uncompressed or with deflate" + ", without predictor" * predicted)
+        what = Message(
+            "other-compression",
+            "{bits}-bit values in the compression {compression}{predictor}",
+            bits=bits,
+            compression=_name(page.compression),
+            predictor=f" with predictor {FLOAT_PREDICTOR}" if predicted else "",
+        )
+        saved = "save it uncompressed or with deflate"
+        raise DataError(path, what, f"{saved}, without predictor" if predicted else saved)
     return pixels.astype(page.dtype, copy=False) if page.dtype.kind == "i" else pixels  # Pillow widens 16 bits
 
 
