@@ -209,13 +209,7 @@ def quick_check(pairings: Mapping[MethodRun, Pairing], protocol: Protocol, repai
     }
     if refused:
         places = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
-        what = Message(
-            "check-failed",
-            "{refusal}",
-            refusal=refusal(reports),
-            findings=[finding.kind for report in reports for finding in report.errors],
-        )
-        raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), what)
+        raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
     tell(*warnings_of(reports))
 
 

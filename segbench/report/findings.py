@@ -62,11 +62,11 @@ def refusal(reports: Sequence[Report]) -> Message:
     remedies += [Message("fix", "--no-check counts what it can")] if _some_count(reports) else []
     details = Message("fix", " ({remedies})", remedies=remedies) if remedies else NOTHING
     return Message(
-        "nothing-counted",
-        "nothing is counted{details}; {findings:\n}",
+        "check-failed",
+        "nothing is counted{details}; {reasons:\n}",
         details=details,
-        findings=parts,
-        kinds=[part.kind for part in parts],
+        reasons=parts,
+        findings=[kind for kind, *_ in same],
     )
 
 
