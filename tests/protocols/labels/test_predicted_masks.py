@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import refused
 from sklearn.metrics import f1_score
 
 import segbench as package
 from segbench import DataError, Labels
+from segbench.core.messages import Setting
 
 RNG = np.random.default_rng(5)
 TRUTH = (RNG.random((24, 24)) < 0.3).astype(np.uint8)
@@ -86,7 +88,7 @@ LEVELS = np.rint(SOFT * 255).astype(np.uint8)
     ids=["16 bits", "8 bits", "masks of 0 and 1"],
 )
 def test_a_bound_for_integers_of_another_scale_is_refused(predicted, rule, advice):
-    with pytest.raises(DataError, match=f"on another scale.*predicted_positive='{advice}'.*on one scale"):
+    with refused("other-scale", DataError, path="prediction", settings={"predicted_positive": advice}):
         package.count(TRUTH, predicted, package.Labels(predicted_positive=rule))
 
 
@@ -105,7 +107,7 @@ def test_16_bit_files_with_any_level_above_0_can_be_masks():
 
 
 def test_a_bound_of_the_ground_truth_holds_for_soft_maps_only_at_half_of_their_scale():
-    with pytest.raises(DataError, match="predicted_positive='>=128'"):
+    with refused("several-values", DataError, path="prediction", settings={"predicted_positive": ">=128"}):
         package.count(TRUTH, LEVELS, package.Labels(positive=">=1"))
     for mask in (TRUTH, TRUTH * 255):
         assert package.count(TRUTH, mask, package.Labels(positive=">=1")) == package.count(TRUTH, TRUTH, "labels")
@@ -120,8 +122,9 @@ def test_a_rule_that_leaves_one_side_empty_stops(segbench, folders, rule, side):
     assert (answer.code, answer.out) == (1, "")
     assert f"leaves no {side} pixel in the whole set, which holds 0, 1" in answer.err
     assert "--positive 1" in answer.err
-    with pytest.raises(DataError, match=f"no {side} pixel.*positive='1'"):
+    with refused("no-positives", DataError, path="ground truth", lacking=side) as error:
         package.evaluate(*places, Labels(positive=rule))
+    assert Setting("positive", "1") in error.value.settings
 
 
 def test_check_finds_a_rule_that_leaves_one_side_empty(segbench, folders):
@@ -153,7 +156,7 @@ def test_arrays_of_one_value_are_a_part_of_what_is_to_come():
 def test_a_rule_that_leaves_one_side_of_arrays_empty_stops():
     accumulator = package.Accumulator(Labels(positive=">=128"))
     accumulator.update(TRUTH, TRUTH, name="a")
-    with pytest.raises(DataError, match=r"no positive pixel.*positive='1'"):
+    with refused("no-positives", DataError, path="ground truth", lacking="positive", values=(0, 1)):
         accumulator.compute()
 
 
@@ -175,16 +178,15 @@ def test_all_positive_images_stay_as_the_rule_says_when_loaded(tmp_path):
 
 
 def test_suggested_classes_are_whole_numbers():
-    with pytest.raises(DataError) as error:
+    with refused("several-values", DataError, path="ground_truth", settings={"positive": ">=0.5"}):
         package.count([0, 0.25, 0.999], [0, 1, 1], "labels")
-    assert "classes" not in str(error.value)
-    assert "positive='>=0.5'" in str(error.value)
-    with pytest.raises(DataError, match="classes='0-2'"):
+    with refused("several-values", DataError, path="ground_truth") as error:
         package.count([0.0, 1.0, 2.0], [0, 1, 1], "labels")
+    assert Setting("classes", "0-2") in error.value.settings
 
 
 def test_no_number_is_made_up_where_the_scale_is_unclear():
-    with pytest.raises(DataError, match="predicted_positive='>=N' with N half of the scale"):
+    with refused("several-values", DataError, path="prediction", settings={"predicted_positive": ">=N"}):
         package.count(TRUTH, np.rint(SOFT * 100).astype(np.uint8), "labels")
 
 
@@ -216,7 +218,7 @@ def test_logits_that_are_cut_at_half_of_probabilities_are_told():
 
 
 def test_logits_are_cut_at_0():
-    with pytest.raises(DataError, match="predicted_positive='>=0' for logits"):
+    with refused("several-values", DataError, path="prediction", settings={"predicted_positive": ">=0"}):
         package.count(TRUTH, SOFT * 8 - 4, "labels")
 
 
@@ -227,9 +229,15 @@ def test_a_blank_map_is_of_every_scale():
     )
 
 
-@pytest.mark.parametrize("settings", [{"predicted_positive": "most"}, {"predicted_positive": 1, "classes": 2}])
-def test_what_the_rule_cannot_be_is_refused(settings):
-    with pytest.raises(package.ArgumentError, match="predicted_positive="):
+@pytest.mark.parametrize(
+    ("settings", "kind", "given"),
+    [
+        ({"predicted_positive": "most"}, "wrong-rule", "most"),
+        ({"predicted_positive": 1, "classes": 2}, "no-meaning", ...),
+    ],
+)
+def test_what_the_rule_cannot_be_is_refused(settings, kind, given):
+    with refused(kind, package.ArgumentError, given=Setting("predicted_positive", given)):
         Labels(**settings)
 
 
@@ -237,16 +245,18 @@ def test_what_the_rule_cannot_be_is_refused(settings):
     ("predicted", "advice"), [(SOFT, ">=0.5"), (LEVELS, ">=128"), (TRUTH * np.uint8(255), ">=128")]
 )
 def test_a_share_alone_is_no_bound_and_the_error_writes_one(predicted, advice):
-    with pytest.raises(DataError, match=f"predicted_positive='0.5' is a single one; .*predicted_positive='{advice}'"):
+    share = Setting("predicted_positive", "0.5")
+    with refused("several-values", DataError, settings={"predicted_positive": advice}, rule=share):
         package.count(TRUTH, predicted, package.Labels(predicted_positive=0.5))
     mask = TRUTH * 0.5
     assert package.count(TRUTH, mask, package.Labels(predicted_positive=0.5)) == package.count(TRUTH, TRUTH, "labels")
 
 
 def test_a_single_level_in_the_middle_of_soft_maps_is_no_bound():
-    with pytest.raises(DataError, match=r"predicted_positive='128' is a single one; .*predicted_positive='>=128'"):
+    level = Setting("predicted_positive", "128")
+    with refused("several-values", DataError, settings={"predicted_positive": ">=128"}, rule=level):
         package.count(TRUTH, LEVELS, package.Labels(predicted_positive=128))
-    with pytest.raises(DataError, match="predicted_positive='>=32768'"):
+    with refused("several-values", DataError, settings={"predicted_positive": ">=32768"}):
         package.count(TRUTH, LEVELS * np.uint16(257), package.Labels(predicted_positive=32768))
     labels = np.arange(576).reshape(24, 24).astype(np.uint16) % 140  # of a label map, 128 is one of many
     cut = package.count(TRUTH, labels == 128, "labels")
@@ -257,7 +267,7 @@ def test_a_single_level_in_the_middle_of_soft_maps_is_no_bound():
 
 def test_a_rule_has_no_meaning_for_two_maps():
     stack = np.stack([1 - SOFT, SOFT])
-    with pytest.raises(DataError, match=r"stack of two maps.*leave out predicted_positive="):
+    with refused("stack-and-rule", DataError, path="prediction", settings={"predicted_positive": ...}):
         package.count(TRUTH, stack, package.Labels(predicted_positive=">=0.5"))
     assert package.count(TRUTH, stack, "labels") == package.count(TRUTH, SOFT > 0.5, "labels")
 
