@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Message
 from segbench.core.names import PART, latex_name, one_line, shortened
 
 if TYPE_CHECKING:
@@ -59,7 +60,14 @@ def as_axes(ax: Axes | None) -> Axes:
     if ax is None:
         return new_axes()
     if not isinstance(ax, Axes):
-        raise ArgumentError(f"ax is {type(ax).__name__}, expected one Axes of Matplotlib, as in axes[0]")
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{argument} is {value}, expected one Axes of Matplotlib, as in axes[0]",
+                argument="ax",
+                value=type(ax).__name__,
+            )
+        )
     return ax
 
 

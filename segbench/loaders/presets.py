@@ -211,38 +211,51 @@ def _read(text: str, name: str, file: str) -> Preset:
     )
 
 
-def _problems(content: Mapping[str, Any]) -> list[str]:
+def _wrong(entry: str, value: object, expected: str) -> Message:
+    """Say that an entry of a preset has another value than it may have."""
+    return Message(
+        "wrong-value", "{entry} is {value}, expected {expected}", entry=entry, value=repr(value), expected=expected
+    )
+
+
+def _problems(content: Mapping[str, Any]) -> list[Message]:
     """Say all that keeps a TOML file from being a preset."""
     known = {*_TEXTS, "protocols", "categories", "layout", "options"}
-    problems = [f"unknown entry {key!r}" for key in content if key not in known]
+    problems = [Message("unknown-entry", "unknown entry {entry!r}", entry=key) for key in content if key not in known]
     if not isinstance(content.get("categories", False), bool):
-        problems.append(f"categories is {content['categories']!r}, expected true or false")
-    problems += [
-        f"{key} is {content[key]!r}, expected a text" for key in _TEXTS if not isinstance(content.get(key, ""), str)
-    ]
+        problems.append(_wrong("categories", content["categories"], "true or false"))
+    problems += [_wrong(key, content[key], "a text") for key in _TEXTS if not isinstance(content.get(key, ""), str)]
     if content.get("source", "memory") not in get_args(KnownFrom):
-        problems.append(f"source is {content['source']!r}, expected one of {', '.join(get_args(KnownFrom))}")
+        problems.append(_wrong("source", content["source"], f"one of {', '.join(get_args(KnownFrom))}"))
     protocols = _as_tuple(content.get("protocols", "pixels"))
     if not protocols or not all(isinstance(name, str) for name in protocols):
-        problems.append(f'protocols is {content["protocols"]!r}, expected names of protocols: ["boundaries"]')
+        problems.append(_wrong("protocols", content["protocols"], 'names of protocols: ["boundaries"]'))
     layout, options = content.get("layout", {}), content.get("options", {})
     if not isinstance(layout, dict) or not isinstance(options, dict):
-        return [*problems, "layout and options are tables: [layout], [options]"]
+        return [*problems, Message("no-table", "layout and options are tables: [layout], [options]")]
     if "protocol" in options:
-        problems.append(f"[options] holds protocol; write it above [layout]: protocols = [{options['protocol']!r}]")
+        problems.append(
+            Message(
+                "misplaced-entry",
+                "[options] holds protocol; write it above [layout]: protocols = [{value}]",
+                value=repr(options["protocol"]),
+            )
+        )
     if "ground_truth" not in layout:
-        problems.append("[layout] lacks ground_truth, the folder below the root")
+        problems.append(Message("missing-entry", "[layout] lacks ground_truth, the folder below the root"))
     problems += [
-        f"[layout] holds {key!r}, expected some of {', '.join(_PLACES)}" for key in layout if key not in _PLACES
+        Message("unknown-entry", "[layout] holds {entry!r}, expected some of {expected}", entry=key, expected=_PLACES)
+        for key in layout
+        if key not in _PLACES
     ]
     for key, where in layout.items():
         places = _as_tuple(where)
         if not places or not all(
             isinstance(place, str) and not (Path(place).is_absolute() or ".." in Path(place).parts) for place in places
         ):
-            problems.append(f"[layout] {key} is {where!r}, expected folders below the root")
+            problems.append(_wrong(f"[layout] {key}", where, "folders below the root"))
     problems += [
-        f"[options] {key} is {value!r}, expected a text, a number or true"
+        _wrong(f"[options] {key}", value, "a text, a number or true")
         for key, value in options.items()
         if not isinstance(value, (str, int, float))
     ]

@@ -18,6 +18,7 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.core.numbers import many, of_all
 from segbench.loaders.bsds_text import BEST_KEYS, REGION_FILES, REGION_KEYS, read_rows
 from segbench.loaders.decoded import shown
@@ -46,14 +47,15 @@ _PROTOCOLS: Mapping[str, Callable[..., Boundaries | Regions]] = {"boundaries": B
 def bsds500_part(folder: Path) -> Part:
     """Find what lies in a folder."""
     if not folder.is_dir():
-        raise DataError(shown(folder), "is not a folder", "give the folder in which BSDS500 was unpacked")
+        what = Message("not-a-folder", "is not a folder")
+        raise DataError(shown(folder), what, "give the folder in which BSDS500 was unpacked")
     names = [example["name"] for example in expected("bsds500")["example"]]
     examples = _layout(folder, "examples", lambda at: any((at["official"] / name).is_dir() for name in names))
     test_set = _layout(folder, "test_set", lambda at: at["ground_truth"].is_dir() and at["ucm2"].is_dir())
     if examples is None and test_set is None:
         raise DataError(
             shown(folder),
-            "contains no BSDS500 data that can be checked",
+            Message("no-known-values", "contains no BSDS500 data that can be checked"),
             "expected bench/data with test_1 to test_5, or BSDS500/ucm2/test beside BSDS500/data/groundTruth/test, "
             "as in the release, or the folders groundTruth, ucm2, bench_png, bench_segs and official",
         )
@@ -196,7 +198,12 @@ def _images_with_counts(folder: Path, available: Collection[str]) -> list[str]:
         return sorted(available)
     names = [Path(line).stem for line in listed.read_text("utf-8").split()]
     if missing := [name for name in names if name not in available]:
-        what = f"lists {many(len(missing), 'image')} without ground truth or prediction, the first {shown(missing[0])}"
+        what = Message(
+            "unknown-images",
+            "lists {count:many image} without ground truth or prediction, the first {first}",
+            count=len(missing),
+            first=shown(missing[0]),
+        )
         raise DataError(shown(listed), what, "add these images, or leave them out of the list and of all rows")
     return names
 
@@ -210,12 +217,20 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
     read = {path: read_rows(path, (7,))[:, 3:] for path in sorted(folder.glob(f"{_PREFIX}*.txt"))}
     for path, rows in read.items():
         if len(rows) != len(names):
-            hint = f"name the images in the order of rows in {_LIST} beside it, one per line"
-            raise DataError(
-                shown(path), f"has {many(len(rows), 'row')}, expected one for each of {many(len(names), 'image')}", hint
+            what = Message(
+                "other-length",
+                "has {found:many row}, expected one for each of {expected:many image}",
+                found=len(rows),
+                expected=len(names),
             )
+            hint = Message("fix", "name the images in the order of rows in {list} beside it, one per line", list=_LIST)
+            raise DataError(shown(path), what, hint)
         if _threshold_of(path) not in thresholds:
-            what = f"its name has no threshold that is counted here, expected {_PREFIX}0.01.txt to {_PREFIX}0.99.txt"
+            what = Message(
+                "no-threshold",
+                "its name has no threshold that is counted here, expected {prefix}0.01.txt to {prefix}0.99.txt",
+                prefix=_PREFIX,
+            )
             raise DataError(shown(path), what, "rename or remove it")
     official = np.moveaxis(np.array(list(read.values())), 0, 2)  # image, column, threshold
     ours = np.array([one.rows for one in counts])[:, :, [thresholds[_threshold_of(path)] for path in read]]
@@ -223,9 +238,9 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
         BoundaryCounts.arrays, np.moveaxis(ours, 1, 0), np.moveaxis(official, 1, 0), strict=True
     ):
         if key in _WRONG:
-            what, wrong = _WRONG[key]
+            mistake, wrong = _WRONG[key]
             got = float(wrong(found, theirs).sum())
-            yield Check(what=f"{key}: {what}", expected=0, got=got, allowed=0, source=f"{_PREFIX}*.txt")
+            yield Check(what=f"{key}: {mistake}", expected=0, got=got, allowed=0, source=f"{_PREFIX}*.txt")
         if key.startswith("matched"):
             total, got = float(theirs.sum()), float(found.sum())
             yield Check(

@@ -20,7 +20,7 @@ from typing import Any, Literal
 from segbench.aggregator.benchmark import FailedImages, evaluate
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
-from segbench.core.numbers import many
+from segbench.core.messages import Message
 
 State = Literal["as expected", "off", "not checked"]
 Progress = Callable[[int, int], None]
@@ -154,8 +154,13 @@ def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those o
         warnings.simplefilter("ignore", FailedImages)
         result = evaluate(*arguments, **options)
     if result.failed:
-        listed = "".join(f"\n  {failure}" for failure in result.failed.values())
-        raise DataError(result.method, f"{many(len(result.failed), 'image')} could not be counted:{listed}\n")
+        what = Message(
+            "not-counted",
+            "{count:many image} could not be counted:\n  {problems:\n  }\n",
+            count=len(result.failed),
+            problems=[*map(str, result.failed.values())],
+        )
+        raise DataError(result.method, what)
     return result
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from segbench.aggregator.importing import import_bsds
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
 from segbench.verification.checks import Check, Part, compare, small_group
@@ -22,11 +23,8 @@ def published_part(folder: Path) -> Part:
     """Find the methods in a folder, and read them."""
     evaluations = find_evaluations(folder)
     if not any(one.best for one in evaluations):
-        raise DataError(
-            shown(folder),
-            "contains no method with both rows and printed metrics",
-            f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}",
-        )
+        what = Message("no-known-values", "contains no method with both rows and printed metrics")
+        raise DataError(shown(folder), what, f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}")
     methods = zip(evaluations, import_bsds(folder), strict=True)
     groups = [small_group(evaluation.name, partial(_compare, evaluation, result)) for evaluation, result in methods]
     return Part("Published boundary curves", groups)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.core.numbers import of_all
 from segbench.loaders.decoded import shown
 from segbench.protocols.saliency.counts import LEVELS, UNITS
@@ -43,11 +44,9 @@ def saliency_part(folder: Path) -> Part:
     tables = {name: _read_table(folder / name) for name in _TABLES if (folder / name).is_file()}
     methods = sorted({method for table in tables.values() for method in table})
     if not methods or not (folder / "predictions").is_dir():
-        raise DataError(
-            shown(folder),
-            "contains no saliency maps with known values",
-            f"expected ground_truth, predictions/METHOD, and {' or '.join(_TABLES)}",
-        )
+        what = Message("no-known-values", "contains no saliency maps with known values")
+        hint = Message("fix", "expected ground_truth, predictions/METHOD, and {tables: or }", tables=list(_TABLES))
+        raise DataError(shown(folder), what, hint)
     groups = []
     for name in methods:
         known = {file: table[name] for file, table in tables.items() if name in table}
@@ -72,7 +71,12 @@ def _read_table(path: Path) -> dict[str, dict[str, list[float]]]:
             for row in rows:
                 read.setdefault(shown(row["method"]), {})[row["image"]] = [float(row[column]) for column in columns]
         except (KeyError, TypeError, ValueError, csv.Error) as error:
-            what = f"line {rows.line_num} lacks a value for method, image, {', '.join(columns)}"
+            what = Message(
+                "wrong-line",
+                "line {line} lacks a value for method, image, {columns}",
+                line=rows.line_num,
+                columns=columns,
+            )
             raise DataError(shown(path), what, "give every line a value in every column") from error
     return read
 
@@ -88,10 +92,16 @@ def _read_curves(path: Path, method: str) -> dict[str, NDArray[np.float64]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        what = f"is not an archive of curves ({error})"
+        what = Message("no-curves", "is not an archive of curves ({reason})", reason=str(error))
         raise DataError(shown(path), what, "save images, METHOD_precision and METHOD_recall by numpy.savez") from error
     if curves.shape != (expected := (len(names), 2, LEVELS)):
-        what = f"precision and recall of {method} are of shape {curves.shape[::2]}, expected {expected[::2]}"
+        what = Message(
+            "wrong-shape",
+            "precision and recall of {method} are of shape ({shape}), expected ({expected})",
+            method=method,
+            shape=curves.shape[::2],
+            expected=expected[::2],
+        )
         raise DataError(shown(path), what, "give one row of 256 thresholds per image")
     return dict(zip(names, curves, strict=True))
 

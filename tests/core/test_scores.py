@@ -2,6 +2,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from refusing import refused
 
 from segbench import ArgumentError, ScoreCounts, count
 
@@ -82,22 +83,22 @@ class TestFromPoints:
         assert counts.scores.tolist() == [0.8, 0.4, -np.inf]
 
     @pytest.mark.parametrize(
-        ("tp", "fp", "message"),
+        ("tp", "fp", "kind", "values"),
         [
-            ([2, 1], [0, 1], "must not decrease"),
-            ([21], [0], "21 true"),
-            ([1], [1, 2], "1 point, fp has 2"),
-            ([0.5], [1], "whole numbers"),
-            ([-1], [1], "not negative"),
+            ([2, 1], [0, 1], "falling-counts", {}),
+            ([21], [0], "beyond-totals", {"tp": 21, "fp": 0, "positives": 20, "negatives": 2000}),
+            ([1], [1, 2], "other-length", {"tp": 1, "fp": 2}),
+            ([0.5], [1], "no-counts", {"argument": "tp"}),
+            ([-1], [1], "no-counts", {"argument": "tp", "value": -1}),
         ],
     )
-    def test_points_no_ranking_has_are_refused(self, tp, fp, message):
-        with pytest.raises(ArgumentError, match=message):
+    def test_points_no_ranking_has_are_refused(self, tp, fp, kind, values):
+        with refused(kind, ArgumentError, **values):
             ScoreCounts.from_points(tp, fp, 20, 2000)
 
     def test_without_thresholds_they_do_not_add(self):
         points = ScoreCounts.from_points([1], [1], 2, 2)
-        with pytest.raises(ArgumentError, match="given by points"):
+        with refused("thresholds-unknown", ArgumentError):
             points + points
 
 
@@ -111,18 +112,18 @@ class TestAt:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "kind", "values"),
     [
-        (([0.1, 0.9], [1, 1], [1, 1]), "must be strictly decreasing"),
-        (([0.9, 0.9], [1, 1], [1, 1]), "must be strictly decreasing"),
-        (([0.9], [1, 1], [1]), "2 entries for 1"),
-        (([0.9], [-1], [1]), "not negative"),
-        (([[0.9]], [1], [1]), "one dimension"),
-        (([0.9], [1], [1], -1), "ignored is -1"),
+        (([0.1, 0.9], [1, 1], [1, 1]), "not-falling", {}),
+        (([0.9, 0.9], [1, 1], [1, 1]), "not-falling", {}),
+        (([0.9], [1, 1], [1]), "other-length", {"argument": "positives", "found": 2, "expected": 1}),
+        (([0.9], [-1], [1]), "no-counts", {"argument": "positives", "value": -1}),
+        (([[0.9]], [1], [1]), "wrong-shape", {"argument": "scores", "shape": (1, 1)}),
+        (([0.9], [1], [1], -1), "wrong-value", {"argument": "ignored", "value": "-1"}),
     ],
 )
-def test_counts_that_cannot_be_are_refused(arguments, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_counts_that_cannot_be_are_refused(arguments, kind, values):
+    with refused(kind, ArgumentError, **values):
         ScoreCounts(*arguments)
 
 
