@@ -30,6 +30,7 @@ from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.interface import setting
+from segbench.core.notes import Note
 from segbench.core.numbers import many
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES
@@ -50,7 +51,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     packed = PackedCounts(digests, {}, file, run)
     failed: dict[str, str] = {}
     facts: dict[str, Facts] = {}
-    image_notes: dict[str, tuple[str, ...]] = {}
+    image_notes: dict[str, tuple[Note, ...]] = {}
     palettes = Palettes.of(protocol, settings)
     for one in outcomes:
         if one.counts is None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from segbench.core.errors import DataError, few
 from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
+from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all, verb
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -92,7 +93,7 @@ class Report:
         Whether a run counts nothing: names do not pair, or not one of the images inspected can be counted.
     findings : tuple of Finding
         Errors first.
-    notes : tuple of str
+    notes : tuple of Note
         Files that were left out.
 
     Examples
@@ -114,7 +115,7 @@ class Report:
     inspected: int
     refused: bool = False
     findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def label(self) -> str:
@@ -134,7 +135,7 @@ class Report:
 
     def __str__(self) -> str:
         """Print the report as ``segbench check`` does."""
-        return "\n".join([*self.notes, self.heading, *map(str, self.findings or [self.nothing])])
+        return "\n".join([*map(str, self.notes), self.heading, *map(str, self.findings or [self.nothing])])
 
     __repr__ = __str__
 

@@ -12,6 +12,7 @@ from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import argument
 from segbench.cli.printing import Shown, print_results, print_saved, progress_of
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.notes import Note
 from segbench.core.numbers import many
 from segbench.core.options import option
 
@@ -62,13 +63,13 @@ class Nms(Shown):
                     notes |= dict.fromkeys(said)
                 tally(done, len(targets))
         for note in notes:
-            click.echo(note, err=True)
+            click.echo(note.written(), err=True)
         click.echo(f"written: {many(len(targets) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
             listed = "\n  ".join([f"{many(len(failures), 'map')} could not be used:", *map(str, failures.values())])
             raise DataError(self.in_dir, listed)
 
-    def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
+    def _suppressed(self, source: Source) -> tuple[bytes, tuple[Note, ...]]:
         """Give one map as a PNG, and notes on how it was read."""
         import numpy as np
         from PIL import Image

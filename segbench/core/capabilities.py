@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected
+from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
@@ -303,7 +304,7 @@ class Division:
     """Adds up all parts when it is called; or the reason why they do not add up."""
     averaged: bool = False
     """Whether the metrics of the whole are means over its parts already."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What does not fit."""
     no_mean: str = ""
     """Why there is no result of means over the parts, beside that none has images; empty where there is one."""

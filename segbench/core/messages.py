@@ -7,20 +7,23 @@ findings, failures and errors hold messages; files keep them as JSON. No code re
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from numbers import Integral, Real
 from shlex import quote
 from string import Formatter
 from typing import Any, Literal, TypeAlias
 
 from segbench.core.interface import setting
+from segbench.core.numbers import many, number, verb
 
 Style: TypeAlias = Literal["python", "options"]
 """Whether text names settings as arguments of Python, or as options of the command line."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """A setting with a value, as advice gives it: ``positive=128``, or ``--positive 128``.
 
@@ -58,7 +61,7 @@ class Setting:
         return self.written()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Either:
     """Words that differ, for Python and for the command line: ``result.failed``, or ``--format json``."""
 
@@ -74,7 +77,7 @@ class Either:
         return self.python
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, slots=True)
 class Message:
     """What is said: a kind, and a template with the values that stand in it.
 
@@ -85,7 +88,10 @@ class Message:
     template : str
         The text, with names of values in braces as `str.format` has them.
     **values : str, int, float, bool, None, Setting, Either, Message, or a tuple or list of these
-        What stands there. Lists are written with commas.
+        What stands there. Lists are written with commas, or with what follows a colon, as in ``{shape: x }``; so are
+        numbers with a noun, ``{files:many file}``, or the verb of so many, ``{files:verb have}``,
+        and in the digits of papers, ``{score:number}``. A setting called
+        ``given`` is one that the reader gave, not advice.
 
     Examples
     --------
@@ -117,7 +123,7 @@ class Message:
     @property
     def settings(self) -> tuple[Setting, ...]:
         """All settings with values that it speaks of, in the order of the text, also of messages within it."""
-        return tuple(dict.fromkeys(_settings_in(value for _, value in self.named)))
+        return tuple(dict.fromkeys(_settings_in(value for name, value in self.named if name != "given")))
 
     def written(self, style: Style | None = None) -> str:
         """Write the text for a reader."""
@@ -127,6 +133,23 @@ class Message:
     def __str__(self) -> str:
         """Write the text, which names arguments of Python."""
         return self.written()
+
+    def extended(self, template: str, **values: Any) -> Message:  # noqa: ANN401  the types above
+        """Put more text behind it, with values of its own; the kind stays."""
+        return Message(self.kind, self.template + template, **self.values, **values)
+
+    def has(self, name: str) -> bool:
+        """Return whether a value of some name stands in its text."""
+        return any(used == name for _, used, _, _ in _FORMATTER.parse(self.template))
+
+    def described(self, style: Style | None = None) -> dict[str, Any]:
+        """Return what JSON for scripts says of it: kind, text, values, and the settings that would help."""
+        return {
+            "kind": self.kind,
+            "text": self.written(style),
+            "values": {name: _described(value, style) for name, value in self.named},
+            "settings": [_described(advised, style) for advised in self.settings],
+        }
 
     def __add__(self, other: Message | str) -> Message:
         """Put text behind it; the kind stays."""
@@ -191,14 +214,37 @@ def write(said: Message | Setting | Either | str, style: Style | None = None) ->
     return said if isinstance(said, str) else said.written(style)
 
 
+class _Parts(tuple[str, ...]):
+    """A list as text, whose format is what stands between its parts."""
+
+    __slots__ = ()
+
+    def __format__(self, between: str) -> str:
+        return (between or ", ").join(self)
+
+    __str__ = __repr__ = lambda self: format(self, "")
+
+
 class _Formatter(Formatter):
     """Writes values by `str.format`'s rules; a value that is lacking is a fault of the code."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401  as Formatter has it
+        """Write a value: of numbers, the formats ``many NOUN`` and ``verb PLURAL`` are ours, and ``number``."""
+        if _WIDE.search(format_spec):  # templates may come from files
+            raise ValueError("a format that would fill the memory")
+        if format_spec == "number":
+            return number(value)
+        form, _, word = format_spec.partition(" ")
+        if word and form in ("many", "verb") and isinstance(value, int):
+            return many(value, word) if form == "many" else verb(value, word)
+        return format(value, format_spec)
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401, ARG002  as Formatter has it
         return kwargs[field_name], field_name  # no attributes or items: values may come from files
 
 
 _FORMATTER = _Formatter()
+_WIDE = re.compile("[0-9]{3}")
 
 
 def _written(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a message
@@ -206,7 +252,7 @@ def _written(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a m
     if isinstance(value, (Message, Setting, Either)):
         return value.written(style)
     if isinstance(value, tuple):
-        return ", ".join(str(_written(part, style)) for part in value)
+        return _Parts(str(_written(part, style)) for part in value)
     return value
 
 
@@ -239,6 +285,19 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
         return [_as_json(part) for part in value]
     json.dumps(value)  # a TypeError here is a fault of the code
     return value
+
+
+def _described(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
+    """Return a value as scripts are given it."""
+    if isinstance(value, Message):
+        return value.described(style)
+    if isinstance(value, Setting):
+        return {"name": value.name, "value": None if value.value is ... else _described(_frozen(value.value), style)}
+    if isinstance(value, Either):
+        return value.written(style)
+    if isinstance(value, tuple):
+        return [_described(part, style) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message

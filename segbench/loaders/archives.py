@@ -29,6 +29,7 @@ from threading import Lock
 from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
+from segbench.core.notes import Note
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS, listed, refuse_pointer, shown
 from segbench.loaders.source import (
@@ -148,7 +149,7 @@ def list_archive(path: str) -> Listing:
 def list_shards(place: str, paths: Sequence[str]) -> Listing:
     """List several archives as one folder; what is wrong with any of them is said at once."""
     found: list[Entries] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     wrong: list[str] = []
     for path in paths:
         try:

@@ -21,7 +21,8 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
-from segbench.core.numbers import many
+from segbench.core.messages import Message
+from segbench.core.notes import Note
 from segbench.loaders.decoded import Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format
@@ -193,7 +194,7 @@ class Listing(NamedTuple):
     """The files of a folder and its sub-folders with a known extension, by stem; notes say what else was left out."""
 
     entries: Entries
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
@@ -211,8 +212,14 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
         what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
         format_of_others = other_format(f"{place}/{name}" for name in names)
         raise DataError(place, what, str(format_of_others or f"files may end in {' '.join(EXTENSIONS)}"))
-    notes = (f"{place}: {many(others.total(), 'other file')} left out: {left_out}",) if others else ()
-    return Listing(entries, notes)
+    message = Message(
+        "other-files",
+        "{place}: {files:many other file} left out: {endings}",
+        place=place,
+        files=others.total(),
+        endings=left_out,
+    )
+    return Listing(entries, (Note(message),) if others else ())
 
 
 def split_suffix(name: str) -> tuple[str, str]:

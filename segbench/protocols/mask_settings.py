@@ -12,6 +12,7 @@ from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.interface import format_setting, named
+from segbench.core.messages import Setting
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void, read_whole
 from segbench.core.protocol import Facts
@@ -117,10 +118,10 @@ def cuts_of(settings: Any) -> tuple[float, ...]:
     return given if isinstance(given, tuple) and "best" not in given else ()
 
 
-def format_cuts(settings: Any) -> str:
-    """Write these thresholds as they are given."""
+def format_cuts(settings: Any) -> Setting:
+    """Return these thresholds as they are given."""
     name = _name_of_cuts(settings)
-    return format_setting(name, getattr(settings, name))
+    return Setting(name, getattr(settings, name))
 
 
 def _name_of_cuts(settings: Any) -> str:

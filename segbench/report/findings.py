@@ -22,7 +22,7 @@ _STYLES = {"error": "red", "warning": "yellow"}
 def show_reports(reports: Sequence[Report], console: Console) -> None:
     """Print what was found, method by method, what several methods share but once."""
     for note in dict.fromkeys(note for report in reports for note in report.notes):
-        say(console, note, "dim")
+        say(console, note.written(), "dim")
     shared = _shared(reports)
     if shared:
         say(console, "all methods", "bold")
@@ -129,5 +129,5 @@ def _document(report: Report) -> dict[str, Any]:
             }
             for finding in report.findings
         ],
-        "notes": list(report.notes),
+        "notes": [note.described() for note in report.notes],
     }
