@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
@@ -103,6 +103,7 @@ def _written(parts: Mapping[str, str]) -> str:
 
 
 Record = TypeVar("Record")
+Beside = ParamSpec("Beside")
 _DIGEST = 32  # bytes
 _DIGITS = 16  # of the digest of a note
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
@@ -330,12 +331,14 @@ def as_run(name: object) -> str:
     return shown(str(name))
 
 
-def _checked(read: Callable[..., Record]) -> Callable[..., Record]:
+def _checked(
+    read: Callable[Concatenate[Sequence[Any], Beside], Record],
+) -> Callable[Concatenate[Sequence[Any], str, Beside], Record]:
     """Let what a function makes of a row be an error that names the results file."""
 
-    def read_row(row: Sequence[Any], path: str, *beside: Any) -> Record:  # noqa: ANN401  what `read` takes
+    def read_row(row: Sequence[Any], path: str, /, *args: Beside.args, **kwargs: Beside.kwargs) -> Record:
         try:
-            return read(row, *beside)
+            return read(row, *args, **kwargs)
         except Exception as error:
             reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
             what = f"holds a row that segbench did not write ({reason})"

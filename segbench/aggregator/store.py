@@ -16,7 +16,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from heapq import merge
 from itertools import chain, count, groupby
 from operator import attrgetter
@@ -667,8 +666,9 @@ class ResultsFile:
         )
         path, held = str(self.path), 0
         with self._readable():
-            read = partial(read_outcome, path=path, stored_notes=self._notes)
-            rows = [map(read, self._database.execute(query, (key,))) for key in keys]
+            rows = [
+                (read_outcome(row, path, self._notes) for row in self._database.execute(query, (key,))) for key in keys
+            ]
             for name, (one, *_) in groupby(merge(*rows, key=attrgetter("name")), attrgetter("name")):
                 place = bisect_left(names, name) if names else 0
                 if names and names[place : place + 1] != [name]:

@@ -15,7 +15,7 @@ from segbench.core.numbers import of_all
 Side: TypeAlias = Literal["ground truth", "prediction", "field", ""]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Note:
     """A message about data or numbers that stand beside it.
 
@@ -91,6 +91,10 @@ class Note:
     def __str__(self) -> str:
         """Write it, with settings as arguments of Python."""
         return self.written()
+
+    def __repr__(self) -> str:
+        """Write it with its kind."""
+        return f"<note {self.kind}: {self}>"
 
     def said_of(self, what: str) -> Note:
         """Return the note with what it is said of before it: methods, runs or classes."""
