@@ -207,9 +207,9 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
         names = [f"{stem}{suffix}" for stem, suffix in files if suffix not in known]
     others.update(shown(ending_of(name)) or "no extension" for name in names)
     entries.keep(k for k, suffix in enumerate(entries.suffixes) if suffix in known)
-    left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
+    left_out = [f"{kind} ({count})" for kind, count in sorted(others.items())]
     if not entries:
-        what = f"contains no image or array, only {left_out}" if left_out else "is an empty folder"
+        what = f"contains no image or array, only {', '.join(left_out)}" if left_out else "is an empty folder"
         format_of_others = other_format(f"{place}/{name}" for name in names)
         raise DataError(place, what, str(format_of_others or f"files may end in {' '.join(EXTENSIONS)}"))
     message = Message(
