@@ -29,10 +29,9 @@ from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, se
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
-from segbench.core.notes import warn_of
+from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import many
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import without_detail
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.decoded import shown
@@ -179,7 +178,7 @@ class Accumulator:
         self._digests: dict[str, str] = {}  # of images in the results file
         self._known: dict[str, Facts] = {}  # of images that have any, so that each update does not read all images
         self._unnamed: dict[Facts, Pool] = {}
-        self._notes: set[str] = set()
+        self._notes: set[Note] = set()
 
     def __repr__(self) -> str:
         """Say what is in it."""
@@ -261,10 +260,11 @@ class Accumulator:
                 )
             images = iter(())
             unnamed = [self._count(batch)]
-            notes |= dict.fromkeys(map(without_detail, unnamed[0].notes))
+            notes |= dict.fromkeys(note.of_set for note in unnamed[0].notes)
         for image, part in images:
             counted = self._count(part, f" of {image!r}")
-            notes |= dict.fromkeys(map(without_detail, (*counted.notes, *part.note_on_axes * reads.pixelwise)))
+            on_axes = part.note_on_axes if reads.pixelwise else ()
+            notes |= dict.fromkeys(note.of_set for note in (*counted.notes, *on_axes))
             named.append((image, _Image(content_of(part), {counted.facts: encode(counted.counts)})))
         self._add(named, unnamed, notes)
 
@@ -355,7 +355,7 @@ class Accumulator:
         """Compute the result, and save it where a file is named; warnings are those of the caller so many calls up."""
         with self._lock:
             packed, unnamed = self._settled()
-            notes = tuple(sorted(self._notes))
+            notes = tuple(sorted(self._notes, key=str))
             truths = {name: _digest(held.content) for name, held in self._images.items()}
         if not packed and unnamed is None:
             what = Message("nothing-added", "nothing was added, so there is nothing to compute")
@@ -408,7 +408,7 @@ class Accumulator:
         """Give what a pickle holds: settings, and packed counts."""
         images, unnamed, notes = self._packed()
         settings = (self.protocol, self.method, self.run, self.repeated, self.count_on, self.results)
-        return {"settings": settings, "counts": (images, unnamed, self._digests), "notes": sorted(notes)}
+        return {"settings": settings, "counts": (images, unnamed, self._digests), "notes": sorted(notes, key=str)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         """Restore what `__getstate__` gave."""
@@ -451,7 +451,7 @@ class Accumulator:
     def _count(self, batch: Batch, of: str = "") -> Counted:
         return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"))
 
-    def _add(self, images: Iterable[tuple[str, _Image]], unnamed: Sequence[Counted], notes: Iterable[str]) -> None:
+    def _add(self, images: Iterable[tuple[str, _Image]], unnamed: Sequence[Counted], notes: Iterable[Note]) -> None:
         """Add all of it, or nothing where something is refused."""
         with self._lock:
             fresh: dict[str, _Image] = {}
@@ -485,7 +485,7 @@ class Accumulator:
         """Give the counts in the results file, beside others."""
         return PackedCounts(Digests(sorted(self._digests.items())), held, self.results, self._run())
 
-    def _run(self, notes: tuple[str, ...] = ()) -> Run:
+    def _run(self, notes: tuple[Note, ...] = ()) -> Run:
         return Run.of(
             self.protocol, method=shown(self.method), run=self.run, settings={"source": "arrays"}, notes=notes
         )
@@ -527,7 +527,7 @@ class Accumulator:
         for part in unnamed:
             self._unnamed.setdefault(part.facts, Pool()).add(part.counts)
 
-    def _packed(self) -> tuple[dict[str, _Image], Packed, set[str]]:
+    def _packed(self) -> tuple[dict[str, _Image], Packed, set[Note]]:
         """Give all counts packed, and notes."""
         with self._lock:
             unnamed = {facts: encode(pool.total()) for facts, pool in self._unnamed.items()}

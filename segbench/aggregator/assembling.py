@@ -30,6 +30,7 @@ from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.messages import Either, Message
+from segbench.core.notes import Note
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES
 from segbench.loaders.palettes import Palettes
@@ -50,7 +51,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     failed: dict[str, Failure] = {}
     shared: dict[Message, Message] = {}  # messages of many images are held once
     facts: dict[str, Facts] = {}
-    image_notes: dict[str, tuple[str, ...]] = {}
+    image_notes: dict[str, tuple[Note, ...]] = {}
     palettes = Palettes.of(protocol, settings)
     for one in outcomes:
         if one.failure is not None:

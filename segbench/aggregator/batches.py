@@ -16,6 +16,7 @@ from segbench.core.arrays import as_array, split_mask, without_hidden
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.messages import Message
+from segbench.core.notes import Note
 from segbench.core.numbers import verb
 from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed
@@ -53,16 +54,22 @@ class Batch:
     tensors: bool
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """The note on soft maps of this type: wide integers, perhaps class numbers, are read as levels."""
         name = str(self.scores.dtype).removeprefix("torch.")
         return note_on_levels(np.dtype(name), scalable=False) if "int" in name else ()
 
     @property
-    def note_on_axes(self) -> tuple[str, ...]:
+    def note_on_axes(self) -> tuple[Note, ...]:
         """The note on an image that may be a batch."""
         axes = len(squeezed(tuple(self.scores.shape)))
-        return (f"arrays of {axes} axes: each counts as one image, a volume; {BATCH_HINT}",) if axes > 2 else ()
+        message = Message(
+            "counted-as-volume",
+            "arrays of {axes} axes: each counts as one image, a volume; {hint}",
+            axes=axes,
+            hint=BATCH_HINT,
+        )
+        return (Note(message),) if axes > 2 else ()
 
     def images(self, names: Sequence[Name]) -> Iterator[tuple[str, Batch]]:
         """Go through the images along the first axis."""

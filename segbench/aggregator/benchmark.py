@@ -28,10 +28,9 @@ from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message
 from segbench.core.names import MethodRun
-from segbench.core.notes import Doubt, warn_of
+from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import verb
 from segbench.core.protocol import Protocol
-from segbench.core.sample import without_detail
 from segbench.core.thresholds import Thresholds
 from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
 from segbench.loaders.decoded import shown
@@ -329,9 +328,9 @@ def _refuse_beside_several(
 
 def _assigned(
     belonging: Mapping[str, By], protocol: Protocol, names: Collection[str]
-) -> tuple[dict[str, Assignment], tuple[str, ...]]:
+) -> tuple[dict[str, Assignment], tuple[Note, ...]]:
     """Return what images belong to, by default the units that a benchmark is known for; and notes on these."""
-    usual, notes = dict[str, Assignment](), tuple[str, ...]()
+    usual, notes = dict[str, Assignment](), tuple[Note, ...]()
     if protocol.usual_unit and not belonging.get(UNIT):
         usual, notes = usual_units(protocol.usual_unit, names)
     return usual | assignments(belonging, names), notes
@@ -389,7 +388,7 @@ def evaluate_pairing(
     )
     outcomes: list[Outcome] = []
     done = reused = 0
-    doubts: set[str] = set()
+    doubts: set[Note] = set()
     with ExitStack() as stack:
         path = begun = None
         if results is not None:
@@ -404,7 +403,7 @@ def evaluate_pairing(
                 outcomes += batch
             done += len(batch)
             reused += sum(one.unchanged for one in batch)
-            doubts.update(without_detail(note) for one in batch for note in one.notes if isinstance(note, Doubt))
+            doubts.update(note.of_set for one in batch for note in one.notes if note.doubt)
             if progress:
                 progress(done, len(pairing.files))
         found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))

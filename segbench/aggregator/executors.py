@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -203,8 +203,11 @@ def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) ->
     keep_freed_memory()
     with np.errstate(invalid="ignore"):  # a signalling NaN would warn wherever it is read, and is found like any other
         outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
-    same: dict[tuple[float, ...], tuple[float, ...]] = {}  # once in the answer, and in the memory of the parent
-    return [one._replace(facts=same.setdefault(one.facts, one.facts)) for one in outcomes]
+    same: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # once in the answer, and in the memory of the parent
+    return [
+        one._replace(facts=same.setdefault(one.facts, one.facts), notes=same.setdefault(one.notes, one.notes))
+        for one in outcomes
+    ]
 
 
 def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known: str | None) -> Outcome:

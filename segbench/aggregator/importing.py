@@ -26,6 +26,7 @@ from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import LISTED, ArgumentError, DataError, Failure
 from segbench.core.messages import Message, joined
 from segbench.core.names import first_names
+from segbench.core.notes import Note
 from segbench.core.summary import Summary
 from segbench.loaders.bsds_text import BEST_KEYS, Evaluation, find_evaluations, read_rows
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -224,11 +225,20 @@ def _best(path: Path | None) -> dict[str, float]:
     return dict(zip(BEST_KEYS, row, strict=True))
 
 
-def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -> tuple[str, ...]:
+def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -> tuple[Note, ...]:
     """Say where a printed metric does not follow from the rows or counts beside it."""
     printed = _best(path)
     return tuple(
-        f"{path.name if path else ''} prints {key} {printed[key]:g}, its rows give {summary[key]:g}"
+        Note(
+            Message(
+                "printed-otherwise",
+                "{file} prints {metric} {printed:g}, its rows give {value:g}",
+                file=path.name if path else "",
+                metric=key,
+                printed=printed[key],
+                value=summary[key],
+            )
+        )
         for key in keys
         if key in printed and abs(printed[key] - summary[key]) > _PRINT_ROUNDING
     )
@@ -236,14 +246,18 @@ def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -
 
 def _settings(
     thresholds: NDArray[np.float64], method: str
-) -> tuple[dict[str, str], Boundaries | Annotators, tuple[str, ...]]:
+) -> tuple[dict[str, str], Boundaries | Annotators, tuple[Note, ...]]:
     """Return the settings that follow from the files, the protocol, and notes.
 
     Files do not say whether annotators are compared.
     """
     if _HUMAN.fullmatch(method) and np.array_equal(thresholds, [1.0]):
-        note = (
-            "called human with the single threshold 1, so read as annotators compared with each other, not as a method"
+        note = Note(
+            Message(
+                "read-as-annotators",
+                "called human with the single threshold 1, so read as annotators compared with each other, not as a "
+                "method",
+            )
         )
         return {"source": "imported", "thresholds": "annotators"}, Annotators(settings=Boundaries()), (note,)
     listed = ",".join(f"{value:g}" for value in thresholds)

@@ -20,6 +20,7 @@ from segbench.aggregator.saving import keep_pooled
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting, option_of
+from segbench.core.notes import Note
 from segbench.core.numbers import of_all
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together
@@ -37,7 +38,7 @@ class _Merged:
     first: Run
     begun: Begun
     sources: list[str] = field(default_factory=list)  # files that it was put together from
-    notes: dict[str, None] = field(default_factory=dict)
+    notes: dict[Note, None] = field(default_factory=dict)
     places: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
     parts: list[Run] = field(default_factory=list)  # which may be measured by different settings

@@ -13,7 +13,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.notes import warn_of
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Sample, without_detail
+from segbench.core.sample import Sample
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.guesses import answering
 from segbench.protocols.registry import as_protocol
@@ -137,7 +137,7 @@ def count(
     counted = count_batch(protocol, batch, _CALLED)
     by_set = protocol.capability(SettledBySet)
     positives = by_set.settle_alone(counted.facts, _CALLED.labels) if by_set else ()
-    warn_of(map(without_detail, counted.notes), stacklevel=3)
+    warn_of(counted.notes, stacklevel=3)
     counts: Counts = counted.counts
     return counts.of_origin(Origin(1, (protocol,), positives))
 

@@ -16,19 +16,19 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.messages import Message
+from segbench.core.messages import Message, write
 from segbench.core.names import MethodRun
-from segbench.core.numbers import of_all
+from segbench.core.notes import Note, part_of_json, part_to_json
 from segbench.core.protocol import Protocol
-from segbench.core.sample import number_in_detail, without_detail
+from segbench.core.sample import SIDES
 from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
@@ -103,7 +103,9 @@ def _written(parts: Mapping[str, str]) -> str:
 
 
 Record = TypeVar("Record")
+Beside = ParamSpec("Beside")
 _DIGEST = 32  # bytes
+_DIGITS = 16  # of the digest of a note
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
 
 
@@ -116,7 +118,7 @@ class Outcome(NamedTuple):
     counts: bytes | None = None  # packed; None where the image failed or is unchanged, empty if they stay in the file
     facts: tuple[float, ...] = ()  # what the whole set needs to know of it, see `segbench.core.protocol.Counted`
     failure: Failure | None = None  # why there are no counts
-    notes: tuple[str, ...] = ()  # what was done to the data while reading and counting
+    notes: tuple[Note, ...] = ()  # what was done to the data while reading and counting
     seconds: float = 0.0
 
     @property
@@ -126,7 +128,7 @@ class Outcome(NamedTuple):
 
     def row(self) -> tuple[Any, ...]:
         """Give the columns of the image, without its run."""
-        columns = {"facts": json.dumps(self.facts), "failure": _stored(self.failure), "notes": json.dumps(self.notes)}
+        columns = {"facts": json.dumps(self.facts), "failure": _stored(self.failure), "notes": references(self.notes)}
         return tuple(self._replace(**columns))  # type: ignore[arg-type]
 
 
@@ -177,7 +179,7 @@ class Run:
     protocol: str
     stored: StoredProtocol  # the protocol with all its settings
     settings: Mapping[str, str] = field(default_factory=dict)  # further fields of the signature: repairs, which images
-    notes: tuple[str, ...] = ()  # on the whole set
+    notes: tuple[Note, ...] = ()  # on the whole set
     inputs: Inputs | None = None  # None for results that others counted
     assigned: Mapping[str, Assignment] = field(default_factory=dict)  # what images belong to, such as their groups
     published: str = ""  # JSON of a curve published without images
@@ -234,15 +236,93 @@ class Run:
         return _written({"protocol": self.protocol, **self.fields})
 
 
-def notes_on_images(image_notes: Mapping[str, Sequence[str]], settings: Mapping[str, str], total: int) -> list[str]:
+def notes_on_images(image_notes: Mapping[str, Sequence[Note]], settings: Mapping[str, str], total: int) -> list[Note]:
     """Say of each note on single images how many have it, and what its numbers add up to; then which repairs idled."""
-    images, added_up = Counter[str](), Counter[str]()
+    images, added_up = Counter[Note](), Counter[Note]()
     for notes in image_notes.values():
-        images.update({without_detail(note): 1 for note in notes})
-        added_up.update({without_detail(note): number_in_detail(note) or 0 for note in notes})
-    numbers = {note: f": {added_up[note]}" if added_up[note] else "" for note in images}
-    on_images = [f"{note}{numbers[note]} ({of_all(count, total, 'image')})" for note, count in images.items()]
-    return [*on_images, *(idle(settings, tuple(images)) if total else ())]
+        amounts = {note.of_set: note.amount for note in notes}
+        images.update(amounts.keys())
+        added_up.update(amounts)
+    on_images = [replace(note, amount=added_up[note], images=images[note], total=total) for note in images]
+    return [*on_images, *(idle(settings, images) if total else ())]
+
+
+def reference(note: Note) -> tuple[str, str, str]:
+    """Return the row of the table of notes that holds a note as on a set: its digest, JSON, and text."""
+    return _reference(note.of_set)
+
+
+@functools.lru_cache(maxsize=4096)  # the same few notes belong to every image
+def _reference(note: Note) -> tuple[str, str, str]:
+    stored = json.dumps(note.to_json())
+    return _digest_of(stored), stored, note.written("python")
+
+
+def _digest_of(note: str) -> str:
+    return hashlib.sha256(note.encode()).hexdigest()[:_DIGITS]
+
+
+def references(notes: Iterable[Note]) -> str:
+    """Return what rows hold of notes: the digest of each, and with it what it says of one image alone."""
+    digests = [(reference(note)[0], note.amount or part_to_json(note.detail)) for note in notes]
+    return json.dumps([[digest, detail] if detail else digest for digest, detail in digests])
+
+
+class StoredNotes:
+    """The notes of a results file, each of which is held once, however many rows refer to it.
+
+    `find` gives the JSON of a note by its digest; None where there is no such note.
+    """
+
+    def __init__(self, find: Callable[[str], Any]) -> None:
+        self._find = find
+        self._notes: dict[str, Note] = {}
+        self._lists: dict[str, tuple[Note, ...]] = {}
+
+    def of_row(self, text: str) -> tuple[Note, ...]:
+        """Return the notes that a row refers to."""
+        if text in self._lists:
+            return self._lists[text]
+        listed = json.loads(text)
+        _require(isinstance(listed, list), "notes that are no list")
+        notes = tuple(map(self._noted, listed))
+        if _are(listed, str):
+            self._lists[text] = notes
+        return notes
+
+    def _noted(self, stored: Any) -> Note:  # noqa: ANN401  a digest, or a digest and a detail
+        digest, detail = (stored, "") if isinstance(stored, str) else stored
+        note = self._note(digest)
+        if not detail:
+            return note
+        if isinstance(detail, int) and not isinstance(detail, bool):
+            return replace(note, amount=detail)
+        _require(part_to_json(part_of_json(detail)) == detail, "a detail of another form")
+        noted = replace(note, detail=part_of_json(_with_printable(detail)))
+        _ = write(noted.detail)  # as below
+        return noted
+
+    def _note(self, digest: str) -> Note:
+        if digest not in self._notes:
+            text = self._find(digest)
+            _require(isinstance(text, str) and _digest_of(text) == digest, "a note that is not what it was")
+            note = Note.of_json(json.loads(text))
+            _require(
+                json.dumps(note.to_json()) == text and note.side in ("", "field", *SIDES), "a note of another form"
+            )
+            note = Note.of_json(_with_printable(note.to_json()))
+            _ = note.written()  # which refuses templates that do not fit their values
+            self._notes[digest] = note
+        return self._notes[digest]
+
+
+def _with_printable(stored: Any) -> Any:  # noqa: ANN401  JSON
+    """Return JSON with texts that a terminal does not obey."""
+    if isinstance(stored, dict):
+        return {_printable(name): _with_printable(value) for name, value in stored.items()}
+    if isinstance(stored, list):
+        return [_with_printable(value) for value in stored]
+    return _printable(stored) if isinstance(stored, str) else stored
 
 
 def as_run(name: object) -> str:
@@ -258,12 +338,14 @@ def as_run(name: object) -> str:
     return shown(str(name))
 
 
-def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any], str], Record]:
+def _checked(
+    read: Callable[Concatenate[Sequence[Any], Beside], Record],
+) -> Callable[Concatenate[Sequence[Any], str, Beside], Record]:
     """Let what a function makes of a row be an error that names the results file."""
 
-    def read_row(row: Sequence[Any], path: str) -> Record:
+    def read_row(row: Sequence[Any], path: str, /, *args: Beside.args, **kwargs: Beside.kwargs) -> Record:
         try:
-            return read(row)
+            return read(row, *args, **kwargs)
         except Exception as error:
             reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
             what = Message("damaged-row", "holds a row that segbench did not write ({reason})", reason=reason)
@@ -272,7 +354,7 @@ def _checked(read: Callable[[Sequence[Any]], Record]) -> Callable[[Sequence[Any]
     return read_row
 
 
-def read_run(row: Sequence[Any], path: str) -> Run:
+def read_run(row: Sequence[Any], path: str, stored_notes: StoredNotes) -> Run:
     """Read a row of runs, in the order of `segbench.aggregator.store`."""
     protocol = row[3]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
@@ -283,11 +365,11 @@ def read_run(row: Sequence[Any], path: str) -> Run:
             known=list(protocols()),
         )
         raise DataError(path, what, "install the package that adds it, or run again into a new file")
-    return _run(row, path)
+    return _run(row, path, stored_notes)
 
 
 @_checked
-def _run(row: Sequence[Any]) -> Run:
+def _run(row: Sequence[Any], stored_notes: StoredNotes) -> Run:
     key, method, name, protocol, counting, settings, measuring, assigned, complete, signature, *others = row
     notes, inputs, version, published = others
     _require_texts(method, name, protocol, counting, measuring, assigned, signature, inputs, published, version)
@@ -307,7 +389,7 @@ def _run(row: Sequence[Any]) -> Run:
         complete=bool(complete),
         signature=signature,
         stored=StoredProtocol(counting, measuring),
-        notes=_texts(notes),
+        notes=stored_notes.of_row(notes),
         inputs=_inputs(inputs),
         assigned=_assigned(assigned),
         version=_printable(version),
@@ -321,7 +403,7 @@ def _run(row: Sequence[Any]) -> Run:
 
 
 @_checked
-def read_outcome(row: Sequence[Any]) -> Outcome:
+def read_outcome(row: Sequence[Any], stored_notes: StoredNotes) -> Outcome:
     """Read what `Outcome.row` gave; counts stay packed, and are checked when they are unpacked."""
     name, digest, truth, counts, facts, failure, notes, seconds = row
     _require_texts(name, digest, truth, failure)
@@ -329,9 +411,8 @@ def read_outcome(row: Sequence[Any]) -> Outcome:
     _require(isinstance(seconds, (int, float)) and math.isfinite(seconds), "seconds that are not a number")
     _require(counts is None or isinstance(counts, bytes), "counts of another type")
     _require(counts is None or len(bytes.fromhex(digest)) == _DIGEST, "a digest of another length")
-    return Outcome(
-        _printable(name), digest, truth, counts, _numbers(facts), _failure(failure), _texts(notes), float(seconds)
-    )
+    noted = stored_notes.of_row(notes)
+    return Outcome(_printable(name), digest, truth, counts, _numbers(facts), _failure(failure), noted, float(seconds))
 
 
 def _stored(failure: Failure | None) -> str:
@@ -342,20 +423,9 @@ def _stored(failure: Failure | None) -> str:
 def _failure(text: str) -> Failure | None:
     if not text:
         return None
-    failure = Failure.of_json(json.loads(text, object_hook=_printable_values))
+    failure = Failure.of_json(_with_printable(json.loads(text)))
     _ = failure.written("python"), failure.written("options"), hash(failure)  # which refuse what is no message
     return failure
-
-
-def _printable_values(stored: dict[str, Any]) -> dict[str, Any]:
-    """Return an object of JSON whose texts can be printed."""
-    return {name: _printable_value(value) for name, value in stored.items()}
-
-
-def _printable_value(value: Any) -> Any:  # noqa: ANN401  any value of JSON
-    if isinstance(value, list):
-        return [_printable_value(part) for part in value]
-    return _printable(value) if isinstance(value, str) else value
 
 
 @_checked
@@ -388,13 +458,6 @@ def _assigned(text: str) -> Mapping[str, Assignment]:
 
 
 @functools.lru_cache(maxsize=256)  # the same few lists belong to every image
-def _texts(text: str) -> tuple[str, ...]:
-    found = json.loads(text)
-    _require(isinstance(found, list) and _are(found, str), "notes that are not texts")
-    return tuple(map(_printable, found))
-
-
-@functools.lru_cache(maxsize=256)  # as above
 def _numbers(text: str) -> tuple[float, ...]:
     found = json.loads(text)
     _require(isinstance(found, list) and _are(found, (int, float)), "values that are not numbers")

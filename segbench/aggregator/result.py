@@ -48,6 +48,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, Style, option_of
 from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
+from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -98,7 +99,7 @@ class Result:
     failed : mapping of image name to Failure
         The images that could not be counted, and why: ``str`` writes it; ``kind``, ``path``, ``values`` and
         ``settings`` are for scripts.
-    notes : tuple of str
+    notes : tuple of Note
         What was done to the data while reading.
     inputs : Inputs, optional
         Where the images lay when they were counted; None for results that others counted.
@@ -110,7 +111,7 @@ class Result:
         Content of the ground truth of each image, of which the signature names the whole.
     published : Published, optional
         The curve or metrics of a method published without images; there are no counts then.
-    image_notes : mapping of image name to tuple of str
+    image_notes : mapping of image name to tuple of Note
         What was done to the data of single images, with what `notes` leaves out, such as their sizes.
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
@@ -155,12 +156,12 @@ class Result:
     signature: str
     counts: Mapping[str, Counts]
     failed: Mapping[str, Failure] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     inputs: Inputs | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
     truths: Mapping[str, str] = field(default_factory=dict)
     published: Published | None = None
-    image_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    image_notes: Mapping[str, tuple[Note, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
     kept: Kept | None = None
     reused: int = 0
@@ -185,7 +186,7 @@ class Result:
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
         notes = [*self.notes, *filter(None, [self.outdated])]
-        return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *notes, self.signature])
+        return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *map(str, notes), self.signature])
 
     @property
     def _counted(self) -> str:
@@ -450,7 +451,10 @@ class Result:
             "undefined": dict(summary.undefined),
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),
-            "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
+            "notes": [
+                note.described(style)
+                for note in (*self.notes, *map(as_note, (*summary.notes, *filter(None, [self.outdated]))))
+            ],
             "failures": {name: failure.for_scripts(style) for name, failure in self.failed.items()},
         }
         if self.units is not None:
@@ -900,7 +904,7 @@ class Parts(ByName[Result]):
     ----------
     axis : str
         What the parts are: ``"class"``, ``"object"``, ``"group"``, ``"unit"`` or ``"run"``.
-    notes : tuple of str
+    notes : tuple of Note
         Which images are in no part, and what names no image.
     undefined : mapping of str to str
         Why `mean` or `pooled` is None, by these names.
@@ -1059,7 +1063,9 @@ def joined(runs: Mapping[str, Result]) -> Result:
     images = {name: run.counts.keys() for name, run in runs.items()}
     notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
     repeated = sum(run.repeated for run in runs.values())
-    merged_notes = [note if len(of) == len(runs) else f"run {', '.join(of)}: {note}" for note, of in notes.items()]
+    merged_notes = [
+        note if len(of) == len(runs) else note.said_of(f"run {', '.join(of)}") for note, of in notes.items()
+    ]
     all_notes = (*_notes_on_copies(runs), *merged_notes)
     alike = replace(first, run="", notes=all_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
     if are_folds(first.method, images):
@@ -1089,12 +1095,19 @@ def joined(runs: Mapping[str, Result]) -> Result:
     )
 
 
-def _notes_on_copies(runs: Mapping[str, Result]) -> Iterator[str]:
+def _notes_on_copies(runs: Mapping[str, Result]) -> Iterator[Note]:
     """Say which runs have the predictions of another one, so that they are no trainings of their own."""
     digests = {name: run.digests for name, run in runs.items() if isinstance(run.digests, Digests) and run.digests}
     for (first, contents), (second, others) in combinations(digests.items(), 2):
         if contents.are_those_of(others):
-            yield f"runs {first} and {second} have the same predictions, byte for byte"
+            yield Note(
+                Message(
+                    "same-predictions",
+                    "runs {first} and {second} have the same predictions, byte for byte",
+                    first=first,
+                    second=second,
+                )
+            )
 
 
 def _mean_curve(curves: Sequence[Series | None]) -> MeanCurve | None:
@@ -1317,9 +1330,14 @@ class _Outcomes:
             yield Outcome(name, failure=failure)
 
 
-def note_on_stop(partial: tuple[int, int | None]) -> str:
+def note_on_stop(partial: tuple[int, int | None]) -> Note:
     """Say that a run stopped early."""
-    return f"the run stopped after {partial_images(partial)}; repeat it to count the rest"
+    done, total = partial
+    images = partial_images(partial)
+    message = Message(
+        "stopped", "the run stopped after {images}; repeat it to count the rest", images=images, done=done, total=total
+    )
+    return Note(message)
 
 
 def partial_text(partial: tuple[int, int | None]) -> str:

@@ -8,7 +8,6 @@ are packed by `segbench.aggregator.codec`; nothing is unpickled.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import stat
@@ -31,13 +30,17 @@ from segbench.aggregator.records import (
     Digests,
     Outcome,
     Run,
+    StoredNotes,
     read_inputs,
     read_outcome,
     read_run,
+    reference,
+    references,
 )
 from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import MethodRun
+from segbench.core.notes import Note
 from segbench.loaders.decoded import shown
 
 APPLICATION_ID = 0x5E6B_E9C4
@@ -67,7 +70,7 @@ CREATE TABLE runs (
     assigned TEXT NOT NULL,          -- JSON object: what images belong to, such as groups, as last asked for
     complete INTEGER NOT NULL,       -- 1, or 0 for images counted towards the next complete run
     signature TEXT NOT NULL,         -- until the run is complete only how many images there are: images:9
-    notes TEXT NOT NULL,             -- JSON list
+    notes TEXT NOT NULL,             -- JSON list of digests of notes
     inputs TEXT NOT NULL,            -- JSON object, empty for results that others counted
     version TEXT NOT NULL,           -- the segbench that counts; another one counts again
     published TEXT NOT NULL,         -- JSON of a curve known from print, which has no images
@@ -83,9 +86,16 @@ CREATE TABLE images (
     counts BLOB,                     -- packed, NULL where the image failed
     label_values TEXT NOT NULL,      -- JSON list
     failure TEXT NOT NULL,           -- JSON object where there are no counts, else empty
-    notes TEXT NOT NULL,             -- JSON list
+    notes TEXT NOT NULL,             -- JSON list of digests of notes, some with what is said of this image alone
     seconds REAL NOT NULL,
     PRIMARY KEY (run, name)
+)
+""",
+    """
+CREATE TABLE notes (
+    digest TEXT PRIMARY KEY,         -- of the JSON
+    note TEXT NOT NULL,              -- JSON object
+    text TEXT NOT NULL               -- as it is written for Python, for other programs
 )
 """,
     """
@@ -101,6 +111,7 @@ _COLUMNS = {
     "runs": "id method run_name protocol counting settings measuring assigned complete signature notes inputs version "
     "published",
     "images": "run name digest ground_truth_digest counts label_values failure notes seconds",
+    "notes": "digest note text",
     "pooled": "run digest numbers counts",
 }
 _OF_IMAGE = _COLUMNS["images"].removeprefix("run ").replace(" ", ", ")
@@ -398,6 +409,7 @@ class ResultsFile:
 
     def __init__(self, path: Path, *, create: bool = False, written_as: Path | None = None) -> None:
         self.path = path
+        self._notes = StoredNotes(self._note)
         if create:
             require_results_place(path)
         elif os.path.isdir(path):  # noqa: PTH112  False where Path raises: names too long, folders one may not enter
@@ -527,6 +539,7 @@ class ResultsFile:
 
     def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
         """Write the row of a run in place of one of the same settings; give its key."""
+        self._add_notes(run.notes)
         (key,) = self._database.execute(
             "INSERT INTO runs (method, run_name, protocol, counting, settings, measuring, assigned, complete, "
             "signature, notes, inputs, version, published) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -540,13 +553,23 @@ class ResultsFile:
                 run.assigned_json,
                 complete,
                 signature,
-                json.dumps(run.notes),
+                references(run.notes),
                 run.inputs_json,
                 version,
                 run.published,
             ),
         ).fetchone()
         return int(key)
+
+    def _add_notes(self, notes: Iterable[Note]) -> None:
+        """Add notes that the file does not hold yet."""
+        rows = dict.fromkeys(map(reference, notes))
+        self._database.executemany("INSERT OR IGNORE INTO notes VALUES (?, ?, ?)", rows)
+
+    def _note(self, digest: str) -> Any:  # noqa: ANN401  a text, unless another program wrote it
+        """Return the JSON of a note by its digest; None where there is none."""
+        row = self._database.execute("SELECT note FROM notes WHERE digest = ?", (digest,)).fetchone()
+        return row and row[0]
 
     def known(self, begun: Begun, name: str) -> str | None:
         """Give the digest of the files of an image that was counted."""
@@ -584,6 +607,7 @@ class ResultsFile:
         with self._transaction():
             self._refuse_others(run, ((one.name, one.digest) for one in counted if one.counts))
             self._database.execute("UPDATE runs SET inputs = ? WHERE id = ? AND inputs != ?", (inputs, key, inputs))
+            self._add_notes(note for outcome in counted for note in outcome.notes)
             rows = ((key, *one.row()) for one in counted)
             self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             unchanged = [one.name for one in outcomes if one.unchanged]
@@ -687,6 +711,7 @@ class ResultsFile:
             self._database.execute("ATTACH ? AS other", (_uri(other.path),))
         yield from map(Shared._make, self._database.execute(shared, (begun.key, key)).fetchall())
         with self._transaction():
+            self._database.execute("INSERT OR IGNORE INTO notes SELECT * FROM other.notes")
             self._database.execute(added, (begun.key, key, begun.key))
         self._database.execute("DETACH other")
 
@@ -705,7 +730,9 @@ class ResultsFile:
         )
         path, held = str(self.path), 0
         with self._readable():
-            rows = [(read_outcome(row, path) for row in self._database.execute(query, (key,))) for key in keys]
+            rows = [
+                (read_outcome(row, path, self._notes) for row in self._database.execute(query, (key,))) for key in keys
+            ]
             for name, (one, *_) in groupby(merge(*rows, key=attrgetter("name")), attrgetter("name")):
                 place = bisect_left(names, name) if names else 0
                 if names and names[place : place + 1] != [name]:
@@ -745,4 +772,4 @@ class ResultsFile:
                 raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
             query = f"SELECT *, ({_BEGUN}) FROM runs WHERE complete OR ({_STOPPED}) ORDER BY id"  # noqa: S608  as above
             rows = self._database.execute(query)
-            return [replace(read_run(row, str(self.path)), begun=images) for *row, images in rows]
+            return [replace(read_run(row, str(self.path), self._notes), begun=images) for *row, images in rows]

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from segbench.core.errors import DataError, few
 from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, joined
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note, as_note
+from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
 from segbench.protocols.label_rules import listed
 
@@ -187,7 +187,7 @@ class Report:
     inspected: int
     refused: bool = False
     findings: tuple[Finding, ...] = ()
-    notes: tuple[Note | str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def label(self) -> str:
@@ -207,8 +207,7 @@ class Report:
 
     def __str__(self) -> str:
         """Print the report as ``segbench check`` does."""
-        notes = [as_note(note).written() for note in self.notes]
-        return "\n".join([*notes, self.heading, *map(str, self.findings or [self.nothing])])
+        return "\n".join([*map(str, self.notes), self.heading, *map(str, self.findings or [self.nothing])])
 
     __repr__ = __str__
 

@@ -18,9 +18,10 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.levels import as_shares
 from segbench.core.messages import Either, Message
+from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Sample, Side
-from segbench.loaders.arrays import StackError
+from segbench.loaders.arrays import TURNED_TO_GREY, StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_truth, read
@@ -43,7 +44,7 @@ MANY_LABELS = 32
 class Inspected(NamedTuple):
     """What decoding an image said, and its files."""
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     files: Mapping[Side, str] = MappingProxyType({})
     lossy: Mapping[Side, str] = MappingProxyType({})  # the compression that changed values, empty of none
     lines: Mapping[Side, LabelLines] = MappingProxyType({})  # of the sides that hold label maps
@@ -298,9 +299,9 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
 
 def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
     """Name the files of a sample with colour that was turned to grey; of several predictions the first."""
-    grey = [note for note in sample.notes if "colour turned to grey" in note]
-    truth = [shown(path) for path in files.ground_truths[:1]] * any(note.startswith("ground truth") for note in grey)
-    return (*truth, *[sample.prediction_file] * any(note.startswith("prediction") for note in grey))
+    grey = {note.side for note in sample.notes if note.kind == TURNED_TO_GREY.kind}
+    truth = tuple(shown(path) for path in files.ground_truths[:1]) if "ground truth" in grey else ()
+    return (*truth, sample.prediction_file) if "prediction" in grey else truth
 
 
 def _mask(sample: Sample, file: str, truth: NDArray[Any], expected: Expected) -> Ranking | None:

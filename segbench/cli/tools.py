@@ -13,6 +13,7 @@ from segbench.cli.options import argument
 from segbench.cli.printing import Shown, print_results, print_saved, progress_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, joined
+from segbench.core.notes import Note
 from segbench.core.numbers import many
 from segbench.core.options import option
 
@@ -73,7 +74,7 @@ class Nms(Shown):
                     notes |= dict.fromkeys(said)
                 tally(done, len(targets))
         for note in notes:
-            click.echo(note, err=True)
+            click.echo(note.written(), err=True)
         click.echo(f"written: {many(len(targets) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
             what = Message(
@@ -84,7 +85,7 @@ class Nms(Shown):
             )
             raise DataError(self.in_dir, what)
 
-    def _suppressed(self, source: Source) -> tuple[bytes, tuple[str, ...]]:
+    def _suppressed(self, source: Source) -> tuple[bytes, tuple[Note, ...]]:
         """Give one map as a PNG, and notes on how it was read."""
         import numpy as np
         from PIL import Image

@@ -12,6 +12,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected
 from segbench.core.messages import NOTHING, Message
+from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
@@ -304,7 +305,7 @@ class Division:
     """Adds up all parts when it is called; or the reason why they do not add up."""
     averaged: bool = False
     """Whether the metrics of the whole are means over its parts already."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """What does not fit."""
     no_mean: str = ""
     """Why there is no result of means over the parts, beside that none has images; empty where there is one."""

@@ -86,8 +86,8 @@ class Failure:
             "kind": self.kind,
             "path": self.path,
             "text": self.written(style),
-            "values": self.what.values_for_scripts(style),
-            "settings": self.hint.settings_for_scripts(),
+            "values": self.what.described(style)["values"],
+            "settings": self.hint.described(style)["settings"],
         }
 
     def to_json(self) -> dict[str, Any]:

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
 from segbench.core.messages import Either, Message, Setting
-from segbench.core.notes import Doubt
-from segbench.core.numbers import number
+from segbench.core.notes import Note
 
 ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
@@ -49,20 +48,31 @@ def note_on_scales(highest: Collection[float]) -> tuple[str, ...]:
     return (what,) * are_apart(highest)
 
 
-def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[str, ...]:
+def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[Note, ...]:
     """Say that wide integers are taken as levels, for whoever meant them as scores; empty for other types."""
     if not are_wide(dtype):
         return ()
-    largest = np.iinfo(dtype).max
-    others = ", or set the scale, such as 255" if scalable else ", and masks as bool"
-    return (Doubt(f"{dtype} values are levels: score = value / {largest}; store scores as floats{others}"),)
+    message = Message(
+        "wide-levels",
+        "{dtype} values are levels: score = value / {largest}; store scores as floats{others}",
+        dtype=dtype.name,
+        largest=int(np.iinfo(dtype).max),
+        others=", or set the scale, such as 255" if scalable else ", and masks as bool",
+    )
+    return (Note(message, doubt=True),)
 
 
-def note_on_ones(stored: NDArray[Any]) -> tuple[str, ...]:
+def note_on_ones(stored: NDArray[Any]) -> tuple[Note, ...]:
     """Say that 0 and 1 in 8 or 16 bits are nearly no scores; empty for other values."""
     if stored.dtype not in (np.uint8, np.uint16) or not stored.size or stored.max() != 1:
         return ()
-    return (f"predictions of 0 and 1 in {stored.dtype}: 1 is a score of 1 / {np.iinfo(stored.dtype).max}",)
+    message = Message(
+        "ones-as-levels",
+        "predictions of 0 and 1 in {dtype}: 1 is a score of 1 / {largest}",
+        dtype=stored.dtype.name,
+        largest=int(np.iinfo(stored.dtype).max),
+    )
+    return (Note(message),)
 
 
 def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
@@ -189,12 +199,19 @@ def scores_of(stored: NDArray[Any], name: str = "prediction") -> NDArray[np.floa
     return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
 
 
-def doubts_on_cuts(cuts: Sequence[float], given: str, lowest: float, highest: float) -> tuple[str, ...]:
+def doubts_on_cuts(cuts: Sequence[float], given: Message | Setting, lowest: float, highest: float) -> tuple[Note, ...]:
     """Doubt scores from the lowest to the highest beside thresholds, as `given`, if these are of scores from 0 to 1."""
     if not are_of_shares(cuts) or not are_beyond_shares(lowest, highest):
         return ()
-    span = f"[{number(lowest)} to {number(highest)}]"
-    return (Doubt(f"scores outside 0 to 1 beside {given}: {how_to_change(lowest, highest)} {span}"),)
+    message = Message(
+        "scores-outside", "scores outside 0 to 1 beside {given}: {fix}", given=given, fix=how_to_change(lowest, highest)
+    )
+    return (Note(message, doubt=True, detail=span(lowest, highest)),)
+
+
+def span(lowest: float, highest: float) -> Message:
+    """Write how far the scores of an image reach, as the detail of a note."""
+    return Message("span", "{lowest:number} to {highest:number}", lowest=lowest, highest=highest)
 
 
 def are_levels(dtype: np.dtype[Any]) -> bool:
@@ -235,4 +252,4 @@ def mirrored(soft: NDArray[Any]) -> NDArray[Any]:
     return turned
 
 
-INVERTED = "prediction inverted: low values mean positive"
+INVERTED = Note(Message("inverted", "{side} inverted: low values mean positive"), side="prediction")

@@ -7,21 +7,23 @@ findings, failures and errors hold messages; files keep them as JSON. No code re
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from numbers import Integral, Real
 from shlex import quote
 from string import Formatter
 from typing import Any, Literal, TypeAlias
 
 from segbench.core.interface import setting
-from segbench.core.numbers import many, verb
+from segbench.core.numbers import many, number, verb
 
 Style: TypeAlias = Literal["python", "options"]
 """Whether text names settings as arguments of Python, or as options of the command line."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """A setting with a value, as advice gives it: ``positive=128``, or ``--positive 128``.
 
@@ -68,7 +70,7 @@ class Setting:
         return self.written()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Either:
     """Words that differ, for Python and for the command line: ``result.failed``, or ``--format json``."""
 
@@ -84,7 +86,7 @@ class Either:
         return self.written()
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, slots=True)
 class Message:
     """What is said: a kind, and a template with the values that stand in it.
 
@@ -96,7 +98,8 @@ class Message:
         The text, with names of values in braces as `str.format` has them.
     **values : str, int, float, bool, None, Setting, Either, Message, or a tuple or list of these
         What stands there. Lists are written with commas, or with what follows a colon, as in ``{shape: x }``; so are
-        numbers with a noun, ``{files:many file}``, or the verb of so many, ``{files:verb have}``. A setting called
+        numbers with a noun, ``{files:many file}``, or the verb of so many, ``{files:verb have}``,
+        and in the digits of papers, ``{score:number}``. A setting called
         ``given`` is one that the reader gave, not advice.
 
     Examples
@@ -140,6 +143,23 @@ class Message:
         """Write the text, which names arguments of Python."""
         return self.written()
 
+    def extended(self, template: str, **values: Any) -> Message:  # noqa: ANN401  the types above
+        """Put more text behind it, with values of its own; the kind stays."""
+        return Message(self.kind, self.template + template, **self.values, **values)
+
+    def has(self, name: str) -> bool:
+        """Return whether a value of some name stands in its text."""
+        return any(used == name for _, used, _, _ in _FORMATTER.parse(self.template))
+
+    def described(self, style: Style | None = None) -> dict[str, Any]:
+        """Return what JSON for scripts says of it: kind, text, values, and the settings that would help."""
+        return {
+            "kind": self.kind,
+            "text": self.written(style),
+            "values": {name: _described(value, style) for name, value in self.named},
+            "settings": [_described(advised, style) for advised in self.settings],
+        }
+
     def __add__(self, other: Message | Setting | str) -> Message:
         """Put text behind it; kind and values stay, unless it says nothing."""
         if not self:
@@ -155,17 +175,6 @@ class Message:
     def __bool__(self) -> bool:
         """Whether it says anything."""
         return bool(self.template)
-
-    def values_for_scripts(self, style: Style | None = None) -> dict[str, Any]:
-        """Return the values as the JSON of commands has them: numbers, texts and lists; all else is written."""
-        return {name: _for_scripts(value, style) for name, value in self.named}
-
-    def settings_for_scripts(self) -> dict[str, Any]:
-        """Return the settings as the JSON of commands has them: values by name, None where the reader chooses one."""
-        return {
-            advised.name: None if advised.value is ... else _as_json(_frozen(advised.value))
-            for advised in self.settings
-        }
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, from which `of_json` makes the same message."""
@@ -248,20 +257,18 @@ class _Parts(tuple[str, ...]):
     __str__ = __repr__ = lambda self: format(self, "")
 
 
-_DIGITS = 3
-"""Of the width and precision of a number."""
-
-
 class _Formatter(Formatter):
     """Writes values by `str.format`'s rules; a value that is lacking is a fault of the code."""
 
     def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401  as Formatter has it
-        """Write a value: of numbers, the formats ``many NOUN`` and ``verb PLURAL`` are ours."""
+        """Write a value: of numbers, the formats ``many NOUN`` and ``verb PLURAL`` are ours, and ``number``."""
+        if _WIDE.search(format_spec):  # templates may come from files
+            raise ValueError("a format that would fill the memory")
+        if format_spec == "number":
+            return number(value)
         form, _, word = format_spec.partition(" ")
         if word and form in ("many", "verb") and isinstance(value, int):
             return many(value, word) if form == "many" else verb(value, word)
-        if not isinstance(value, _Parts) and sum(map(str.isdigit, format_spec)) > _DIGITS:
-            raise ValueError("a width that fills the memory")  # templates may come from files
         return format(value, format_spec)
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:  # noqa: ANN401, ARG002  as Formatter has it
@@ -269,6 +276,7 @@ class _Formatter(Formatter):
 
 
 _FORMATTER = _Formatter()
+_WIDE = re.compile("[0-9]{3}")
 
 
 def _written(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a message
@@ -314,10 +322,17 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
     return value
 
 
-def _for_scripts(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
+def _described(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
+    """Return a value as scripts are given it."""
+    if isinstance(value, Message):
+        return value.described(style)
+    if isinstance(value, Setting):
+        return {"name": value.name, "value": None if value.value is ... else _described(_frozen(value.value), style)}
+    if isinstance(value, Either):
+        return value.written(style)
     if isinstance(value, tuple):
-        return [_for_scripts(part, style) for part in value]
-    return value.written(style) if isinstance(value, (Message, Setting, Either)) else value
+        return [_described(part, style) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message

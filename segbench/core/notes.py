@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, TypeAlias
 
 from segbench.core.messages import Message, Style, as_message, write
 from segbench.core.names import first_names
+from segbench.core.numbers import of_all
 
 Side: TypeAlias = Literal["ground truth", "prediction", "field", ""]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Note:
     """A message about data or numbers that stand beside it.
 
     Parameters
     ----------
     message : Message
-        What is said; `metrics` stands in its template where their names belong.
+        What is said; `metrics` and `side` stand in its template where their names belong.
     side : {"ground truth", "prediction", "field", ""}
-        Which file of an image it is about, which stands before the text.
+        Which file of an image it is about, which stands before the text unless the template has it.
     doubt : bool
         Whether data are probably not what was meant, so that Python's callers are warned.
     metrics : tuple of pair of str
@@ -33,6 +35,10 @@ class Note:
         What it says of one image alone, in brackets behind the text; notes on a set leave it out.
     amount : int
         A number of pixels, values or the like in one image, in brackets, which adds up over images.
+    images, total : int
+        How many images of how many have it, where it is on a set; 0 where it is on one image, or on the set alone.
+    before : Message or str
+        What stands before all of it, such as the runs that it is on.
 
     Examples
     --------
@@ -41,6 +47,8 @@ class Note:
     left out of HD: 2 images
     >>> note.about({"assd"}) is None
     True
+    >>> print(Note(Message("turned", "turned"), side="prediction", amount=7, images=2, total=3))
+    prediction: turned: 7 (2 of 3 images)
     """
 
     message: Message
@@ -50,23 +58,47 @@ class Note:
     most: int | None = None
     detail: Message | str = ""
     amount: int = 0
+    images: int = 0
+    total: int = 0
+    before: Message | str = ""
 
     @property
     def kind(self) -> str:
         """What it is, for scripts."""
         return self.message.kind
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """All values that it speaks of, by name."""
+        parts = [part.values for part in (self.before, self.message, self.detail) if isinstance(part, Message)]
+        numbers = {"amount": self.amount, "images": self.images, "total": self.total}
+        return dict(ChainMap({name: number for name, number in numbers.items() if number}, *parts))
+
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
         names = list(dict.fromkeys(name for _, name in self.metrics))
-        listed = {"metrics": first_names(names, self.most or len(names))} if names else {}
-        text = Message(self.message.kind, self.message.template, **{**self.message.values, **listed}).written(style)
-        bracketed = str(self.amount) if self.amount else write(self.detail, style)
-        return (f"{self.side}: " if self.side else "") + text + (f" [{bracketed}]" if bracketed else "")
+        said = {"metrics": first_names(names, self.most or len(names))} if names else {}
+        is_in_text = bool(self.side) and self.message.has("side")
+        said |= {"side": self.side} if is_in_text else {}
+        text = self.message.extended("", **said).written(style)
+        if self.images:
+            amount = f": {self.amount}" if self.amount else ""
+            text += f"{amount} ({of_all(self.images, self.total, 'image')})"
+        elif bracketed := str(self.amount) if self.amount else write(self.detail, style):
+            text += f" [{bracketed}]"
+        return write(self.before, style) + (f"{self.side}: " if self.side and not is_in_text else "") + text
 
     def __str__(self) -> str:
         """Write it, with settings as arguments of Python."""
         return self.written()
+
+    def __repr__(self) -> str:
+        """Write it with its kind."""
+        return f"<note {self.kind}: {self}>"
+
+    def said_of(self, what: str) -> Note:
+        """Return the note with what it is said of before it: methods, runs or classes."""
+        return replace(self, before=f"{what}: " + self.before)
 
     @property
     def of_set(self) -> Note:
@@ -80,31 +112,43 @@ class Note:
         metrics = tuple((key, name) for key, name in self.metrics if key in keys)
         return replace(self, metrics=metrics) if metrics else None
 
+    def described(self, style: Style | None = None) -> dict[str, Any]:
+        """Return what JSON for scripts says of it: kind, side, text, values, settings, and what else there is."""
+        about = {"side": self.side, "metrics": [key for key, _ in self.metrics], "doubt": self.doubt}
+        return Message(self.kind, "", **self.values).described(style) | about | {"text": self.written(style)}
+
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it, from which `of_json` makes the same note."""
-        return {
-            **self.message.to_json(),
+        """Return it as JSON has it, without what is as usual, from which `of_json` makes the same note."""
+        others = {
             "side": self.side,
             "doubt": self.doubt,
             "metrics": dict(self.metrics),
             "most": self.most,
-            "detail": self.detail.to_json() if isinstance(self.detail, Message) else self.detail,
+            "detail": part_to_json(self.detail),
             "amount": self.amount,
+            "images": self.images,
+            "total": self.total,
+            "before": part_to_json(self.before),
         }
+        return self.message.to_json() | {name: value for name, value in others.items() if value}
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Note:
         """Return what `to_json` gave."""
-        detail = stored["detail"]
-        return cls(
-            Message.of_json(stored),
-            side=stored["side"],
-            doubt=bool(stored["doubt"]),
-            metrics=tuple(stored["metrics"].items()),
-            most=stored["most"],
-            detail=Message.of_json(detail) if isinstance(detail, dict) else str(detail),
-            amount=int(stored["amount"]),
-        )
+        others = {name: value for name, value in stored.items() if name not in ("kind", "template", "values")}
+        metrics = tuple(others.pop("metrics", {}).items())
+        detail, before = (part_of_json(others.pop(name, "")) for name in ("detail", "before"))
+        return cls(Message.of_json(stored), metrics=metrics, detail=detail, before=before, **others)
+
+
+def part_to_json(part: Message | str) -> Any:  # noqa: ANN401  a text or an object
+    """Return what may be a message as JSON has it."""
+    return part.to_json() if isinstance(part, Message) else part
+
+
+def part_of_json(stored: Any) -> Message | str:  # noqa: ANN401  a text or an object
+    """Return what `part_to_json` gave."""
+    return Message.of_json(stored) if isinstance(stored, dict) else str(stored)
 
 
 def as_note(said: Note | Message | str) -> Note:
@@ -133,23 +177,15 @@ class MetricNote(str):
         return self.before, self.names, self.after, self.most
 
 
-class Doubt(str):
-    """A note on data that are probably not what was meant: Python's callers are warned of it, too."""
-
-    __slots__ = ()
-
-
-def warn_of(notes: Iterable[str], *, stacklevel: int) -> None:
-    """Warn once of all notes that are doubts."""
-    doubts = sorted({note for note in notes if isinstance(note, Doubt)})
+def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
+    """Warn once of all notes that are doubts, without what they say of one image alone."""
+    doubts = sorted({str(note.of_set) for note in notes if note.doubt})
     if doubts:
         warnings.warn("; ".join(doubts), UserWarning, stacklevel=stacklevel + 1)
 
 
 def behind(text: str, note: str, prefix: str = "") -> str:
-    """Write a text before a note, which stays a doubt; its metrics have longer keys if there is a prefix."""
-    if isinstance(note, Doubt):
-        return Doubt(text + note)
+    """Write a text before a note; its metrics have longer keys if there is a prefix."""
     if not isinstance(note, MetricNote):
         return text + note
     names = {f"{prefix}{key}": name for key, name in note.names.items()}

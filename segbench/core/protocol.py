@@ -12,6 +12,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.guesses import refuse_unknown_settings
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
+from segbench.core.notes import Note, as_note
 from segbench.core.options import changed_options, fields_with
 from segbench.core.sample import Reading, Sample
 
@@ -34,13 +35,17 @@ class Counted:
         The counts of the image.
     facts : tuple of float
         What `segbench.core.capabilities.SettledBySet` needs to know of the image; empty where nothing is left open.
-    notes : tuple of str
-        What the settings changed in the data, and what was found in it, to be shown to the user.
+    notes : tuple of Note, or of str
+        What the settings changed in the data, and what was found in it, to be shown to the user; texts become notes.
     """
 
     counts: Any
     facts: Facts = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Make notes of texts, as a protocol of one's own may give them."""
+        object.__setattr__(self, "notes", tuple(map(as_note, self.notes)))
 
 
 class Protocol(ABC):

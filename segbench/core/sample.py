@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.expected import Expected
 from segbench.core.messages import Message
-from segbench.core.notes import Doubt
+from segbench.core.notes import Note
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +38,7 @@ class Maps:
     """The maps in a file, or in all files of a prediction, and notes on them."""
 
     maps: tuple[NDArray[Any], ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     form: Form = "map"
     about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
     lossy: str = ""  # the compression that changed their values, such as JPEG; empty of none
@@ -109,8 +109,8 @@ class Sample:
         classes one soft map per class, or a single array of three dimensions that holds them all.
     field : array of bool, shape (H, W), optional
         True where pixels count (the field of view); None where all do.
-    notes : tuple of str
-        What was done to the data while reading, to be shown to the user; see `without_detail`.
+    notes : tuple of Note
+        What was done to the data while reading, to be shown to the user.
     ground_truth_files, prediction_file : tuple of str, str
         Where they come from, as errors name them.
     labels_predicted : bool
@@ -145,7 +145,7 @@ class Sample:
     ground_truths: tuple[NDArray[Any], ...]
     predictions: tuple[NDArray[Any], ...]
     field: NDArray[Any] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     ground_truth_files: tuple[str, ...] = ()
     prediction_file: str = ""
     labels_predicted: bool = False
@@ -171,23 +171,3 @@ class Sample:
     def predicted_file(self) -> str:
         """The prediction, as errors name it."""
         return self.prediction_file or self.name
-
-
-def number_in_detail(note: str) -> int | None:
-    """Return the whole number that a note has in brackets at its end, which adds up over images; None for others."""
-    detail = _in_two(note)[1]
-    return int(detail) if detail.isdecimal() else None
-
-
-def without_detail(note: str) -> str:
-    """Return a note without what it says, in brackets at its end, of one image alone."""
-    short = _in_two(note)[0]
-    return Doubt(short) if isinstance(note, Doubt) else short
-
-
-def _in_two(text: str) -> tuple[str, str]:
-    """Return a note and its detail, apart; the latter is empty where there is none."""
-    if not text.endswith("]"):
-        return text, ""
-    short, _, detail = text.rpartition(" [")
-    return short, detail[:-1]

@@ -30,6 +30,7 @@ from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, joined
+from segbench.core.notes import Note
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS, refuse_pointer, shown
 from segbench.loaders.source import (
@@ -154,7 +155,7 @@ def list_archive(path: str) -> Listing:
 def list_shards(place: str, paths: Sequence[str]) -> Listing:
     """List several archives as one folder; what is wrong with any of them is said at once."""
     found: list[Entries] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     wrong: list[Message] = []
     for path in paths:
         try:

@@ -19,6 +19,7 @@ from segbench.core.arrays import distinct
 from segbench.core.errors import VOLUMES, DataError
 from segbench.core.levels import refuse_inexact
 from segbench.core.messages import Either, Message
+from segbench.core.notes import Note
 from segbench.loaders.decoded import (
     COLOUR_MAPS,
     CUT,
@@ -39,6 +40,7 @@ from segbench.loaders.palettes import note_on_indices, notes_on_levels
 LUMA = (0.2125, 0.7154, 0.0721)
 COLOUR = 0xFF000000
 """What packed colours are raised by, so that none looks like a label."""
+TURNED_TO_GREY = Message("turned-to-grey", "colour turned to grey (ITU-R 709 luma, 0..1)")
 OPAQUE_HINT = "flatten it onto a background, or save it without transparency"
 
 
@@ -105,7 +107,7 @@ def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
         raise DataError(path, what, "save scores as floats or as unsigned integers")
 
 
-def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tuple[Note, ...]]:
     array = array.reshape(squeezed(array.shape))
     if array.ndim == 2:
         return array, ()
@@ -176,7 +178,7 @@ def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
         return Decoded(np.ascontiguousarray(first))
     if role in LABEL_MAPS:
         return Decoded(_packed(image, path))
-    return Decoded(luma(image[..., :3]), ("colour turned to grey (ITU-R 709 luma, 0..1)",))
+    return Decoded(luma(image[..., :3]), (Note(TURNED_TO_GREY),))
 
 
 def _packed(image: NDArray[Any], path: str) -> NDArray[np.uint32]:

@@ -13,6 +13,7 @@ from typing import Any
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
+from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
 from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural
@@ -52,7 +53,7 @@ class Assignment:
     kind: str
     by: str  # the setting: "folder", a pattern, or a column with the path of its file; a mapping is not written out
     of_images: Mapping[str, str]
-    notes: tuple[str, ...] = ()  # on what does not fit
+    notes: tuple[Note, ...] = ()  # on what does not fit
 
     @property
     def names(self) -> list[str]:
@@ -172,11 +173,18 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
             )
     notes = _without(kind, of_images, images)
     if strange:
-        notes += (f"{many(len(strange), 'row')} of {source} without an image: {first_names(strange, _LISTED)}",)
+        message = Message(
+            "rows-without-image",
+            "{rows:many row} of {given} without an image: {names}",
+            rows=len(strange),
+            given=source,
+            names=first_names(strange, _LISTED),
+        )
+        notes += (Note(message),)
     return Assignment(kind, label, of_images, notes)
 
 
-def usual_units(by: str, names: Collection[str]) -> tuple[dict[str, Assignment], tuple[str, ...]]:
+def usual_units(by: str, names: Collection[str]) -> tuple[dict[str, Assignment], tuple[Note, ...]]:
     """Return the units that a data set or benchmark is known for, where they are enough to test over; or a note."""
     units = by_name(UNIT, by, names)
     number = len(set(units.values()))
@@ -184,8 +192,13 @@ def usual_units(by: str, names: Collection[str]) -> tuple[dict[str, Assignment],
         return {}, ()
     if number >= FEWEST_UNITS:
         return {UNIT: Assignment(UNIT, by, units)}, ()
-    known = "videos or patients, too few to test over: intervals and p-values are over images and hold for these alone"
-    return {}, (f"images come from {number} {known}",)
+    message = Message(
+        "few-units",
+        "images come from {units} videos or patients, too few to test over: intervals and p-values are over images and "
+        "hold for these alone",
+        units=number,
+    )
+    return {}, (Note(message),)
 
 
 def is_by_name(by: str) -> bool:
@@ -234,12 +247,20 @@ def together(parts: Sequence[Mapping[str, Assignment]]) -> dict[str, Assignment]
     return merged
 
 
-def _without(kind: str, of_images: Mapping[str, str], images: Sequence[str]) -> tuple[str, ...]:
+def _without(kind: str, of_images: Mapping[str, str], images: Sequence[str]) -> tuple[Note, ...]:
     """Say which images belong to nothing; nothing where all do."""
     without = [name for name in images if name not in of_images]
     if not without:
         return ()
-    return (f"{of_all(len(without), len(images), 'image')} in no {kind}: {first_names(without, _LISTED)}",)
+    message = Message(
+        "images-without-part",
+        "{images} of {total:many image} in no {part}: {names}",
+        images=len(without),
+        total=len(images),
+        part=kind,
+        names=first_names(without, _LISTED),
+    )
+    return (Note(message),)
 
 
 def _fitted(kind: str, groups: Mapping[str, str], images: Sequence[str]) -> tuple[dict[str, str], list[str]]:

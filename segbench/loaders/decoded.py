@@ -12,6 +12,7 @@ from segbench.core.messages import Message
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from segbench.core.notes import Note
     from segbench.core.sample import NoData
 
 Role = Literal[
@@ -42,7 +43,7 @@ class Decoded(NamedTuple):
     """One file as an array, and what was done to the data on the way, to be shown to the user."""
 
     array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     lossy: str = ""  # the compression that changed values before they were read, such as JPEG; empty of none
     nodata: NoData | None = None
 

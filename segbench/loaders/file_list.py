@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting, joined
+from segbench.core.notes import Note
 from segbench.loaders.decoded import shown
 from segbench.loaders.listing import read_text
 from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream, split_extension
@@ -93,7 +94,7 @@ class FileList(NamedTuple):
     """What a file list says; names are sorted."""
 
     files: tuple[SampleFiles, ...]  # of the chosen images
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     names: tuple[str, ...]  # all images, also those not chosen
     missing: tuple[str, ...]  # chosen images without a prediction
     unknown: tuple[str, ...]  # chosen names and patterns that fit no image
@@ -212,8 +213,10 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
         raise DataError(shown_place, what, joined([hint, leave_out_missing()]) if absent else hint)
     known = set(chain.from_iterable(places.values()))
     others = [name for i, name in enumerate(header) if i not in known and not name.startswith("prediction")]
-    notes = (f"{shown_place}: columns left out: {', '.join(map(shown, others))}",) if others else ()
-    return FileList(tuple(row for _, row in sorted(rows.items()) if row), notes, names, lacking, unknown)
+    left_out = tuple(map(shown, others))
+    message = Message("columns-left-out", "{place}: columns left out: {columns}", place=shown_place, columns=left_out)
+    files_of_images = tuple(row for _, row in sorted(rows.items()) if row)
+    return FileList(files_of_images, (Note(message),) if others else (), names, lacking, unknown)
 
 
 def _name(cells: Sequence[str], column: int) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.core.numbers import many
+from segbench.core.notes import Note
 from segbench.loaders.archives import list_archive, list_shards, listed_members
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import (
@@ -122,6 +122,11 @@ def list_folder(folder: Path) -> Listing:
     if shards:
         listing = list_shards(shown(folder), sorted(shards))
         beside = others.total() + len(entries) - len(shards)
-        notes = (f"{shown(folder)}: left out {many(beside, 'file')} beside archives",) if beside else ()
-        return listing._replace(notes=(*notes, *listing.notes))
+        left_out = Message(
+            "files-beside-archives",
+            "{place}: left out {files:many file} beside archives",
+            place=shown(folder),
+            files=beside,
+        )
+        return listing._replace(notes=(*([Note(left_out)] if beside else []), *listing.notes))
     return listing_of(shown(folder), entries, others)

@@ -29,7 +29,8 @@ from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.numbers import many, of_all, verb
+from segbench.core.notes import Note
+from segbench.core.numbers import of_all
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
@@ -286,7 +287,7 @@ class _Named(NamedTuple):
     entries: Entries
     numbers: Mapping[str, tuple[int, ...]]  # in `entries`, in natural order of their tags
     tags: Mapping[int, str]  # of files, if the pattern has any
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 class _Column:
@@ -348,14 +349,14 @@ class Pairing:
 
     inputs: Inputs
     files: Sequence[SampleFiles] = ()
-    notes: tuple[str, ...] = ()  # files left out, to be shown to the user
+    notes: tuple[Note, ...] = ()  # files left out, to be shown to the user
     missing: tuple[str, ...] = ()  # ground truths without a prediction
     extra: tuple[str, ...] = ()  # predictions without a ground truth
     without_field: tuple[str, ...] = ()
     other_fields: tuple[str, ...] = ()  # masks of other names than the images, where some images have none
     unknown: tuple[str, ...] = ()  # chosen names and patterns that fit no image, with the nearest name
     left_out: tuple[str, ...] = ()  # ground truths without a prediction, where these are allowed
-    notes_on_left_out: tuple[str, ...] = ()  # which these are
+    notes_on_left_out: tuple[Note, ...] = ()  # which these are
     total: int = 0  # images of the set, if the run is restricted to a part of them
     problem: DataError | None = None  # why nothing can be paired
     by_base_name: bool = False  # whether files pair without their folders, which one side alone has
@@ -443,9 +444,14 @@ def pair(inputs: Inputs) -> Pairing:
     if not inputs.allow_missing or not pairing.missing or not pairing.files:
         return pairing
     left_out, chosen = pairing.missing, len(pairing.files) + len(pairing.missing)
-    without = f"{verb(len(left_out), 'have')} no prediction and {verb(len(left_out), 'are')} left out"
-    note = f"{of_all(len(left_out), chosen, 'image')} {without}: {first_names(left_out, _NAMED)}"
-    return replace(pairing, missing=(), left_out=left_out, notes_on_left_out=(note,))
+    message = Message(
+        "predictions-missing",
+        "{images} of {total:many image} {images:verb have} no prediction and {images:verb are} left out: {names}",
+        images=len(left_out),
+        total=chosen,
+        names=first_names(left_out, _NAMED),
+    )
+    return replace(pairing, missing=(), left_out=left_out, notes_on_left_out=(Note(message),))
 
 
 _NAMES = ("missing", "extra", "without_field", "other_fields", "left_out")
@@ -460,7 +466,8 @@ def _of_category(inputs: Inputs) -> Pairing:
     pairing = replace(_paired(replace(inputs, images=chosen)), inputs=inputs)
     names: dict[str, Any] = {key: tuple(start + name for name in getattr(pairing, key)) for key in _NAMES}
     files = tuple(one._replace(name=start + one.name) for one in pairing.files)
-    return replace(pairing, files=files, notes=tuple(f"{inputs.category}: {note}" for note in pairing.notes), **names)
+    notes = tuple(note.said_of(inputs.category) for note in pairing.notes)
+    return replace(pairing, files=files, notes=notes, **names)
 
 
 def _joined(inputs: Inputs, parts: Sequence[Pairing]) -> Pairing:
@@ -621,8 +628,13 @@ def _paired(inputs: Inputs) -> Pairing:
     named_by_base = _named_by_base(inputs, truths.keys(), predictions.keys())
     if named_by_base:
         predicted_name, truth_name = min(named_by_base.items())
-        alike = f"{truth_name} and {predicted_name}"
-        prediction_notes += (f"files pair without their folders, which only one side has: {alike}",)
+        message = Message(
+            "paired-without-folders",
+            "files pair without their folders, which only one side has: {truth} and {prediction}",
+            truth=truth_name,
+            prediction=predicted_name,
+        )
+        prediction_notes += (Note(message),)
         predictions = {named_by_base.get(name, name): numbers for name, numbers in predictions.items()}
         of_prediction = of_prediction._replace(numbers=predictions)
     listed = inputs.photographs if inputs.negatives else None
@@ -652,11 +664,21 @@ def _paired(inputs: Inputs) -> Pairing:
         _sizes_of_blank(of_truth, photographs, common) if blank else None,
     )
     if blank:
-        images, match = many(len(blank), "image"), verb(len(blank), "match")
-        count = verb(len(blank), "count")
-        truth_notes += (f"{images} without ground truth {match} {inputs.negatives!r} and {count} as negative",)
+        message = Message(
+            "negatives",
+            "{images:many image} without ground truth {images:verb match} {pattern!r} and {images:verb count} as "
+            "negative",
+            images=len(blank),
+            pattern=inputs.negatives,
+        )
+        truth_notes += (Note(message),)
     elif inputs.negatives:
-        prediction_notes += (f"no prediction without ground truth matches the negatives, {inputs.negatives!r}",)
+        message = Message(
+            "no-negatives",
+            "no prediction without ground truth matches the negatives, {pattern!r}",
+            pattern=inputs.negatives,
+        )
+        prediction_notes += (Note(message),)
     without_field = tuple(name for name in common if name not in of_field.numbers) if of_field else ()
     return Pairing(
         inputs,
@@ -765,7 +787,14 @@ def _named(folder: str, pattern: Pattern) -> _Named:
         )
         raise DataError(_shown(folder), what, "remove all but one, or say which to take with a pattern such as '*.png'")
     if unfit:
-        notes += (f"{_shown(folder)}: {many(unfit, 'file')} left out because they do not match {pattern.text!r}",)
+        message = Message(
+            "files-unmatched",
+            "{place}: {files:many file} left out because they do not match {pattern!r}",
+            place=_shown(folder),
+            files=unfit,
+            pattern=pattern.text,
+        )
+        notes += (Note(message),)
     return _Named(entries, found, tags, notes)
 
 

@@ -6,9 +6,8 @@ image uses, so that a whole set can be judged without reading it twice; colours 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,14 +15,14 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
-from segbench.core.sample import SIDES, Side, without_detail
+from segbench.core.notes import Note
+from segbench.core.sample import SIDES, Side
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
 
-_INDICES = "coloured palette: its indices are taken as labels"
-_LEVELS = "grey palette: its grey levels are taken, not its indices"
-_COLOUR = re.compile(r"[\[ ]([0-9]{1,3})=([0-9a-f]{6})(?=[] ])")
+_INDICES = Message("palette-indices", "coloured palette: its indices are taken as labels")
+_LEVELS = Message("palette-levels", "grey palette: its grey levels are taken, not its indices")
 _MOST_USED = 32
 """Indices of an image that are compared: label maps use few, and a note on all 256 would take kilobytes."""
 _SAVED = "save Image.fromarray(numpy.asarray({})) as PNG"
@@ -31,15 +30,16 @@ _COLOURS = _SAVED.format("Image.open(FILE).convert('RGB')")
 _INDEXED = _SAVED.format("Image.open(FILE)")
 
 
-def note_on_indices(used: NDArray[Any], palette: NDArray[np.uint8]) -> str:
+def note_on_indices(used: NDArray[Any], palette: NDArray[np.uint8]) -> Note:
     """Say that indices are taken as labels, with the colours of the first that are used."""
     known = used[used < len(palette)][:_MOST_USED].tolist()
-    return f"{_INDICES} [{' '.join(f'{index}={palette[index].tobytes().hex()}' for index in known)}]"
+    colours = [palette[index].tobytes().hex() for index in known]
+    return Note(_INDICES, detail=Message("colours", "{indices: }: {colours: }", indices=known, colours=colours))
 
 
-def notes_on_levels(used: NDArray[Any], levels: NDArray[Any]) -> tuple[str, ...]:
+def notes_on_levels(used: NDArray[Any], levels: NDArray[Any]) -> tuple[Note, ...]:
     """Say that levels of a grey palette are taken; empty where they are the indices."""
-    return () if np.array_equal(used, levels) else (_LEVELS,)
+    return () if np.array_equal(used, levels) else (Note(_LEVELS),)
 
 
 class Disagreement(NamedTuple):
@@ -61,7 +61,8 @@ class Palettes:
     colours: Mapping[Side, dict[int, tuple[str, str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
     taken: dict[tuple[Side, str], str] = field(default_factory=dict)  # a file of each kind of palette
     within: Disagreement | None = None
-    said: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)  # once for all images
+    said: dict[tuple[Note, ...], tuple[Note, ...]] = field(default_factory=dict)  # once for all images
+    of_set: dict[Note, Note] = field(default_factory=dict)  # as above, of notes that differ in their details
 
     @classmethod
     def of(cls, protocol: Protocol, settings: Mapping[str, str]) -> Palettes:
@@ -69,25 +70,27 @@ class Palettes:
         remapped = not settings.keys().isdisjoint(("gt_map", "pred_map"))
         return cls(protocol.reads.same_labels, remapped, hasattr(protocol, "palette"))
 
-    def add(self, notes: Iterable[str], files: Mapping[Side, str]) -> tuple[str, ...]:
-        """Add what the notes of an image say of its palettes, and give them without the colours."""
-        kept: dict[str, None] = {}
+    def add(self, notes: Iterable[Note], files: Mapping[Side, str]) -> tuple[Note, ...]:
+        """Add what the notes of an image say of its palettes, and return them without the colours."""
+        kept: dict[Note, None] = {}
         for note in notes:
-            side = next((side for side in SIDES if note.startswith(f"{side}: ")), None)
-            kind = without_detail(note).partition(": ")[2]
-            if side is None or kind not in (_INDICES, _LEVELS):
-                kept[note] = None
+            of_set = self.of_set.setdefault(note.of_set, note.of_set)
+            side = next((side for side in SIDES if note.side == side), None)
+            if side is None or note.kind not in (_INDICES.kind, _LEVELS.kind):
+                kept[replace(of_set, detail=note.detail, amount=note.amount) if of_set != note else of_set] = None
                 continue
-            kept[f"{side}: {kind}"] = None
-            self._add(side, kind, _COLOUR.findall(note), files[side])
+            kept[of_set] = None
+            held = note.detail.values if isinstance(note.detail, Message) else {}
+            colours = zip(held.get("indices", ()), held.get("colours", ()), strict=True)
+            self._add(side, note.kind, colours, files[side])
         without = tuple(kept)
         return self.said.setdefault(without, without)
 
-    def _add(self, side: Side, kind: str, colours: Iterable[tuple[str, str]], file: str) -> None:
+    def _add(self, side: Side, kind: str, colours: Iterable[tuple[int, str]], file: str) -> None:
         if not self.same_labels:
             return
         self.taken.setdefault((side, kind), file)
-        files = tuple(self.taken.get((side, one), "") for one in (_LEVELS, _INDICES))
+        files = tuple(self.taken.get((side, taken.kind), "") for taken in (_LEVELS, _INDICES))
         if all(files) and self.same_labels > 1:
             what = Message(
                 "grey-and-coloured-palettes",
@@ -99,12 +102,12 @@ class Palettes:
             self.within = self.within or Disagreement(side, what, (files[0], files[1]))
         known = self.colours[side]
         for index, colour in colours:
-            other, before = known.setdefault(int(index), (colour, file))
-            if other != colour and int(index) < self.same_labels:
+            other, before = known.setdefault(index, (colour, file))
+            if other != colour and index < self.same_labels:
                 what = Message(
                     "palettes-differ",
                     "palettes differ, and their indices are taken as labels: {difference}",
-                    difference=_difference(int(index), known, colour, file),
+                    difference=_difference(index, known, colour, file),
                 )
                 self.within = self.within or Disagreement(side, what, (before, file))
 

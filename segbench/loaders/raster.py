@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
+from segbench.core.notes import Note
 from segbench.loaders.arrays import OPAQUE_HINT, one_channel, through_palette
 from segbench.loaders.decoded import (
     CUT,
@@ -148,8 +149,8 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
         return one_channel(pixels, path, role)
     if role in LABEL_MAPS:
         return Decoded(pixels // spread if spread != 1 else pixels)
-    notes = () if spread == 1 else (f"{data[24]}-bit grey spread to 0..255, as PNG defines it",)
-    return Decoded(pixels, notes)
+    message = Message("grey-spread", "{bits}-bit grey spread to 0..255, as PNG defines it", bits=data[24])
+    return Decoded(pixels, () if spread == 1 else (Note(message),))
 
 
 def _require_full_range(image: ImageFile, path: str) -> None:
@@ -222,9 +223,12 @@ def orientation_of(tag: object) -> int:
     return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
 
 
-def notes_on_orientation(value: int) -> tuple[str, ...]:
+def notes_on_orientation(value: int) -> tuple[Note, ...]:
     """Say that an EXIF orientation, which viewers apply, was not applied."""
-    return (f"EXIF orientation {value} was not applied: pixels are read as stored",) * (value != UPRIGHT)
+    message = Message(
+        "orientation", "EXIF orientation {orientation} was not applied: pixels are read as stored", orientation=value
+    )
+    return () if value == UPRIGHT else (Note(message),)
 
 
 FORMATS = tuple(

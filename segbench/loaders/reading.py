@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.messages import Message, Setting
-from segbench.core.notes import behind
-from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side, without_detail
+from segbench.core.notes import Note, as_note
+from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class OneMap(Reading):
         if path.suffix.lower() in matlab.FORMAT.extensions:
             contents = matlab.read_mat(data, path)
             if "groundTruth" in contents:
-                note = f"{self.part} of groundTruth, one map per annotator"
-                return Maps(matlab.annotators(contents, path, self.part), (note,) * self.part_noted)
+                note = Note(Message("part-read", "{part} of groundTruth, one map per annotator", part=self.part))
+                return Maps(matlab.annotators(contents, path, self.part), (note,) if self.part_noted else ())
             if found := self.other_truths(contents, path):
                 return found
         decoded = _decode(data, path, self.truth_role)
@@ -176,7 +176,7 @@ class LabelMaps(OneMap):
         maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
         return replace(maps, lossy=_first_lossy(decoded), nodata=_nodata_of(decoded))
 
-    def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
+    def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
         form: Form = "stack" if any(one.ndim > 2 for one in maps) else "labels" if len(maps) > 1 else "map"
         return Maps(maps, _notes_on_maps(notes, tags), form)
 
@@ -205,7 +205,7 @@ def _nodata_of(decoded: Sequence[Decoded]) -> tuple[NoData | None, ...]:
 class ClassMaps(LabelMaps):
     """A label map, and a soft map per class: in a stack, or one file each."""
 
-    def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[str, ...]], tags: Sequence[str]) -> Maps:
+    def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
         from segbench.core.levels import note_on_levels
 
         noted = [(*of, *note_on_levels(one.dtype, scalable=False)) for of, one in zip(notes, maps, strict=True)]
@@ -294,17 +294,20 @@ def _refuse_for_labels(repairs: Repairs) -> None:
         )
 
 
-def _notes_on_maps(notes: Sequence[tuple[str, ...]], tags: Sequence[str]) -> tuple[str, ...]:
+def _notes_on_maps(notes: Sequence[tuple[Note, ...]], tags: Sequence[str]) -> tuple[Note, ...]:
     """Say of each note which maps it is on, unless it is on all."""
     if len(notes) > 1:
-        notes = [tuple(map(without_detail, of)) for of in notes]
+        notes = [tuple(note.of_set for note in of) for of in notes]
     names = tags or [f"map {place}" for place in range(1, len(notes) + 1)]
     on = {note: [n for n, of in zip(names, notes, strict=True) if note in of] for said in notes for note in said}
-    return tuple(note if len(some) == len(notes) else f"{note}, in {_named(some)}" for note, some in on.items())
+    return tuple(note if len(some) == len(notes) else _in_some(note, some) for note, some in on.items())
 
 
-def _named(maps: Sequence[str]) -> str:
-    return f"{len(maps)} maps" if len(maps) > _LISTED_ONE_BY_ONE else ", ".join(map(shown, maps))
+def _in_some(note: Note, maps: Sequence[str]) -> Note:
+    """Return a note that says which maps it is on."""
+    many = len(maps) > _LISTED_ONE_BY_ONE
+    listed = (f"{len(maps)} maps",) if many else tuple(map(shown, maps))
+    return replace(note, message=note.message.extended(", in {maps}", maps=listed))
 
 
 @dataclass(frozen=True, repr=False)
@@ -345,7 +348,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
 
     repairs = repairs or Repairs()
     files, contents = raw.files, raw.contents
-    notes: dict[str, None] = {}
+    notes: dict[Note, None] = {}
     truths: list[tuple[str, NDArray[Any]]] = []
     categories, about, true_lossy = False, None, ""
     truth_nodata: dict[float, None] = {}
@@ -355,12 +358,12 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         truths += ((shown(path), array) for array in drawn.maps)
         truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
         categories = drawn.form == "categories"
-        notes |= dict.fromkeys(f"ground truth: {note}" for note in drawn.notes)
+        notes |= _on_side("ground truth", drawn.notes)
     predicted = reads.predictions(files, contents)
     predictions, said, form = predicted.maps, predicted.notes, predicted.form
     if form == "soft" and repairs.scale is None:
         said += note_on_levels(predictions[0].dtype)
-    notes |= dict.fromkeys(behind("prediction: ", note) for note in said)
+    notes |= _on_side("prediction", said)
     lossy = true_lossy, predicted.lossy
     numbered = SIDES if form == "labels" else reads.numbered
     notes |= dict.fromkeys(_notes_on_loss(numbered, lossy))
@@ -370,7 +373,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     field = None
     if files.field is not None:
         mask = _decode(contents[files.field], files.field, "field")
-        notes |= dict.fromkeys(f"field: {note}" for note in mask.notes)
+        notes |= _on_side("field", mask.notes)
         field = _inside(mask.array, shown(files.field))
         sizes.append((shown(files.field), field.shape))
     require_same_size(sizes)
@@ -410,11 +413,17 @@ def how_to_save_labels(lossy: str) -> str:
     return f"{lossy} changes labels: save label maps as PNG where they are made; converted files keep the damage"
 
 
-def _notes_on_loss(numbered: Sequence[Side], lossy: tuple[str, str]) -> Iterator[str]:
+def _on_side(side: Side | Literal["field"], notes: Iterable[Note]) -> dict[Note, None]:
+    """Return notes as those on a side of an image."""
+    return {replace(as_note(note), side=side): None for note in notes}
+
+
+def _notes_on_loss(numbered: Sequence[Side], lossy: tuple[str, str]) -> Iterator[Note]:
     """Say which sides of an image hold labels, and were stored with loss."""
     for side, compression in zip(SIDES, lossy, strict=True):
         if compression and side in numbered:
-            yield f"{side}: stored with loss; {how_to_save_labels(compression)}"
+            fix = how_to_save_labels(compression)
+            yield Note(Message("stored-with-loss", "stored with loss; {fix}", fix=fix, compression=compression), side)
 
 
 def _inside(mask: NDArray[Any], file: str) -> NDArray[np.bool_]:

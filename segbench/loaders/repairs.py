@@ -7,7 +7,7 @@ repair is left as it is, to the bit. A note ends with what holds for one image a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 
@@ -18,6 +18,7 @@ from segbench.core.arguments import check_choice
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import are_levels, scores_of
 from segbench.core.messages import NOTHING, Either, Message, Setting
+from segbench.core.notes import Note, Side
 from segbench.core.sample import Form, NoData, Reading
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import SampleFiles, read_header
@@ -27,8 +28,12 @@ NoDataRule: TypeAlias = Literal["lowest", "exclude"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
 
 _PER_IMAGE = " per image"
-NO_DATA = "prediction without data"
-_RESIZED, _CROPPED = "prediction resized", "cropped at the lower right"
+_CHANGED = {
+    "resize": frozenset({"resized"}),
+    "crop": frozenset({"cropped"}),
+    "nodata": frozenset({"no-data-left-out", "no-data-lowest"}),
+}
+"""The kinds of notes that say that a repair changed an image."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +147,7 @@ class ImageMaps:
     predictions: Named
     form: Form
     field: NDArray[np.bool_] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     nodata: tuple[NoData | None, ...] = ()
 
 
@@ -191,17 +196,23 @@ def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) ->
     return (name, np.zeros(shape, np.uint8)) if known is None else (shown(sized_as), np.zeros(known, np.uint8))
 
 
-def idle(settings: Mapping[str, str], notes: Sequence[str]) -> tuple[str, ...]:
+def idle(settings: Mapping[str, str], notes: Iterable[Note]) -> tuple[Note, ...]:
     """Name the changes of sizes in a run's settings that changed no image."""
-    said = {"resize": _RESIZED, "crop": _CROPPED}
-    unneeded = tuple(
-        f"{name} did not change any prediction: each already has the size of its ground truth"
-        for name, text in said.items()
-        if name in settings and not any(text in note for note in notes)
+    kinds = {note.kind for note in notes}
+    return tuple(
+        Note(
+            Message(
+                "idle-repair",
+                "{repair} did not change any prediction: {why}",
+                repair=name,
+                why="none has a value that its file declares as no data"
+                if name == "nodata"
+                else "each already has the size of its ground truth",
+            )
+        )
+        for name, changed in _CHANGED.items()
+        if name in settings and kinds.isdisjoint(changed)
     )
-    if "nodata" in settings and not any(NO_DATA in note for note in notes):
-        unneeded += ("nodata did not change any prediction: none has a value that its file declares as no data",)
-    return unneeded
 
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
@@ -233,7 +244,8 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
         else:
             what = Message("mixed-labels", "label maps, and bilinear would mix labels")
             raise DataError(name, what, Message("fix", "take {resize}", resize=RESIZE))
-        notes[f"{_RESIZED}, {how} [{_sides(array.shape)} to {_sides(shape)}]"] = None
+        resized = Message("resized", "{side} resized, {how}", how=how)
+        notes[Note(resized, "prediction", detail=_sizes(array.shape, shape))] = None
     nodata = tuple(hole and replace(hole, pixels=_touched(hole.pixels, shape, how)) for hole in maps.nodata)
     return replace(maps, predictions=predictions, notes=tuple(notes), nodata=nodata)
 
@@ -249,15 +261,17 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
     truth = maps.truths[0]
     common = tuple(map(min, *(array.shape for _, array in (truth, *maps.predictions))))
     notes = dict.fromkeys(maps.notes)
-    for what, (name, array) in [*(("prediction", one) for one in maps.predictions), ("ground truth", truth)]:
+    sides: list[tuple[Side, tuple[str, NDArray[Any]]]] = [("prediction", named) for named in maps.predictions]
+    for side, (name, array) in [*sides, ("ground truth", truth)]:
         if array.shape == common:
             continue
         if not (fixable(array.shape, truth[1].shape) and croppable(array.shape, common)):
-            found = (name, array) if what == "prediction" else min(maps.predictions, key=lambda named: named[1].size)
+            found = (name, array) if side == "prediction" else min(maps.predictions, key=lambda named: named[1].size)
             uncut = fixable(found[1].shape, truth[1].shape)
             refused = "; cropping cuts at most a tenth, or 2 pixels" if uncut else ""
             raise misfit(_of(found), _of(truth), soft=maps.form == "soft", refused=refused)
-        notes[f"{what} {_CROPPED} [{_sides(array.shape)} to {_sides(common)}]"] = None
+        cropped = Message("cropped", "{side} cropped at the lower right")
+        notes[Note(cropped, side, detail=_sizes(array.shape, common))] = None
     window = tuple(slice(extent) for extent in common)
     return replace(
         maps,
@@ -273,8 +287,8 @@ def _of(named: tuple[str, NDArray[Any]]) -> tuple[str, tuple[int, ...]]:
     return named[0], named[1].shape
 
 
-def _sides(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape))
+def _sizes(shape: tuple[int, ...], changed: tuple[int, ...]) -> Message:
+    return Message("sizes", "{size: x } to {changed: x }", size=shape, changed=changed)
 
 
 MOST_CUT = 2, 0.1
@@ -433,7 +447,7 @@ def as_scale(scale: float | str) -> Scale:
     return number
 
 
-def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
     """Turn stored values into scores, in double precision."""
     kind = stored.dtype.kind
     if kind == "b":
@@ -445,17 +459,20 @@ def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any],
             what = Message("not-floats", "{dtype} values, but logits are floats", dtype=stored.dtype.name)
             raise DataError(name, what, "save them as floats")
         logits: NDArray[Any] = expit(stored.astype(np.float64))
-        return logits, ("prediction: score = 1 / (1 + exp(-value))",)
+        return logits, (Note(Message("sigmoid", "score = 1 / (1 + exp(-value))"), "prediction"),)
     if scale == "minmax":
         require_finite(stored, name, "so the map has no minimum and maximum")
         lowest, highest = float(stored.min()), float(stored.max())
         if lowest == highest:
             return stored, ()
         stretched = (stored.astype(np.float64) - lowest) / (highest - lowest)
-        return stretched, (f"prediction stretched to its own minimum and maximum [{lowest:g} to {highest:g}]",)
+        detail = Message("span", "{lowest:g} to {highest:g}", lowest=lowest, highest=highest)
+        message = Message("stretched", "{side} stretched to its own minimum and maximum")
+        return stretched, (Note(message, "prediction", detail=detail),)
     if scale == (1 if kind == "f" else np.iinfo(stored.dtype).max):
         return stored, ()
-    return stored.astype(np.float64) / scale, (f"prediction: score = value / {f'{scale}'.removesuffix('.0')}",)
+    message = Message("scaled", "score = value / {scale}", scale=scale)
+    return stored.astype(np.float64) / scale, (Note(message, "prediction"),)
 
 
 def require_finite(stored: NDArray[Any], name: str, why: str) -> None:

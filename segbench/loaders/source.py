@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
-from segbench.core.numbers import many
+from segbench.core.notes import Note
 from segbench.loaders.decoded import Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format
@@ -197,7 +197,7 @@ class Listing(NamedTuple):
     """The files of a folder and its sub-folders with a known extension, by stem; notes say what else was left out."""
 
     entries: Entries
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
@@ -210,7 +210,7 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
         names = [f"{stem}{suffix}" for stem, suffix in files if suffix not in known]
     others.update(shown(ending_of(name)) or "no extension" for name in names)
     entries.keep(k for k, suffix in enumerate(entries.suffixes) if suffix in known)
-    left_out = ", ".join(f"{kind} ({count})" for kind, count in sorted(others.items()))
+    left_out = [f"{kind} ({count})" for kind, count in sorted(others.items())]
     if not entries:
         what = Message("no-images", "is an empty folder")
         if others:
@@ -218,8 +218,14 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
         format_of_others = other_format(f"{place}/{name}" for name in names)
         ending = Message("fix", "files may end in {extensions: }", extensions=EXTENSIONS)
         raise DataError(place, what, format_of_others or ending)
-    notes = (f"{place}: {many(others.total(), 'other file')} left out: {left_out}",) if others else ()
-    return Listing(entries, notes)
+    message = Message(
+        "other-files",
+        "{place}: {files:many other file} left out: {endings}",
+        place=place,
+        files=others.total(),
+        endings=left_out,
+    )
+    return Listing(entries, (Note(message),) if others else ())
 
 
 def split_suffix(name: str) -> tuple[str, str]:

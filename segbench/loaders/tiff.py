@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import VOLUMES, DataError
 from segbench.core.messages import Message
+from segbench.core.notes import Note
 from segbench.core.sample import NoData
 from segbench.loaders.arrays import as_map, one_channel, squeezed, through_palette
 from segbench.loaders.decoded import (
@@ -36,6 +37,9 @@ from segbench.loaders.decoded import (
 )
 from segbench.loaders.raster import WEBP_LOSSLESS, notes_on_orientation, orientation_of
 
+_MASK_IGNORED = Message("internal-mask", "an internal mask in the file is ignored")
+_NAN_READ = Message("nan-read", "nan, which the file declares as no data, is read as -1")
+_WHITE_IS_ZERO = Message("zero-is-white", "zero is declared white; values are used as stored")
 WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR = 0, 1, 2, 3, 6
 GDAL_NODATA = 42113
 """The tag in which GDAL writes, as text, the value that means that there are no data."""
@@ -99,7 +103,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
         lossy = _lossy(page, io.BytesIO(data))
     inverted = by_pillow and photometric == WHITE_IS_ZERO and pixels.dtype in (np.uint8, np.bool_)
     nodata = _nodata(declared, np.invert(pixels) if inverted else pixels)
-    notes = ("an internal mask in the file is ignored",) * masks
+    notes: tuple[Note, ...] = (Note(_MASK_IGNORED),) if masks else ()
     if nodata:
         pixels, replaced = _readable(pixels, nodata, role)
         notes += replaced
@@ -132,13 +136,13 @@ def _nodata(value: float | None, pixels: NDArray[Any]) -> NoData | None:
     return NoData(value, marked) if marked.any() else None
 
 
-def _readable(pixels: NDArray[Any], nodata: NoData, role: Role) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _readable(pixels: NDArray[Any], nodata: NoData, role: Role) -> tuple[NDArray[Any], tuple[Note, ...]]:
     """Replace a value that no map of this role can hold: a negative level, or a label of NaN."""
     if role == "prediction" and pixels.dtype.kind == "i" and nodata.value < 0:
         return np.where(nodata.pixels.reshape(pixels.shape), pixels.dtype.type(0), pixels), ()
     if role != "prediction" and math.isnan(nodata.value):
         labels = np.where(nodata.pixels.reshape(pixels.shape), pixels.dtype.type(-1), pixels)
-        return labels, ("nan, which the file declares as no data, is read as -1",)
+        return labels, (Note(_NAN_READ),)
     return pixels, ()
 
 
@@ -237,7 +241,7 @@ def _one_map(
         return decoded
     turned = by_pillow and decoded.array.dtype in (np.uint8, np.bool_)  # by Pillow, to what the values look like
     array = np.invert(decoded.array) if turned else decoded.array
-    return Decoded(array, (*decoded.notes, "zero is declared white; values are used as stored"))
+    return Decoded(array, (*decoded.notes, Note(_WHITE_IS_ZERO)))
 
 
 def _pages(tiff: Any, path: str) -> tuple[list[Any], bool]:  # noqa: ANN401  tifffile's pages have no useful type

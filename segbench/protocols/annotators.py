@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
+from segbench.core.notes import Note
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.sample import Sample
 
-ONE_ANNOTATOR = "images with one annotator are left out"
+ONE_ANNOTATOR = Note(Message("one-annotator", "images with one annotator are left out"))
 """The note on an image that cannot show how well annotators agree."""
 
 AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]

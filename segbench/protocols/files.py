@@ -9,6 +9,7 @@ from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, joined
 from segbench.core.names import first_names
+from segbench.core.notes import Note
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.loaders.decoded import shown
@@ -105,7 +106,7 @@ def _has_class_folders(prediction: str, class_of: ClassOf) -> bool:
 
 def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, where: str) -> Pairing:
     if not any(files.tags for files in pairing.files):
-        note = f"maps of the classes, in this order: {', '.join(names)}"
+        note = Note(Message("order-of-classes", "maps of the classes, in this order: {classes}", classes=tuple(names)))
         several = any(files.scales or files.prediction.suffix.lower() in STACKS for files in pairing.files)
         return replace(pairing, notes=(*pairing.notes, note)) if several and len(names) > 1 else pairing
     tags = dict.fromkeys(tag for files in pairing.files for tag in files.tags)
@@ -121,10 +122,15 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
     if incomplete:
         raise _missing(pairing, incomplete, len(names), foreign, where)
     by_place = sorted(places, key=places.__getitem__)
-    named = ", ".join(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
-    notes = (*pairing.notes, f"predictions by class: {named}")
+    named = tuple(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
+    notes = (*pairing.notes, Note(Message("predictions-by-class", "predictions by class: {named}", named=named)))
     if foreign:
-        notes += (f"predictions left out because they belong to no class: {', '.join(map(shown, foreign))}",)
+        message = Message(
+            "predictions-of-no-class",
+            "predictions left out because they belong to no class: {names}",
+            names=tuple(map(shown, foreign)),
+        )
+        notes += (Note(message),)
     return replace(pairing, files=tuple(_ordered(files, places) for files in pairing.files), notes=notes)
 
 

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting
 from segbench.core.messages import NOTHING, Message, Setting, joined
-from segbench.core.numbers import many, verb, written
+from segbench.core.notes import Note
+from segbench.core.numbers import many, written
 from segbench.core.options import option, read_void
 from segbench.core.sample import SIDES
 
@@ -144,7 +144,7 @@ class LabelRule:
 
     def notes(
         self, ground_truth: Array, positive: BoolArray, valid: BoolArray | None, void: Sequence[float] | None
-    ) -> tuple[str, ...]:
+    ) -> tuple[Note, ...]:
         """Say which values beside the named ones count as negative, although they look like void, or like positives."""
         if self.comparison != "=" or ground_truth.dtype.kind not in "iuf" or not ground_truth.size:
             return ()
@@ -157,22 +157,39 @@ class LabelRule:
         negative = [value for value in distinct(others).tolist() if value not in self.values]
         values = sorted({*negative, *self.values})
         like_void = [value for value in negative if value < 0 or (value == values[-1] and ends_in_void(values))]
-        rule = format_setting("positive", str(self))
+        rule = Setting("positive", str(self))
         if like_void and len(negative) > 1:
-            what = f"{listed(like_void)} {verb(len(like_void), 'count')} as negative beside {rule}"
-            left_out = format_setting("void", sorted({*(void or ()), *like_void}))
-            return (f"ground truth: {what}" + f"; void values are left out by {left_out}" * (void is not None),)
+            message = Message(
+                "void-as-negative",
+                "{values} {number:verb count} as negative beside {given}",
+                values=listed(like_void),
+                number=len(like_void),
+                given=rule,
+            )
+            if void is not None:
+                left_out = Setting("void", sorted({*void, *like_void}))
+                message = message.extended("; void values are left out by {void}", void=left_out)
+            return (Note(message, "ground truth"),)
         half = half_of(values[-1])
         grey = are_grey_levels(values)
         if values[-1] in VOIDS and grey and float(half) <= negative[-1] < values[-1]:
-            what = f"grey levels from {half} count as negative beside {rule}"
-            fix = format_setting("positive", f">={half}")
-            return (f"ground truth: {what}; {fix} takes them as positive [{listed(negative[::-1])}]",)
+            message = Message(
+                "grey-as-negative",
+                "grey levels from {half} count as negative beside {given}; {positive} takes them as positive",
+                half=half,
+                given=rule,
+                positive=Setting("positive", f">={half}"),
+            )
+            return (Note(message, "ground truth", detail=listed(negative[::-1])),)
         if has_third_value(values) and not grey and values[1:] == [negative[-1], *self.values]:
-            what = f"{values[1]:g} counts as negative beside {rule}"
-            fix = f"{format_setting('void', sorted({*(void or ()), values[1]}))} leaves it out, " * (void is not None)
-            fix += f"{format_setting('positive', written(values[1:]))} takes it as positive"
-            return (f"ground truth: {what}; {fix}",)
+            message = Message(
+                "value-as-negative", "{value:g} counts as negative beside {given}; ", value=values[1], given=rule
+            )
+            if void is not None:
+                left_out = Setting("void", sorted({*void, values[1]}))
+                message = message.extended("{void} leaves it out, ", void=left_out)
+            taken = Setting("positive", written(values[1:]))
+            return (Note(message.extended("{positive} takes it as positive", positive=taken), "ground truth"),)
         return ()
 
     def other_side(self, values: Sequence[float]) -> str:
@@ -280,7 +297,7 @@ def rule_text(rule: Positive, name: str = "positive") -> str:
 
 def notes_on_values(
     positive: Positive | None, ground_truths: Sequence[Array], drawn: Sequence[Labelled], void: Sequence[float] | None
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """Say what is odd beside the values that a rule names, if any, see `LabelRule.notes`; None for no `void` at all."""
     if positive is None:
         return ()

@@ -16,9 +16,11 @@ from segbench.core.levels import (
     in_type_of,
     refuse_not_finite,
     scores_of,
+    span,
 )
 from segbench.core.messages import NOTHING, Message, Setting, joined
-from segbench.core.numbers import number, written
+from segbench.core.notes import Note
+from segbench.core.numbers import written
 from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.protocols.annotators import only_truth, zero_or_one
@@ -236,7 +238,7 @@ def highest_of(sample: Sample, settings: Any) -> Facts:
     return (1 / np.iinfo(stored.dtype).max,) * may_be_mask(positive, stored)
 
 
-def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tuple[str, ...]:
+def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tuple[Note, ...]:
     """Say what is odd in an image counted as masks: values beside those named, or scores beside thresholds.
 
     `above` says that scores equal to the threshold are not predicted.
@@ -250,14 +252,16 @@ def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tup
     if not counted.size or not cuts:
         return notes
     lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
-    said, span = str(format_cuts(settings)), f"[{number(lowest)} to {number(highest)}]"
+    said, reach = format_cuts(settings), span(lowest, highest)
     doubts = () if isinstance(settings.at, ThresholdOfSet) else doubts_on_cuts(cuts, said, lowest, highest)
     if doubts:
         return (*notes, *doubts)
     if highest < min(cuts) or (above and highest == min(cuts)):
-        return (*notes, f"no score reaches {said}, so nothing is predicted {span}")
+        message = Message("nothing-predicted", "no score reaches {given}, so nothing is predicted", given=said)
+        return (*notes, Note(message, detail=reach))
     if lowest > max(cuts) or (lowest == max(cuts) and not above):
-        return (*notes, f"all scores reach {said}, so every pixel is predicted {span}")
+        message = Message("all-predicted", "all scores reach {given}, so every pixel is predicted", given=said)
+        return (*notes, Note(message, detail=reach))
     return notes
 
 

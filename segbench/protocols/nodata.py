@@ -19,11 +19,12 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.levels import ROUNDING
 from segbench.core.messages import NOTHING, Message, Setting, as_message, joined
+from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample
 from segbench.loaders.reading import LABEL_MAPS, RawFiles, decode_sample
-from segbench.loaders.repairs import NO_DATA, NoDataRule, Repairs
+from segbench.loaders.repairs import NoDataRule, Repairs
 from segbench.protocols.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
         if error.path not in sample.truth_files:
             raise
         raise DataError(error.path, error.what, _first(advice, error.hint)) from None
-    return replace(counted, notes=(*counted.notes, f"ground truth: {advice}"))
+    note = Note(Message("declared-no-data", "{advice}", advice=advice), "ground truth")
+    return replace(counted, notes=(*counted.notes, note))
 
 
 def _before(advice: Message, advise: Advice, values: Sequence[float], other_side: Sequence[float]) -> Message:
@@ -128,7 +130,13 @@ def _with_labels(sample: Sample, protocol: Protocol) -> Sample:
     if not values:
         return replace(sample, nodata=())
     counts_as = "background" if of_masks and protocol.capability(Confusing) is None else "wrong"
-    note = f"prediction: {written(tuple(values))} is declared as no data ({_DECLARED}), which counts as {counts_as}"
+    message = Message(
+        "no-data-labels",
+        "{values} is declared as no data (GDAL_NODATA), which counts as {counts_as}",
+        values=written(tuple(values)),
+        counts_as=counts_as,
+    )
+    note = Note(message, "prediction")
     predictions = sample.predictions
     if of_masks:
         predictions = tuple(
@@ -158,18 +166,21 @@ def _with_decision(sample: Sample, protocol: Protocol, rule: NoDataRule | None) 
     positive = _positives(sample, expected)
     if rule is None:
         raise _refusal(sample, protocol, missing, positive, values)
-    pixels = f"{np.count_nonzero(missing)} of {missing.size} pixels"
+    pixels = Message("pixels", "{pixels} of {total} pixels", pixels=int(np.count_nonzero(missing)), total=missing.size)
     if rule == "exclude":
         field = ~missing if sample.field is None else sample.field & ~missing
-        notes = [f"{NO_DATA}: pixels left out [{pixels}]"]
+        left_out = Message("no-data-left-out", "{side} without data: pixels left out")
+        notes = [Note(left_out, "prediction", detail=pixels)]
         if positive is not None and (positive & missing).any():
-            notes.append(f"{NO_DATA}: positive pixels left out [{np.count_nonzero(positive & missing)}]")
+            left_out = Message("no-data-positive", "{side} without data: positive pixels left out")
+            notes.append(Note(left_out, "prediction", amount=int(np.count_nonzero(positive & missing))))
         return replace(sample, field=field, notes=(*sample.notes, *notes))
     predictions = tuple(
         array if hole is None else _with_lowest(array, hole.pixels, protocol, expected)
         for array, hole in zip(sample.predictions, sample.nodata, strict=True)
     )
-    note = f"{NO_DATA}: pixels have the lowest score [{pixels}]"
+    lowest = Message("no-data-lowest", "{side} without data: pixels have the lowest score")
+    note = Note(lowest, "prediction", detail=pixels)
     return replace(sample, predictions=predictions, notes=(*sample.notes, note))
 
 

@@ -30,7 +30,7 @@ import numpy as np
 from segbench.core.arrays import Array, FloatArray, distinct, is_whole
 from segbench.core.messages import Either, Message, Setting, protocol_with
 from segbench.core.sample import Sample
-from segbench.loaders.arrays import COLOUR
+from segbench.loaders.arrays import COLOUR, TURNED_TO_GREY
 from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
 
 _COMMON = 0.8
@@ -40,7 +40,6 @@ _AREAS = 0.5
 _FEWEST_REGIONS = 3
 SHORT_RUN = 3.0
 """Pixels of a row with one value: 1 or 2 on slopes of soft maps, 8 in small superpixels."""
-_COLOURED = "prediction: colour turned to grey"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +81,7 @@ def labels_seen(sample: Sample, void: tuple[float, ...] = ()) -> LabelsSeen | No
     soft = sample.predictions[0]
     if soft.dtype == np.bool_ or soft.shape != sample.ground_truths[0].shape:
         return None
-    coloured = any(note.startswith(_COLOURED) for note in sample.notes)
+    coloured = any((note.kind, note.side) == (TURNED_TO_GREY.kind, "prediction") for note in sample.notes)
     if not (coloured or is_whole(soft)):
         return None
     labels = {label for truth in sample.ground_truths for label in distinct(truth).tolist()}

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
+from segbench.core.messages import Message
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
+from segbench.core.notes import Note
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.tables import (
@@ -88,7 +90,8 @@ def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], h
     """Add the rows of the pooled curve to each run, column by column."""
     for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
         if result.chosen_points:
-            run["notes"].append(f"per_threshold: {result.chosen_points}")
+            chosen_points = Message("chosen-points", "per_threshold: {points}", points=result.chosen_points)
+            run["notes"].append(Note(chosen_points).described())
         chosen = how.chosen(columns, "threshold")
         run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
@@ -136,7 +139,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
 
 def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
     """Give what JSON has of single images."""
-    notes = {name: list(notes) for name, notes in result.image_notes.items()}
+    notes = {name: [note.described() for note in notes] for name, notes in result.image_notes.items()}
     return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
 
 

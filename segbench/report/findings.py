@@ -12,7 +12,6 @@ from segbench.checks.findings import Finding, Report
 from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
 from segbench.core.messages import NOTHING, Message, joined
-from segbench.core.notes import as_note
 from segbench.report.terminal import say
 
 SCHEMA = 2
@@ -21,7 +20,7 @@ _STYLES = {"error": "red", "warning": "yellow"}
 
 def show_reports(reports: Sequence[Report], console: Console) -> None:
     """Print what was found, method by method, what several methods share but once."""
-    for note in dict.fromkeys(as_note(note) for report in reports for note in report.notes):
+    for note in dict.fromkeys(note for report in reports for note in report.notes):
         say(console, note.written("options"), "dim")
     shared = _shared(reports)
     if shared:
@@ -149,5 +148,5 @@ def _document(report: Report) -> dict[str, Any]:
         "errors": bool(report.errors),
         "refused": report.refused,
         "findings": [finding.to_json("options") for finding in report.findings],
-        "notes": [as_note(note).written("options") for note in report.notes],
+        "notes": [note.described("options") for note in report.notes],
     }

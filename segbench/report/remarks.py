@@ -100,7 +100,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None, *, deviations: bool)
     elif result.sd:
         mean = "mean ± SD" if deviations else "mean"
         yield Remark(f"{mean} over {many(len(result.runs), 'run')}", "table")
-    yield from (Remark(note, "run") for note in result.notes)
+    yield from (Remark(note.written(), "run") for note in result.notes)
     yield from (Remark(text, "undefined") for text in (lacking(result), result.outdated) if text)
     yield from (Remark(note) for note in notes_about(result.summary.notes, keys))
     yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))

@@ -27,7 +27,7 @@ from segbench.core.interface import setting
 from segbench.core.messages import Either, Message, Style
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
-from segbench.core.notes import notes_about
+from segbench.core.notes import Note, notes_about
 from segbench.core.numbers import DIGITS, exact, many, number, of_all
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
@@ -528,7 +528,7 @@ class PartRow:
     result: Result
     kind: Literal["part", "mean", "all"] = "part"
     intervals: Intervals | None = None
-    notes: tuple[str, ...] = ()  # on all parts: which images are in none
+    notes: tuple[Note, ...] = ()  # on all parts: which images are in none
 
 
 def how_to_divide(results: Sequence[Result], axis: str) -> Message:

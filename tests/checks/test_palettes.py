@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from noted import noted
 from PIL import Image
 
 import segbench as library
@@ -211,9 +212,10 @@ def test_notes_are_kept_without_colours(saved, tmp_path):
     folders = saved("gt", Image.fromarray), saved("pred", indexed)
     result = library.evaluate(*folders, library.Labels(classes=6), results=tmp_path / "r.segbench")
     (stored,) = library.load_results(tmp_path / "r.segbench")
-    said = "prediction: coloured palette: its indices are taken as labels"
-    assert result.image_notes == stored.image_notes == dict.fromkeys(result.counts, (said,))
-    assert f"{said} (6 of 6 images)" in result.notes
+    assert result.image_notes == stored.image_notes
+    assert result.image_notes.keys() == result.counts.keys()
+    assert all(noted(notes) == [("prediction", "palette-indices", {})] for notes in result.image_notes.values())
+    assert ("prediction", "palette-indices", {"images": 6, "total": 6}) in noted(result.notes)
 
 
 @pytest.mark.parametrize(("protocol", "key"), [(library.Labels, "miou"), (library.Contours, "nsd@2")])

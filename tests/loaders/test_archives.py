@@ -14,6 +14,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from noted import noted
 
 from segbench.core.errors import DataError
 from segbench.loaders.archives import list_archive
@@ -72,7 +73,7 @@ def test_members_are_the_files_packed(tmp_path, name, top):
     listing = list_archive(str(path))
     expected = {"b.png": b"bb", "sub/a.png": b"aaa", "c.npy": FILES["c.npy"]}
     assert contents(listing) == expected
-    assert listing.notes == (f"{path}: 1 other file left out: .txt (1)",)
+    assert noted(listing.notes) == [("", "other-files", {"place": str(path), "files": 1, "endings": (".txt (1)",)})]
     sources = [entry.source for entry in listing.entries]
     assert pickle.loads(pickle.dumps(sources)) == sources  # noqa: S301  as workers get them
     assert [source.suffix for source in sources] == [".png", ".npy", ".png"]
@@ -117,7 +118,7 @@ def test_shards_are_one_folder(tmp_path):
     (folder / "README").write_text("beside")
     listing = list_place(str(folder))
     assert contents(listing) == {"a.png": b"a", "b.png": b"b", "c.png": b"c"}
-    assert listing.notes[0] == f"{folder}: left out 1 file beside archives"
+    assert noted(listing.notes)[0] == ("", "files-beside-archives", {"place": str(folder), "files": 1})
     tarred(folder / "s-002.tar", {"a.png": b"again"})
     with pytest.raises(DataError, match="2 files share their name"):
         pair(Inputs(ground_truth=str(folder), prediction=str(folder)))
@@ -185,7 +186,8 @@ def test_pipes_and_devices_are_counted_as_in_folders(tmp_path):
     path = tarred(tmp_path / "a.tar", {"a.png": b"a"}, [("p.png", "", tarfile.FIFOTYPE), ("d", "", tarfile.CHRTYPE)])
     listing = list_archive(str(path))
     assert contents(listing) == {"a.png": b"a"}
-    assert listing.notes == (f"{path}: 2 other files left out: pipes and devices (2)",)
+    left_out = {"place": str(path), "files": 2, "endings": ("pipes and devices (2)",)}
+    assert noted(listing.notes) == [("", "other-files", left_out)]
 
 
 def test_encrypted_and_oddly_packed_members_are_refused_all_at_once(tmp_path):

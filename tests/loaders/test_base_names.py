@@ -5,6 +5,7 @@ import shutil
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import noted
 
 import segbench
 from segbench.loaders.pairing import Inputs
@@ -47,9 +48,8 @@ def test_unambiguous_base_names_pair_and_the_images_keep_the_names_of_the_ground
 
 def test_it_is_said_and_groups_are_those_of_the_ground_truth(tmp_path):
     result = segbench.evaluate(*folders(tmp_path, CITIES, FLAT), "labels")
-    assert result.notes[0] == (
-        "files pair without their folders, which only one side has: bochum/bochum_000000 and bochum_000000"
-    )
+    pair = {"truth": "bochum/bochum_000000", "prediction": "bochum_000000"}
+    assert noted(result.notes)[0] == ("", "paired-without-folders", pair)
     assert list(result.parts("group", by="folder")) == ["bochum", "ulm"]
 
 

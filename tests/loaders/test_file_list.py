@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from noted import noted
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.file_list import column_of, method_columns
@@ -42,7 +43,7 @@ def test_one_method(write, tmp_path):
     pairing = read(place)
     assert [file.name for file in pairing.files] == ["a, the first", "b"]
     assert [file.prediction.name for file in pairing.files] == ["p1.npy", "p2.npy"]
-    assert pairing.notes == (f"{place}: columns left out: split",)
+    assert noted(pairing.notes) == [("", "columns-left-out", {"place": str(place), "columns": ("split",)})]
     assert method_columns(place) == {"pairs": "prediction"}
     assert column_of(place, None) == column_of(place, "any name") == "prediction"
 

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import skimage.color
 import tifffile
+from noted import noted
 from PIL import Image
 
 from segbench.core.errors import DataError
@@ -99,7 +100,7 @@ def test_colour_becomes_the_grey_of_scikit_image(data, name, image):
     for decoded in (prediction(data, name), truth(data, name)):
         np.testing.assert_array_equal(decoded.array, skimage.color.rgb2gray(image))
         assert decoded.array.dtype == np.float64
-        assert decoded.notes == ("colour turned to grey (ITU-R 709 luma, 0..1)",)
+        assert noted(decoded.notes) == [("", "turned-to-grey", {})]
 
 
 def test_interlaced_and_filtered_pngs_agree():
@@ -112,14 +113,14 @@ def test_a_coloured_palette_is_labels_in_ground_truth_and_grey_in_predictions():
     labels = truth(data)
     np.testing.assert_array_equal(labels.array, INDICES)
     assert labels.array.dtype == np.uint8
-    said = "coloured palette: its indices are taken as labels"
-    assert labels.notes == (f"{said} [0=000000 1=ff0000 2=00ff00 3=808080]",)
+    colours = {"indices": (0, 1, 2, 3), "colours": ("000000", "ff0000", "00ff00", "808080")}
+    assert noted(labels.notes) == [("", "palette-indices", colours)]
     for role in ("prediction", "field"):
         grey = decode(data, Path("p.png"), role=role)
         np.testing.assert_allclose(
             grey.array, skimage.color.rgb2gray(np.array(COLOURS, np.uint8)[INDICES]), rtol=0, atol=1e-15
         )
-        assert grey.notes == ("colour turned to grey (ITU-R 709 luma, 0..1)",)
+        assert noted(grey.notes) == [("", "turned-to-grey", {})]
 
 
 def test_whether_a_palette_is_grey_does_not_depend_on_the_colours_an_image_uses():
@@ -154,7 +155,7 @@ def test_levels_of_two_and_four_bits_are_spread_as_png_defines_and_said(bits, sp
     expected = {2: [[0, 1, 2, 3], [3, 2, 1, 0]], 4: [[1, 11], [14, 4]]}[bits]
     decoded = prediction(data)
     np.testing.assert_array_equal(decoded.array, np.array(expected) * spread)
-    assert decoded.notes == (f"{bits}-bit grey spread to 0..255, as PNG defines it",)
+    assert noted(decoded.notes) == [("", "grey-spread", {"bits": bits})]
 
 
 def test_alpha_must_be_opaque():
@@ -221,7 +222,7 @@ def test_white_is_zero_is_kept_as_stored_and_said():
     ]:
         decoded = prediction(data, "a.tif")
         np.testing.assert_array_equal(decoded.array, expected)
-        assert decoded.notes == ("zero is declared white; values are used as stored",)
+        assert noted(decoded.notes) == [("", "zero-is-white", {})]
 
 
 def test_thumbnails_in_a_tiff_are_not_its_image():

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from noted import noted
 from PIL import Image
 
 from segbench.core.errors import DataError
@@ -56,10 +57,8 @@ def test_masks_with_field_notes_and_digests(files):
     assert sample.predictions[0].shape == MASK.shape
     assert sample.field.dtype == bool
     np.testing.assert_array_equal(sample.field, field != 0)
-    assert sample.notes == (
-        "ground truth: coloured palette: its indices are taken as labels [0=090000 1=000900 2=090000 3=000900]",
-        "prediction: colour turned to grey (ITU-R 709 luma, 0..1)",
-    )
+    colours = {"indices": (0, 1, 2, 3), "colours": ("090000", "000900") * 2}
+    assert noted(sample.notes) == [("ground truth", "palette-indices", colours), ("prediction", "turned-to-grey", {})]
     contents = [*(data for _, data in truths), given.field.read_bytes()]
     truth = joint(*map(digest, contents))
     assert raw.digests() == (truth, joint(truth, digest(given.prediction.read_bytes())))
@@ -118,15 +117,17 @@ def test_what_was_done_to_the_map_of_any_class_is_said(tmp_path):
     grey, coloured = (".png", pillow(GREY8, "PNG")), (".png", pillow(COLOUR8, "PNG"))
     wide = (".npy", npy(GREY8.astype(np.int32)))
     sample = load(in_maps(tmp_path, [grey, coloured, wide], ("class_0", "class_1", "class_2")), CLASS_MAPS)
-    luma, levels = sample.notes
-    assert luma == "prediction: colour turned to grey (ITU-R 709 luma, 0..1), in class_1"
-    assert levels.startswith("prediction: int32 values are levels")
-    assert levels.endswith("and masks as bool, in class_2")
-    assert load(in_maps(tmp_path, [grey, coloured]), CLASS_MAPS).notes == (f"{luma.removesuffix('class_1')}map 2",)
-    assert load(in_maps(tmp_path, [coloured] * 2), CLASS_MAPS).notes == (luma.removesuffix(", in class_1"),)
-    assert load(in_maps(tmp_path, [grey, *[coloured] * 6]), CLASS_MAPS).notes == (
-        f"{luma.removesuffix('class_1')}6 maps",
-    )
+    luma, levels = noted(sample.notes)
+    assert luma == ("prediction", "turned-to-grey", {"maps": ("class_1",)})
+    assert levels[:2] == ("prediction", "wide-levels")
+    assert levels[2]["maps"] == ("class_2",)
+    for maps, named in [
+        ([grey, coloured], {"maps": ("map 2",)}),
+        ([coloured] * 2, {}),
+        ([grey, *[coloured] * 6], {"maps": ("6 maps",)}),
+    ]:
+        notes = load(in_maps(tmp_path, maps), CLASS_MAPS).notes
+        assert noted(notes) == [("prediction", "turned-to-grey", named)]
 
 
 @pytest.mark.parametrize("reads", [BOUNDARIES, REGIONS])
@@ -140,7 +141,7 @@ def test_label_maps_of_several_scales_are_decoded_once_with_the_notes_of_all(tmp
     assert len(opened) == 4
     np.testing.assert_array_equal(sample.predictions, [GREY8 % 5, GREY8 % 4, GREY8 % 4])
     assert sample.labels_predicted
-    assert sample.notes == ("prediction: coloured palette: its indices are taken as labels, in s1, s2",)
+    assert noted(sample.notes) == [("prediction", "palette-indices", {"maps": ("s1", "s2")})]
 
 
 @pytest.mark.parametrize("reads", [BOUNDARIES, REGIONS])

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from noted import noted
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders import pairing as found
@@ -103,7 +104,7 @@ def test_files_that_do_not_fit_are_counted(tmp_path):
     pred = make(tmp_path / "pred", "a.png")
     pairing = pair(gt, pred, gt_pattern="*_mask")
     assert names(pairing) == ["a"]
-    assert pairing.notes == (f"{gt}: 2 files left out because they do not match '*_mask'",)
+    assert noted(pairing.notes) == [("", "files-unmatched", {"place": str(gt), "files": 2, "pattern": "*_mask"})]
 
 
 def test_a_pattern_that_fits_nothing_shows_a_name(tmp_path):
@@ -120,7 +121,8 @@ def test_clutter_is_passed_over_and_unknown_extensions_are_listed(tmp_path):
     pred = make(tmp_path / "pred", "a.png")
     pairing = pair(gt, pred)
     assert names(pairing) == ["a"]
-    assert pairing.notes == (f"{gt}: 3 other files left out: .txt (2), no extension (1)",)
+    left_out = {"place": str(gt), "files": 3, "endings": (".txt (2)", "no extension (1)")}
+    assert noted(pairing.notes) == [("", "other-files", left_out)]
 
 
 def test_two_files_of_one_name_are_refused_and_both_listed(tmp_path):
@@ -240,8 +242,7 @@ def test_hostile_names_and_links(tmp_path):
         ["with space", "quote'\"", r"two\nlines", r"\udcff\udcfe", "ünï", "-x", "dead"]
     )
     "".join(names(pairing)).encode("utf-8")
-    assert "links to folders already listed (1)" in pairing.notes[0]
-    assert "pipes and devices (2)" in pairing.notes[0]
+    assert {"links to folders already listed (1)", "pipes and devices (2)"} <= {*pairing.notes[0].values["endings"]}
     other = make(tmp_path / "pred", "a.png")
     with pytest.raises(DataError) as caught:
         pair(gt, other)
@@ -263,7 +264,8 @@ def test_the_mend_of_a_list_of_names_has_a_line_of_its_own(tmp_path):
     assert last.startswith("-> add or remove files")
     assert last.endswith("images=... restricts the run to the images named, here those with a ground truth")
     assert "\n\n" not in str(caught.value)
-    assert pair(pred, pred).notes[0] == f"{pred}: 1 other file left out: .txt (1)"
+    left_out = {"place": str(pred), "files": 1, "endings": (".txt (1)",)}
+    assert noted(pair(pred, pred).notes)[0] == ("", "other-files", left_out)
 
 
 def test_of_many_names_the_first_are_listed(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from loaders.test_object_presets import SETS as OBJECT_SETS
+from noted import noted
 from PIL import Image
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
@@ -306,7 +307,7 @@ def test_images_without_ground_truth_are_negative_only_where_they_fit(tmp_path):
     good = result.counts["good/000"]
     assert good.positives.sum() == 0
     assert good.negatives.sum() == SOFT.size
-    assert "2 images without ground truth match 'good/*' and count as negative" in "\n".join(result.notes)
+    assert ("", "negatives", {"images": 2, "pattern": "good/*"}) in noted(result.notes)
     with pytest.raises(segbench.DataError, match="1 prediction has no ground truth"):
         segbench.evaluate(*where, gt_pattern="*_mask", negatives="good/*1")
 

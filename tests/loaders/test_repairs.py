@@ -6,6 +6,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from noted import noted
 from PIL import Image
 from scipy.ndimage import zoom
 
@@ -97,7 +98,8 @@ class TestResize:
         maps = mended(small, resize="nearest")
         np.testing.assert_array_equal(only(maps), np.kron(small, np.ones((2, 2), dtype)))
         assert only(maps).dtype == dtype
-        assert maps.notes == ("prediction resized, nearest [20 x 30 to 40 x 60]",)
+        sizes = {"how": "nearest", "size": (20, 30), "changed": (40, 60)}
+        assert noted(maps.notes) == [("prediction", "resized", sizes)]
 
     @pytest.mark.parametrize(
         ("dtype", "full"), [(np.uint8, 255), (np.uint16, 65535), (np.int32, 2**31 - 1), (np.bool_, 1), (np.float32, 1)]
@@ -141,10 +143,10 @@ class TestCrop:
         np.testing.assert_array_equal(maps.truths[0][1], truth[:39])
         np.testing.assert_array_equal(maps.truths[1][1], truth[:39] + 1)
         np.testing.assert_array_equal(maps.field, truth[:39] > 5)
-        assert maps.notes == (
-            "prediction cropped at the lower right [39 x 62 to 39 x 60]",
-            "ground truth cropped at the lower right [40 x 60 to 39 x 60]",
-        )
+        assert noted(maps.notes) == [
+            ("prediction", "cropped", {"size": (39, 62), "changed": (39, 60)}),
+            ("ground truth", "cropped", {"size": (40, 60), "changed": (39, 60)}),
+        ]
 
     def test_all_predictions_of_an_image_come_to_one_size(self):
         maps = mended([np.zeros((41, 60), int), np.zeros((40, 59), int)], "labels", crop=True)
@@ -207,7 +209,7 @@ class TestScale:
     def test_a_number_divides_stored_values_of_any_type(self, dtype):
         maps = mended(self.levels.astype(dtype), scale=255)
         np.testing.assert_array_equal(only(maps), self.levels / 255)
-        assert maps.notes == ("prediction: score = value / 255",)
+        assert noted(maps.notes) == [("prediction", "scaled", {"scale": 255})]
 
     @pytest.mark.parametrize(
         ("dtype", "scale"), [(np.uint8, 255), (np.uint16, 65535), (np.float32, 1), (np.bool_, 255)]
@@ -228,7 +230,7 @@ class TestScale:
         stretched = mended(np.clip(self.levels, 50, 150), scale="minmax")
         assert (only(stretched).min(), only(stretched).max()) == (0, 1)
         np.testing.assert_array_equal(only(stretched), (np.clip(self.levels, 50, 150).astype(float) - 50) / 100)
-        assert stretched.notes == ("prediction stretched to its own minimum and maximum [50 to 150]",)
+        assert noted(stretched.notes) == [("prediction", "stretched", {"lowest": 50, "highest": 150})]
         flat = np.full((40, 60), 9, np.uint8)
         assert only(mended(flat, scale="minmax")) is flat
         with pytest.raises(DataError, match="1 NaN and infinite scores, so the map has no minimum"):

@@ -13,6 +13,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
+from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
@@ -45,7 +46,7 @@ TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
 
 
-_THINNED = "ground truth thinned"
+_THINNED = Note(Message("thinned", "{side} thinned"), "ground truth")
 _MOST_DIST = 0.2
 """Of the diagonal: ten times the largest tolerance in use, that of SBD."""
 _OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
@@ -279,7 +280,7 @@ class Boundaries(
         if sample.labels_predicted:
             maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
             counts = count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin)
-            return Counted(counts, notes=(_THINNED,) * self.thin_ground_truth)
+            return Counted(counts, notes=(_THINNED,) if self.thin_ground_truth else ())
         try:
             soft = self.soft_map(sample)
             counts = count_boundaries(truths, soft, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
@@ -288,7 +289,7 @@ class Boundaries(
                 counts = replace(counts, crispness=crispness, maps=measured)
         except DataError as error:
             raise DataError(sample.predicted_file, error.what, error.hint) from error
-        notes = (INVERTED,) * self.invert + (_THINNED,) * self.thin_ground_truth
+        notes = (*([INVERTED] if self.invert else []), *([_THINNED] if self.thin_ground_truth else []))
         if isinstance(self.thresholds, int):
             notes += note_on_ones(sample.predictions[0])
         return Counted(counts, notes=notes)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
-from segbench.core.interface import format_setting
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
 from segbench.core.messages import NOTHING, Either, Message, Setting, joined, protocol_with, together
+from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.sample import Sample
 from segbench.protocols import label_rules as rules
@@ -138,7 +138,7 @@ class Masks(NamedTuple):
     maps: LabelMaps
     valid: BoolArray | None
     facts: tuple[float, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def label_maps(
@@ -239,7 +239,7 @@ def masks_in(
         refuse_nan(each.file, each.labels)
     valid = rules.where_not_void(truth.labels, void, valid)
     rule = None if positive is None else rules.LabelRule.parse(positive)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if rule is None:
         try:
             (is_positive,), facts = rules.two_values([truth.file], [truth.labels], [valid])
@@ -326,12 +326,16 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
     return replace(rule, values=tuple(in_type_of(labels.dtype, rule.values).tolist())).positive(labels)
 
 
-def _logits_at_half(labels: Array, rule: rules.LabelRule) -> tuple[str, ...]:
+def _logits_at_half(labels: Array, rule: rules.LabelRule) -> tuple[Note, ...]:
     """Say that a bound which is half of probabilities cuts logits, or scores from -1 to 1."""
     if not rule.at_half or rule.values[0] != 0.5 or labels.dtype.kind != "f" or labels.min(initial=0) >= RESIZED:
         return ()
-    half = format_setting("predicted_positive", ">=0")
-    return (f"prediction: scores far below 0, as of logits or tanh, are cut at 0.5; half of these is {half}",)
+    message = Message(
+        "cut-at-half",
+        "scores far below 0, as of logits or tanh, are cut at 0.5; half of these is {half}",
+        half=Setting("predicted_positive", ">=0"),
+    )
+    return (Note(message, "prediction"),)
 
 
 def _on_another_scale(labels: Array, bound: float, truth: BoolArray) -> bool:

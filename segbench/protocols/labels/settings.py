@@ -13,14 +13,12 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.interface import format_setting
 from segbench.core.messages import NOTHING, Either, Message, Setting, joined
 from segbench.core.metric import Metric, image_headline
-from segbench.core.notes import Doubt
-from segbench.core.numbers import many
+from segbench.core.notes import Note
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
-from segbench.core.sample import SIDES, Reading, Sample
+from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols import label_rules as rules
 from segbench.protocols.class_names import (
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
 
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
-_OUTSIDE = "prediction: labels outside the classes count as wrong"
+_OUTSIDE = Message("labels-outside", "labels outside the classes count as wrong")
 _VOID = (255,)
 _MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 _MANY = 64
@@ -344,13 +342,13 @@ class Labels(
             raise DataError(error.path, joined([error.what, renumbered.what]), renumbered.fix) from None
         facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
         notes = found.notes if self.masks else self.notes_on_numbers(found.maps, sample.field, matrix, ignored)
-        if not any(isinstance(note, Doubt) for note in notes):  # wrong maps explain labels outside the classes
+        if not any(note.doubt for note in notes):  # wrong maps explain labels outside the classes
             notes += doubts_on_labels(matrix)
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
     def notes_on_numbers(
         self, maps: LabelMaps, valid: BoolArray | None, matrix: IntArray, ignored: int
-    ) -> tuple[str, ...]:
+    ) -> tuple[Note, ...]:
         """Say which numbers of labels the remappings do not expect, given what was counted under these."""
         from segbench.protocols.labels.numberings import maps_to_try
 
@@ -361,7 +359,10 @@ class Labels(
         odd = few_agree or many_outside or joined or instances
         others_known = instances or len(maps_to_try(self._labels, (str(self.gt_map), str(self.pred_map)))) > 1
         renumbered = self._renumbered_in(maps, valid) if odd and others_known else None
-        return joined if renumbered is None else (Doubt(f"{renumbered.what}: {renumbered.fix}"),)
+        if renumbered is None:
+            return joined
+        message = Message("other-numbers", "{what}: {fix}", what=renumbered.what, fix=renumbered.fix)
+        return (Note(message, doubt=True),)
 
     def stored(self, sample: Sample) -> StoredLabels:
         """Count the pairs of values of an image as they are stored."""
@@ -434,14 +435,17 @@ class Labels(
                 found[name] = sorted(unclear.intersection(map(int, distinct(each.labels).tolist())))
         return found
 
-    def _notes_on_joined(self, maps: LabelMaps) -> Iterator[str]:
+    def _notes_on_joined(self, maps: LabelMaps) -> Iterator[Note]:
         """Say which values a remapping leaves as they are, so that they count as the classes of others."""
         for name, values in self._joined(maps).items():
             if values:
-                side = "ground truth" if name == "gt_map" else "prediction"
-                rule = format_setting(name, str(getattr(self, name)))
-                detail = rules.listed(values)
-                yield f"{side}: values that {rule} does not name count as the classes of others [{detail}]"
+                message = Message(
+                    "values-joined",
+                    "values that {given} does not name count as the classes of others",
+                    given=Setting(name, str(getattr(self, name))),
+                )
+                side: Side = "ground truth" if name == "gt_map" else "prediction"
+                yield Note(message, side, detail=rules.listed(values))
 
     def require_both_sides(
         self, facts: Mapping[str, Facts], where: str = "the whole set", *, left_out_by: Message = NOTHING
@@ -561,10 +565,11 @@ def _against_others(name: str) -> str:
     return f"not {name}=0,{name}=1" if not name.isdecimal() else f"other labels=0,label {name}=1"
 
 
-def doubts_on_labels(matrix: IntArray) -> tuple[str, ...]:
+def doubts_on_labels(matrix: IntArray) -> tuple[Note, ...]:
     """Doubt predicted labels that are not classes, given the confusion matrix of an image."""
     outside = int(matrix[:, -1].sum())
-    return (Doubt(f"{_OUTSIDE} [{many(outside, 'pixel')}]"),) if outside else ()
+    detail = Message("pixels", "{pixels:many pixel}", pixels=outside)
+    return (Note(_OUTSIDE, "prediction", doubt=True, detail=detail),) if outside else ()
 
 
 def _count_void(void: int, missing: int) -> Message:

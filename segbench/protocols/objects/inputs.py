@@ -9,10 +9,9 @@ import numpy as np
 
 from segbench.core.arrays import Array, is_whole
 from segbench.core.errors import DataError
-from segbench.core.interface import named
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.notes import Doubt
+from segbench.core.notes import Note
 from segbench.core.sample import Sample
 from segbench.protocols.class_names import MOST_CLASSES
 from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
@@ -88,7 +87,7 @@ def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, 
     return Segments(true, crowds), Segments(predicted), titled
 
 
-def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[str, ...]:
+def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[Note, ...]:
     """Say that panoptic maps number the classes as another list of a known data set does, and how these belong."""
     if rules.classes is None or sample.about[0] is not None:
         return ()
@@ -98,10 +97,21 @@ def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[str, 
     renumbered = rules.class_rules.renumbered_pairs(truth, predicted, found.pixels[kept])
     if renumbered is None:
         return ()
-    classes = [
-        f"{remapping} in {side}" for side, remapping in zip(_SIDES, renumbered.likely.maps, strict=True) if remapping
-    ]
-    return (Doubt(f"{renumbered.what}: save these with the labels of {named('classes')}, {' and '.join(classes)}"),)
+    message = Message(
+        "other-numbers",
+        "{what}: save these with the labels of {classes}, {remapped}",
+        what=renumbered.what,
+        classes=Setting("classes", None),
+        remapped=joined(
+            (
+                Message("remapping", "{remapping} in {side}", remapping=remapping, side=side)
+                for side, remapping in zip(_SIDES, renumbered.likely.maps, strict=True)
+                if remapping
+            ),
+            " and ",
+        ),
+    )
+    return (Note(message, doubt=True),)
 
 
 def _labels(

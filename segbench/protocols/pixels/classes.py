@@ -29,6 +29,7 @@ from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import CLASSES_PRESENT, Metric
+from segbench.core.notes import Note
 from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
@@ -284,7 +285,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         of_class = replace(sample, prediction_file=f"{sample.predicted_file} (class {name})")
         return pixels.count(of_class).counts
 
-    def _notes(self, truth: Array, valid: BoolArray | None) -> tuple[str, ...]:
+    def _notes(self, truth: Array, valid: BoolArray | None) -> tuple[Note, ...]:
         """Say which labels are negatives of every class."""
         import numpy as np
 
@@ -292,5 +293,16 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         values = np.flatnonzero(np.bincount(among)) if truth.dtype == np.uint8 else np.unique(among)
         foreign = [value for value in values.tolist() if value not in self.labels]
         if len(foreign) > _LISTED_ONE_BY_ONE:
-            return (f"ground truth: more than {_LISTED_ONE_BY_ONE} labels are not classes, so negative in every class",)
-        return tuple(f"ground truth: label {value} is not a class, so negative in every class" for value in foreign)
+            message = Message(
+                "labels-not-classes",
+                "more than {labels} labels are not classes, so negative in every class",
+                labels=_LISTED_ONE_BY_ONE,
+            )
+            return (Note(message, "ground truth"),)
+        return tuple(
+            Note(
+                Message("label-not-class", "label {label} is not a class, so negative in every class", label=value),
+                "ground truth",
+            )
+            for value in foreign
+        )

@@ -31,9 +31,9 @@ from segbench.core.arguments import Quantize, as_quantize, as_real, check_settin
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.interface import format_setting
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.metric import Metric
+from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
@@ -265,9 +265,9 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             )
         counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
         notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
-        return Counted(counts, values, (*(INVERTED,) * self.invert, *notes, *self.doubts(counts)))
+        return Counted(counts, values, (*([INVERTED] if self.invert else []), *notes, *self.doubts(counts)))
 
-    def doubts(self, counts: ScoreCounts) -> tuple[str, ...]:
+    def doubts(self, counts: ScoreCounts) -> tuple[Note, ...]:
         """Doubt scores that are not from 0 to 1 beside thresholds that are."""
         from segbench.core.levels import doubts_on_cuts
 
@@ -276,7 +276,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         lowest, highest = float(counts.scores[-1]), float(counts.scores[0])
         if self.invert:
             lowest, highest = 1 - highest, 1 - lowest
-        return doubts_on_cuts(self.at, format_setting("at", self.at), lowest, highest)
+        return doubts_on_cuts(self.at, Setting("at", self.at), lowest, highest)
 
     @property
     def expected(self) -> Expected:

@@ -9,11 +9,9 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.errors import DataError
-from segbench.core.interface import setting
-from segbench.core.levels import LOGIT, ROUNDING, refuse_beyond_unit, refuse_not_finite, scores_of
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Doubt
-from segbench.core.numbers import number
+from segbench.core.levels import LOGIT, ROUNDING, refuse_beyond_unit, refuse_not_finite, scores_of, span
+from segbench.core.messages import Either, Message, Setting
+from segbench.core.notes import Note
 from segbench.protocols.annotators import zero_or_one
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
 
@@ -52,14 +50,18 @@ def count_map(name: str, labels: BoolArray, scores: Array, *, stretch: bool) -> 
     return _counts(positives, moments, histogram, above, kernels.weighted_f(*errors, positives))
 
 
-def doubts_on_logits(scores: Array) -> tuple[str, ...]:
+def doubts_on_logits(scores: Array) -> tuple[Note, ...]:
     """Doubt scores that look like logits, which are stretched as they are."""
     lowest, highest = float(scores.min()), float(scores.max())
     if scores.dtype.kind != "f" or not lowest < LOGIT - ROUNDING:
         return ()
-    doubt = "scores like logits: each map is stretched, which gives other metrics than a sigmoid"
-    sigmoid = setting("--scale sigmoid", "a sigmoid, or for files repairs=Repairs(scale='sigmoid')")
-    return (Doubt(f"{doubt}; apply {sigmoid} [{number(lowest)} to {number(highest)}]"),)
+    message = Message(
+        "logits-stretched",
+        "scores like logits: each map is stretched, which gives other metrics than a sigmoid; apply {arrays}{sigmoid}",
+        arrays=Either("a sigmoid, or for files ", ""),
+        sigmoid=Setting("scale", "sigmoid", of="Repairs"),
+    )
+    return (Note(message, doubt=True, detail=span(lowest, highest)),)
 
 
 def _counts(

@@ -13,6 +13,7 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
+from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Protocol
@@ -87,12 +88,15 @@ class MaskRule(RuleWithoutVoid):
                 )
         return found
 
-    def note(self, ground_truth: Array, labels: BoolArray) -> tuple[str, ...]:
+    def note(self, ground_truth: Array, labels: BoolArray) -> tuple[Note, ...]:
         """Say that a mask with other values than 0 has no salient pixel."""
         if labels.any() or not ground_truth.any():
             return ()
-        what = f"ground truth is not blank, but the rule {self} finds nothing salient"
-        return (f"{what} [up to {ground_truth.max():g}]",)
+        message = Message(
+            "nothing-salient", "{side} is not blank, but the rule {rule} finds nothing salient", rule=str(self)
+        )
+        detail = Message("up-to", "up to {highest:g}", highest=ground_truth.max())
+        return (Note(message, "ground truth", detail=detail),)
 
 
 def _rule_for(ground_truth: Array) -> str:
