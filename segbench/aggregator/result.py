@@ -46,8 +46,10 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, UnknownMetricError
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named, setting
+from segbench.core.messages import Message, Style
 from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
+from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many, of_all
 from segbench.core.protocol import Protocol
 from segbench.core.scores import ScoreCounts
@@ -72,10 +74,15 @@ if TYPE_CHECKING:
 
 _LISTED = 20
 _FEWEST_FOR_ERRORS = 2
-_ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
-_BEST_OF_TUNED = (
-    "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
-    "F at the ODS threshold of the tuning set is unbiased"
+_ON_THE_TUNING_SET = Note(
+    Message("tuned-on-test", "the tuning set is the test set: metrics at its thresholds are optimistic")
+)
+_BEST_OF_TUNED = Note(
+    Message(
+        "best-of-tuned",
+        "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
+        "F at the ODS threshold of the tuning set is unbiased",
+    )
 )
 
 
@@ -199,7 +206,7 @@ class Result:
         """Give the table that notebooks show."""
         metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
-        notes = (*footnotes(metrics), *self.summary.notes, self.signature)
+        notes: tuple[Note | str, ...] = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.column_name for metric in metrics], [values], names=0, notes=notes)
         return table_html(table, f"{self.label} ({self._counted})")
 
@@ -279,7 +286,7 @@ class Result:
         return self.rules.capability(Pooling) is not None and "thresholds" in self.settings
 
     @property
-    def _notes_on_tuning(self) -> tuple[str, ...]:
+    def _notes_on_tuning(self) -> tuple[Note, ...]:
         if not self._tuned:
             return ()
         same = f", data {self.data}," in self.settings["thresholds"]
@@ -366,7 +373,7 @@ class Result:
             nothing = dict.fromkeys(self.summary, math.nan)
             ends = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
-            note = f"{reason}, so no intervals"
+            note = Note(Message("no-intervals", "{reason}, so no intervals", reason=reason))
             return Intervals(
                 ends,
                 self.summary,
@@ -405,7 +412,9 @@ class Result:
         known = self.published is None and self.unnamed is None and self.counts
         return spreads_of(self.measured) if known else {}
 
-    def to_dict(self, *, intervals: Intervals | None = None, spread: bool = False) -> dict[str, Any]:
+    def to_dict(
+        self, *, intervals: Intervals | None = None, spread: bool = False, style: Style | None = None
+    ) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
@@ -414,6 +423,8 @@ class Result:
             What `intervals` gave; they are added with the settings they were drawn with.
         spread : bool
             Add ``spread``, the values of images by metric, see `spread`.
+        style : {"python", "options"}, optional
+            Whether texts name settings as arguments of Python, which is the default, or as options.
 
         Returns
         -------
@@ -443,7 +454,10 @@ class Result:
             "undefined": dict(summary.undefined),
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),
-            "notes": [*self.notes, *summary.notes, *filter(None, [self.outdated])],
+            "notes": [
+                note.described(style)
+                for note in (*map(as_note, self.notes), *summary.notes, *map(as_note, filter(None, [self.outdated])))
+            ],
             "failures": dict(self.failed),
         }
         if self.units is not None:
@@ -466,7 +480,7 @@ class Result:
                 "seed": intervals.seed,
                 "undefined": dict(intervals.undefined),
                 "wider_than_images": dict(intervals.wider),
-                "notes": list(intervals.notes),
+                "notes": [note.described(style) for note in intervals.notes],
             },
         }
 

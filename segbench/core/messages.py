@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from numbers import Integral, Real
 from shlex import quote
 from string import Formatter
@@ -128,6 +129,15 @@ class Message:
         """Write the text, which names arguments of Python."""
         return self.written()
 
+    def described(self, style: Style | None = None) -> dict[str, Any]:
+        """Return what JSON for scripts says of it: kind, text, values, and the settings that would help."""
+        return {
+            "kind": self.kind,
+            "text": self.written(style),
+            "values": {name: _described(value, style) for name, value in self.named},
+            "settings": [_described(advised, style) for advised in self.settings],
+        }
+
     def __add__(self, other: Message | str) -> Message:
         """Put text behind it; the kind stays."""
         return Message(self.kind, "{message}{behind}", message=self, behind=other)
@@ -239,6 +249,19 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
         return [_as_json(part) for part in value]
     json.dumps(value)  # a TypeError here is a fault of the code
     return value
+
+
+def _described(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
+    """Return a value as scripts are given it."""
+    if isinstance(value, Message):
+        return value.described(style)
+    if isinstance(value, Setting):
+        return {"name": value.name, "value": None if value.value is ... else _described(_frozen(value.value), style)}
+    if isinstance(value, Either):
+        return value.written(style)
+    if isinstance(value, tuple):
+        return [_described(part, style) for part in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message

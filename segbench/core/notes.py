@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from segbench.core.messages import Message, Style, as_message, write
 from segbench.core.names import first_names
@@ -33,6 +34,8 @@ class Note:
         What it says of one image alone, in brackets behind the text; notes on a set leave it out.
     amount : int
         A number of pixels, values or the like in one image, in brackets, which adds up over images.
+    before : Message or str
+        What stands before all of it, such as the runs that it is on.
 
     Examples
     --------
@@ -50,11 +53,18 @@ class Note:
     most: int | None = None
     detail: Message | str = ""
     amount: int = 0
+    before: Message | str = ""
 
     @property
     def kind(self) -> str:
         """What it is, for scripts."""
         return self.message.kind
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All values that it speaks of, by name."""
+        parts = [part.values for part in (self.before, self.message, self.detail) if isinstance(part, Message)]
+        return dict(ChainMap(*parts))
 
     def written(self, style: Style | None = None) -> str:
         """Write it for a reader."""
@@ -62,11 +72,21 @@ class Note:
         listed = {"metrics": first_names(names, self.most or len(names))} if names else {}
         text = Message(self.message.kind, self.message.template, **{**self.message.values, **listed}).written(style)
         bracketed = str(self.amount) if self.amount else write(self.detail, style)
-        return (f"{self.side}: " if self.side else "") + text + (f" [{bracketed}]" if bracketed else "")
+        text = (f"{self.side}: " if self.side else "") + text + (f" [{bracketed}]" if bracketed else "")
+        return write(self.before, style) + text
 
     def __str__(self) -> str:
         """Write it, with settings as arguments of Python."""
         return self.written()
+
+    def with_values(self, **values: Any) -> Note:  # noqa: ANN401  as messages have them
+        """Return the note with other values in its text."""
+        message = Message(self.message.kind, self.message.template, **{**self.message.values, **values})
+        return replace(self, message=message)
+
+    def said_of(self, what: str) -> Note:
+        """Return the note with what it is said of before it: methods, runs or classes."""
+        return replace(self, before=f"{what}: " + self.before)
 
     @property
     def of_set(self) -> Note:
@@ -80,6 +100,11 @@ class Note:
         metrics = tuple((key, name) for key, name in self.metrics if key in keys)
         return replace(self, metrics=metrics) if metrics else None
 
+    def described(self, style: Style | None = None) -> dict[str, Any]:
+        """Return what JSON for scripts says of it: kind, side, text, values, settings, and what else there is."""
+        about = {"side": self.side, "metrics": [key for key, _ in self.metrics], "doubt": self.doubt}
+        return Message(self.kind, "", **self.values).described(style) | about | {"text": self.written(style)}
+
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, from which `of_json` makes the same note."""
         return {
@@ -90,12 +115,13 @@ class Note:
             "most": self.most,
             "detail": self.detail.to_json() if isinstance(self.detail, Message) else self.detail,
             "amount": self.amount,
+            "before": self.before.to_json() if isinstance(self.before, Message) else self.before,
         }
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Note:
         """Return what `to_json` gave."""
-        detail = stored["detail"]
+        detail, before = stored["detail"], stored["before"]
         return cls(
             Message.of_json(stored),
             side=stored["side"],
@@ -104,6 +130,7 @@ class Note:
             most=stored["most"],
             detail=Message.of_json(detail) if isinstance(detail, dict) else str(detail),
             amount=int(stored["amount"]),
+            before=Message.of_json(before) if isinstance(before, dict) else str(before),
         )
 
 
@@ -112,25 +139,10 @@ def as_note(said: Note | Message | str) -> Note:
     return said if isinstance(said, Note) else Note(as_message(said))
 
 
-class MetricNote(str):
-    """A note that names metrics, by their keys, between two texts: all of them, or the first so many."""
-
-    __slots__ = ("after", "before", "most", "names")
-
-    before: str
-    names: Mapping[str, str]
-    after: str
-    most: int | None
-
-    def __new__(cls, before: str, names: Mapping[str, str], after: str, most: int | None = None) -> Self:
-        """Write the note."""
-        listed = list(dict.fromkeys(names.values()))
-        note = super().__new__(cls, f"{before}{first_names(listed, most or len(listed))}{after}")
-        note.before, note.names, note.after, note.most = before, names, after, most
-        return note
-
-    def __getnewargs__(self) -> tuple[str, Mapping[str, str], str, int | None]:  # type: ignore[override]  # str has one
-        return self.before, self.names, self.after, self.most
+def part_of(count: int, total: int, noun: str = "image") -> Message:
+    """Return the value ``number`` of notes that are written once for several parts: ``2 of 9 images``."""
+    nouns = noun if total == 1 else f"{noun}s"
+    return Message("number", "{count} of {total} {nouns}", count=count, total=total, nouns=nouns)
 
 
 class Doubt(str):
@@ -146,20 +158,11 @@ def warn_of(notes: Iterable[str], *, stacklevel: int) -> None:
         warnings.warn("; ".join(doubts), UserWarning, stacklevel=stacklevel + 1)
 
 
-def behind(text: str, note: str, prefix: str = "") -> str:
-    """Write a text before a note, which stays a doubt; its metrics have longer keys if there is a prefix."""
-    if isinstance(note, Doubt):
-        return Doubt(text + note)
-    if not isinstance(note, MetricNote):
-        return text + note
-    names = {f"{prefix}{key}": name for key, name in note.names.items()}
-    return MetricNote(text + note.before, names, note.after, note.most)
+def behind(text: str, note: str) -> str:
+    """Write a text before a note, which stays a doubt."""
+    return Doubt(text + note) if isinstance(note, Doubt) else text + note
 
 
-def notes_about(notes: Iterable[str], keys: Collection[str] | None) -> Iterator[str]:
-    """Give the notes that matter beside metrics of some keys, or of all; notes name no others."""
-    for note in notes:
-        if keys is None or not isinstance(note, MetricNote):
-            yield note
-        elif names := {key: name for key, name in note.names.items() if key in keys}:
-            yield MetricNote(note.before, names, note.after, note.most)
+def notes_about(notes: Iterable[Note], keys: Collection[str] | None) -> Iterator[Note]:
+    """Yield the notes that matter beside metrics of some keys, or of all; notes name no others."""
+    yield from filter(None, (note.about(keys) for note in notes))

@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
+from segbench.core.messages import Message
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
+from segbench.core.notes import Note, as_note
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.tables import (
@@ -27,7 +29,7 @@ from segbench.report.tables import (
 )
 from segbench.statistics.intervals import Intervals
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
@@ -59,7 +61,9 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     results, how = _with_runs(results, how)
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     added = bool(how.spread)
-    runs = [result.to_dict(intervals=one, spread=added) for result, one in zip(results, drawn, strict=True)]
+    runs = [
+        result.to_dict(intervals=one, spread=added, style=how.style) for result, one in zip(results, drawn, strict=True)
+    ]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
     if how.rows == "method":
         runs = [run | _narrowed(run, how) for run in runs]
@@ -76,7 +80,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
             runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, how, of_classes)
     else:
         for row in part_rows(results, how.rows, intervals=how.intervals):
-            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added), how)
+            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added, style=how.style), how)
             signed = {"signature": row.result.signature}
             runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
@@ -86,7 +90,8 @@ def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], h
     """Add the rows of the pooled curve to each run, column by column."""
     for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
         if result.chosen_points:
-            run["notes"].append(f"per_threshold: {result.chosen_points}")
+            chosen_points = Message("chosen-points", "per_threshold: {points}", points=result.chosen_points)
+            run["notes"].append(Note(chosen_points).described(how.style))
         chosen = how.chosen(columns, "threshold")
         run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
@@ -119,7 +124,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     if how.rows != "run":
         results, how = _with_runs(results, how)
     for row in part_rows(results, how.rows, intervals=how.intervals):
-        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread))
+        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread), style=how.style)
         run |= _narrowed(run, how)
         if row.kind == "mean":
             run |= {how.rows: None, "mean": True}
@@ -187,7 +192,7 @@ def markdown_table(table: TextTable) -> str:
     header = [markdown_name(title) for title in table.header]
     sides = ["left" if side == "<" else "right" for side in table.sides]
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
-    return text + "\n" + "".join(f"\n{markdown_name(note)}\n" for note in table.notes)
+    return text + "\n" + "".join(f"\n{markdown_name(as_note(note).written('options'))}\n" for note in table.notes)
 
 
 def latex_table(table: TextTable) -> str:
@@ -208,7 +213,7 @@ def latex_table(table: TextTable) -> str:
     unknown = " ".join(unknown_to_pdflatex("".join(lines)))
     compiler = [f"needs LuaLaTeX or XeLaTeX, with a font that has {unknown}"] if unknown else []
     notes = (r"needs \usepackage{booktabs}", *compiler, *table.notes)
-    return "\n".join([*lines, *(f"% {one_line(note)}" for note in notes)]) + "\n"
+    return "\n".join([*lines, *(f"% {one_line(as_note(note).written('options'))}" for note in notes)]) + "\n"
 
 
 def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
