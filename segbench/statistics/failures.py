@@ -23,6 +23,7 @@ from segbench.core.messages import Message
 from segbench.core.names import first_names
 from segbench.core.notes import Note
 from segbench.core.numbers import many, number
+from segbench.core.summary import finite
 from segbench.core.table import CELLS_AT_ONCE
 from segbench.statistics.measured import Measured
 from segbench.statistics.pairs import TTests
@@ -86,25 +87,33 @@ def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[N
     for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in of_metrics).items():
         if images:
             values = without(measured, images)
-            said = {}
+            said, instead = {}, []
             for key in keys:
                 column = column_of[key]
-                estimates = (float(of[column]) for of in (values, measured.table.estimates))
+                estimates = [float(of[column]) for of in (values, measured.table.estimates)]
                 fewer, whole = (metrics[column].written(estimate) for estimate in estimates)
                 said[key] = f"{key} is {fewer} instead of {whole}"
-            yield _without(measured, images, said)
+                instead.append((key, *map(finite, estimates)))
+            yield _without(measured, images, said, instead)
 
 
-def _without(measured: Measured, images: Sequence[int], said: Mapping[str, str]) -> Note:
-    """Name the images that decide, and what is `said` of metrics without them."""
-    noun = measured.table.noun
-    names = first_names([measured.table.names[image] for image in images], _NAMED_IMAGES)
+def _without(
+    measured: Measured,
+    images: Sequence[int],
+    said: Mapping[str, str],
+    instead: Sequence[tuple[str | float | None, ...]],
+) -> Note:
+    """Name the images that decide, and what is `said` of metrics without them: `instead` has the numbers."""
+    noun, decide = measured.table.noun, [measured.table.names[image] for image in images]
+    names = first_names(decide, _NAMED_IMAGES)
     if len(images) == 1:
         message = Message(
             "deciding-image",
             "one {noun} decides: without {names}, which lies far from the others, {metrics}",
             noun=noun,
             names=names,
+            images=decide,
+            instead=instead,
         )
     else:
         message = Message(
@@ -112,6 +121,8 @@ def _without(measured: Measured, images: Sequence[int], said: Mapping[str, str])
             "few {noun}s decide: without {names}, which lie far from the others, {metrics}",
             noun=noun,
             names=names,
+            images=decide,
+            instead=instead,
         )
     return Note(message, metrics=tuple(said.items()), most=_NAMED_METRICS)
 
@@ -122,12 +133,17 @@ def on_differences(pairs: Mapping[str, TTests], methods: Sequence[str]) -> Itera
     by_images = grouped((images, (key, pair)) for key, of in deciding_of.items() for pair, images in of.items())
     notes = list(by_images.items())
     for images, decided in notes[:_NOTES]:
-        said = {}
+        said, instead = {}, list[tuple[str | float | None, ...]]()
         for key, of_key in grouped(decided).items():
-            named = [_difference_without(pairs[key], methods, pair, images) for pair in of_key[:_NAMED_PAIRS]]
+            differences = [_difference_without(pairs[key], methods, pair, images) for pair in of_key[:_NAMED_PAIRS]]
+            named = [
+                f"{one} - {other} is {number(fewer)} instead of {number(whole)}"
+                for one, other, fewer, whole in differences
+            ]
             more = [many(len(of_key) - _NAMED_PAIRS, "more pair")] if len(of_key) > _NAMED_PAIRS else []
             said[key] = f"{key} of {' and of '.join([*named, *more])}"
-        yield _without(pairs[decided[0][0]].measured[0], images, said)
+            instead += [(key, *difference) for difference in differences]
+        yield _without(pairs[decided[0][0]].measured[0], images, said, instead)
     if keys := {key: key for _, decided in notes[_NOTES:] for key, _ in decided}:
         noun = pairs[next(iter(keys))].measured[0].table.noun
         others = Message(
@@ -161,12 +177,14 @@ def _deciding_pairs(pairs: TTests) -> dict[int, tuple[int, ...]]:
     return dict(sorted(images_of.items()))
 
 
-def _difference_without(pairs: TTests, methods: Sequence[str], pair: int, images: tuple[int, ...]) -> str:
-    """Write the difference of a pair without some images, and that of all images."""
-    names = " - ".join(methods[numbers[pair]] for numbers in pairs.pairs)
+def _difference_without(
+    pairs: TTests, methods: Sequence[str], pair: int, images: tuple[int, ...]
+) -> tuple[str, str, float, float]:
+    """Return the methods of a pair, their difference without some images, and that of all images."""
+    one, other = (methods[numbers[pair]] for numbers in pairs.pairs)
     first, second = (without(measured, images)[pairs.place] for measured in pairs.measured_of(pair))
     fewer = 0.0 if abs(first - second) <= TIED else float(first - second)
-    return f"{names} is {number(fewer)} instead of {number(float(pairs.differences[pair]))}"
+    return one, other, fewer, float(pairs.differences[pair])
 
 
 def on_distances(pairs: Mapping[str, TTests]) -> Iterator[Note]:

@@ -297,13 +297,15 @@ def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:
         yield from _on_weights(measured, places)
     noun = measured.noun
     held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
-    if rare := [f"{name} ({many(number, noun)})" for name, number in held.items() if number < _FEW_OF_A_CLASS]:
+    rare = {name: number for name, number in held.items() if number < _FEW_OF_A_CLASS}
+    if rare:
         yield Note(
             Message(
                 "rare-classes",
                 "intervals are too narrow, since few {noun}s hold some classes: {classes}",
                 noun=noun,
-                classes=first_names(rare, _NAMED_CLASSES),
+                classes=first_names([f"{name} ({many(n, noun)})" for name, n in rare.items()], _NAMED_CLASSES),
+                held=[*rare.items()],
             )
         )
 
