@@ -76,7 +76,7 @@ def _run() -> None:
     except Stopped as stopped:
         _stop(str(stopped))
     except SegbenchError as error:
-        click.secho(f"segbench: {error}", fg="red", err=True)
+        click.secho(f"segbench: {error.written('options')}", fg="red", err=True)
         sys.exit(2 if isinstance(error, ArgumentError) else 1)
     except BrokenPipeError:
         # Whoever read our output has had enough of it, as head does.
