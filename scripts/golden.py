@@ -505,7 +505,7 @@ def _of_method(result: Result) -> dict[str, Any]:
         "summary": dict(summary),
         "images": {name: dict(values) for name, values in images.items()},
         "sampled": {key: list(ends) for key, ends in result.intervals(**RESAMPLING).items() if not math.isnan(ends[0])},
-        "text": {"notes": [*result.notes, *summary.notes], "undefined": dict(summary.undefined)},
+        "text": {"notes": [*map(str, (*result.notes, *summary.notes))], "undefined": dict(summary.undefined)},
     }
 
 
@@ -522,7 +522,7 @@ def _of_pairs(results: Sequence[Result]) -> dict[str, Any]:
             *(row.wins, row.ties, row.losses),
         ]
     ranks = {key: {name: list(shares) for name, shares in by.items()} for key, by in compared.rank_shares.items()}
-    text = {"notes": list(compared.notes), "undefined": dict(compared.undefined)}
+    text = {"notes": [*map(str, compared.notes)], "undefined": dict(compared.undefined)}
     return pairs | {"all methods": {"sampled": ranks, "text": text}}
 
 

@@ -4,3 +4,13 @@
 def noted(notes):
     """Return side, kind and values of notes."""
     return [(note.side, note.kind, note.values) for note in notes]
+
+
+def kinds(notes):
+    """Return the kind of each note."""
+    return [note.kind for note in notes]
+
+
+def of_kind(notes, *kind):
+    """Return the notes of some kinds."""
+    return [note for note in notes if note.kind in kind]

@@ -14,13 +14,13 @@ from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
 from segbench.core.names import first_names
-from segbench.core.numbers import many
+from segbench.core.notes import Note, part_of
 from segbench.core.protocol import Protocol
 
 _LISTED = 5
 
 
-def on_common_images(results: Sequence[Result]) -> tuple[list[Result], tuple[str, ...]]:
+def on_common_images(results: Sequence[Result]) -> tuple[list[Result], tuple[Note, ...]]:
     """Return results on the images that all of them have, and what to say of those that are left out."""
     names, notes = common_images({result.method: result.counts for result in results}, results[0].rules)
     return [restricted(result, names) for result in results], notes
@@ -28,7 +28,7 @@ def on_common_images(results: Sequence[Result]) -> tuple[list[Result], tuple[str
 
 def common_images(
     images: Mapping[str, Collection[str]], protocol: Protocol | None = None
-) -> tuple[list[str], tuple[str, ...]]:
+) -> tuple[list[str], tuple[Note, ...]]:
     """Return the images that all methods have, sorted, and what to say of others; `protocol` says what stays whole."""
     of_methods = {method: set(names) for method, names in images.items()}
     every = sorted(set().union(*of_methods.values()))
@@ -39,6 +39,7 @@ def common_images(
         had = "; ".join(
             f"{method} has {first_names(sorted(names), _LISTED) or 'none'}" for method, names in of_methods.items()
         )
+        what = Message("no-common-images", "there is no image that all methods have: {had}", had=had)
         hint = "name predictions as the ground truth is named, or leave out a method"
         what = Message("no-common-image", "there is no image that all methods have: {had}", had=had)
         raise DataError(first_names(list(images), _LISTED), what, hint)
@@ -46,9 +47,14 @@ def common_images(
         return common, ()
     without = grouped((first_names(names, _LISTED), method) for method, names in lacking.items() if names)
     listed = "; ".join(f"{', '.join(methods)}: {names}" for names, methods in without.items())
-    left_out = len(every) - len(common)
-    compared = f"compared on the {len(common)} of {many(len(every), 'image')} that all methods have"
-    return common, (f"{compared}; {left_out} left out, which are missing in {listed}",)
+    said = Message(
+        "common-images",
+        "compared on the {number} that all methods have; {left_out} left out, which are missing in {missing}",
+        number=part_of(len(common), len(every)),
+        left_out=len(every) - len(common),
+        missing=listed,
+    )
+    return common, (Note(said),)
 
 
 def _wholes(names: Iterable[str], protocol: Protocol | None) -> list[str]:

@@ -16,6 +16,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, joined, option_of
 from segbench.core.names import few_names, first_names
+from segbench.core.notes import Note, as_note
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.loaders.belonging import KINDS, MAPPING, By
@@ -131,7 +132,7 @@ def compare(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )
     named_counts = _of_methods(runs)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if common and named_counts:
         images, notes = common_images(named_counts, measuring)
         runs = {name: _restricted(of_method, frozenset(images)) for name, of_method in runs.items()}
@@ -206,7 +207,7 @@ def compare_results(
     if not results:
         raise ArgumentError(Message("too-few-methods", "a comparison needs at least two methods"))
     _refuse_namesakes(results)
-    results, left_out = _measured_alike(results), tuple[str, ...]()
+    results, left_out = _measured_alike(results), tuple[Note, ...]()
     if common:
         results, left_out = on_common_images(results)
     counts = {result.method: result.counts for result in results}
@@ -219,7 +220,7 @@ def compare_results(
     comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
-    outdated = [f"{few_names(methods, len(results))}: {text}" for text, methods in later.items()]
+    outdated = [as_note(said).said_of(few_names(methods, len(results))) for said, methods in later.items()]
     notes = (*left_out, *outdated, *differing_repairs(results), *comparison.general_notes)
     return replace(comparison, undefined=undefined, general_notes=notes)
 
@@ -329,11 +330,16 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> Message:
     return Message("choose", "choose one: {choices}", choices=alike, values=settings)
 
 
-def differing_repairs(results: Sequence[Result]) -> list[str]:
+def differing_repairs(results: Sequence[Result]) -> list[Note]:
     """Say in which settings results differ that change only the predictions; nothing where in none."""
     only = _of_predictions(results)
     differing = _said_of_each(results, {key: each for key, each in _differences(results).items() if key in only})
-    return [f"compared, since different settings change only the predictions: {differing}"] if differing else []
+    said = Message(
+        "other-repairs",
+        "compared, since different settings change only the predictions: {differing}",
+        differing=differing,
+    )
+    return [Note(said)] if differing else []
 
 
 def different_settings(results: Sequence[Result]) -> dict[str, list[str]]:

@@ -73,10 +73,15 @@ if TYPE_CHECKING:
 
 _LISTED = 20
 _FEWEST_FOR_ERRORS = 2
-_ON_THE_TUNING_SET = "the tuning set is the test set: metrics at its thresholds are optimistic"
-_BEST_OF_TUNED = (
-    "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
-    "F at the ODS threshold of the tuning set is unbiased"
+_ON_THE_TUNING_SET = Note(
+    Message("tuned-on-test", "the tuning set is the test set: metrics at its thresholds are optimistic")
+)
+_BEST_OF_TUNED = Note(
+    Message(
+        "best-of-tuned",
+        "ODS, OIS and mean F still take the best of the tuned thresholds on these images; "
+        "F at the ODS threshold of the tuning set is unbiased",
+    )
 )
 
 
@@ -201,7 +206,7 @@ class Result:
         """Give the table that notebooks show."""
         metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
-        notes = (*footnotes(metrics), *self.summary.notes, self.signature)
+        notes: tuple[Note | str, ...] = (*footnotes(metrics), *self.summary.notes, self.signature)
         table = TextTable([metric.column_name for metric in metrics], [values], names=0, notes=notes)
         return table_html(table, f"{self.label} ({self._counted})")
 
@@ -283,7 +288,7 @@ class Result:
         return self.rules.capability(Pooling) is not None and "thresholds" in self.settings
 
     @property
-    def _notes_on_tuning(self) -> tuple[str, ...]:
+    def _notes_on_tuning(self) -> tuple[Note, ...]:
         if not self._tuned:
             return ()
         same = f", data {self.data}," in self.settings["thresholds"]
@@ -370,7 +375,7 @@ class Result:
             nothing = dict.fromkeys(self.summary, math.nan)
             ends = dict.fromkeys(self.summary, (math.nan, math.nan))
             undefined = dict.fromkeys(self.summary, reason)
-            note = f"{reason}, so no intervals"
+            note = Note(Message("no-intervals", "{reason}, so no intervals", reason=reason))
             return Intervals(
                 ends,
                 self.summary,
@@ -453,7 +458,7 @@ class Result:
             "settings": dict(self.settings),
             "notes": [
                 note.described(style)
-                for note in (*self.notes, *map(as_note, (*summary.notes, *filter(None, [self.outdated]))))
+                for note in (*self.notes, *summary.notes, *map(as_note, filter(None, [self.outdated])))
             ],
             "failures": {name: failure.for_scripts(style) for name, failure in self.failed.items()},
         }
@@ -477,7 +482,7 @@ class Result:
                 "seed": intervals.seed,
                 "undefined": dict(intervals.undefined),
                 "wider_than_images": dict(intervals.wider),
-                "notes": list(intervals.notes),
+                "notes": [note.described(style) for note in intervals.notes],
             },
         }
 

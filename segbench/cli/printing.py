@@ -82,7 +82,7 @@ def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None
         from segbench.report.remarks import run_notes
 
         notes = run_notes(results, of_metrics=how.rows == "method")
-        click.echo("".join(f"{note}\n" for note in notes), nl=False, err=True)
+        click.echo("".join(f"{note.written('options')}\n" for note in notes), nl=False, err=True)
 
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
@@ -111,8 +111,9 @@ def print_reasons(results: Sequence[Result]) -> None:
     for result in results:
         for remark in remarks([result]):
             if remark.kind == "failed" or (remark.kind == "undefined" and result.summary.empty):
-                text = f"{remark.text}:" if remark.details else remark.text
-                click.secho("\n  ".join([text, *remark.details]), fg="red", err=True)
+                text = remark.note.written("options")
+                lines = [f"{text}:" if remark.details else text, *remark.details]
+                click.secho("\n  ".join(lines), fg="red", err=True)
 
 
 def print_saved(output: Path) -> None:

@@ -552,9 +552,10 @@ class Plot(OneFile, ChosenParts, Leveled):
             click.echo(f"shaded: pointwise {self.intervals:g} % bootstrap bands over {nouns}", err=True)
         if self.intervals is not None or compares:
             for note in dict.fromkeys(note for result in loaded for note in few_images(*result.sampled)):
-                click.echo(note, err=True)
-        if apart := "" if compares else not_ranked_together(loaded, names_of(loaded)):
-            click.echo(apart, err=True)
+                click.echo(note.written("options"), err=True)
+        apart = None if compares else not_ranked_together(loaded, names_of(loaded))
+        if apart is not None:
+            click.echo(apart.written("options"), err=True)
         click.echo(f"written: {output}", err=True)
 
 

@@ -17,6 +17,7 @@ from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
 from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import first_names
+from segbench.core.notes import Note, as_note
 from segbench.core.options import option
 from segbench.protocols.class_names import in_no_mean
 
@@ -199,10 +200,10 @@ class Chosen:
     path: Path
     results: list[Result]
     stopped: list[Run]
-    images_left_out: tuple[str, ...] = ()
+    images_left_out: tuple[Note, ...] = ()
 
     @property
-    def left_out(self) -> list[str]:
+    def left_out(self) -> list[Note | str]:
         """Which images and runs are left out, in words."""
         listed = ", ".join(f"{run.label} ({_so_far(run)})" for run in self.stopped)
         runs = [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
@@ -245,10 +246,10 @@ def outdated(results: Sequence[Result]) -> list[str]:
     return [f"{result.label}: {result.outdated}" for result in results if result.outdated]
 
 
-def tell(*notes: str) -> None:
+def tell(*notes: Note | str) -> None:
     """Print notes on standard error."""
     for note in notes:
-        click.secho(note, fg="yellow", err=True)
+        click.secho(as_note(note).written("options"), fg="yellow", err=True)
 
 
 def chosen_runs(

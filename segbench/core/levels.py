@@ -42,10 +42,13 @@ def are_wide(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iu" and dtype not in (np.uint8, np.uint16)
 
 
-def note_on_scales(highest: Collection[float]) -> tuple[str, ...]:
+def note_on_scales(highest: Collection[float]) -> tuple[Note, ...]:
     """Say that images lie on different scales, given the highest score of each; empty if they do not."""
-    what = "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale"
-    return (what,) * are_apart(highest)
+    said = Message(
+        "several-scales",
+        "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale",
+    )
+    return (Note(said),) if are_apart(highest) else ()
 
 
 def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[Note, ...]:

@@ -11,13 +11,15 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
 from segbench.core.names import latex_name
-from segbench.core.notes import MetricNote
-from segbench.core.numbers import DIGITS, number, number_below, of_all, shortest
+from segbench.core.notes import Note, part_of
+from segbench.core.numbers import DIGITS, number, number_below, shortest
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
 
 PIXELS = "px"
+OPTIMISTIC = "optimistic"
+"""The kind of notes on metrics that were tuned on the images they describe."""
 _LINE = 120
 _ROUNDING = 1e-9
 
@@ -255,27 +257,44 @@ def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
     return tuple(sorted(of_images, key=lambda metric: metric.kind == "total"))
 
 
-def left_out_note(metrics: Iterable[Metric], why: str, left_out: int, images: int) -> tuple[str, ...]:
+def keys_and_names(metrics: Iterable[Metric]) -> tuple[tuple[str, str], ...]:
+    """Return metrics as notes name them: key and name of each."""
+    return tuple((metric.key, metric.name) for metric in metrics)
+
+
+def left_out_note(
+    metrics: Iterable[Metric], why: str, left_out: int, total: int, what: str = "image"
+) -> tuple[Note, ...]:
     """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
-    names = {metric.key: metric.name for metric in metrics}
-    note = MetricNote("left out of ", names, f", {why}: {left_out} of {images} images")
-    return (note,) if 0 < left_out < images else ()
+    names, number = keys_and_names(metrics), part_of(left_out, total, what)
+    said = Message("left-out", "left out of {metrics}, {why}: {number}", why=why, number=number)
+    return (Note(said, metrics=names),) if names and 0 < left_out < total else ()
 
 
-def zero_note(names: Mapping[str, str], empty: int, total: int, what: str = "image") -> tuple[str, ...]:
+def zero_note(metrics: Iterable[Metric], empty: int, total: int, what: str = "image") -> tuple[Note, ...]:
     """Say how many false alarms where the ground truth is empty means take as 0; nothing where there are none."""
-    note = MetricNote("counted as 0 in ", names, f", ground truth empty: {of_all(empty, total, what)}")
-    return (note,) if empty else ()
+    names, number = keys_and_names(metrics), part_of(empty, total, what)
+    said = Message("counted-as-0", "counted as 0 in {metrics}, ground truth empty: {number}", number=number)
+    return (Note(said, metrics=names),) if names and empty else ()
 
 
-def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[str, ...]:
+def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[Note, ...]:
     """Say over how many images a mean over classes takes each class that is `held` by some; nothing where over all."""
     number = {name: count for name, count in held.items() if count}
     if not number or min(number.values()) == images:
         return ()
-    least, most = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
-    taken = f"from {number[least]} ({least}) to {number[most]} ({most}) of {images} images"
-    return (MetricNote("", {metric.key: metric.name}, f" averages each class over the images that hold it: {taken}"),)
+    rarest, commonest = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
+    said = Message(
+        "unequal-classes",
+        "{metrics} averages each class over the images that hold it: from {rarest} ({fewest}) to {commonest} ({most}) "
+        "of {images} images",
+        rarest=rarest,
+        fewest=number[rarest],
+        commonest=commonest,
+        most=number[commonest],
+        images=images,
+    )
+    return (Note(said, metrics=keys_and_names([metric])),)
 
 
 def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
@@ -298,6 +317,10 @@ def _named(some: Sequence[Metric], shown: Sequence[Metric]) -> str:
     return ", ".join(dict.fromkeys(metric.group if metric.group in whole else metric.name for metric in some))
 
 
-def optimistic_notes(metrics: Iterable[Metric]) -> tuple[str, ...]:
+def optimistic_notes(metrics: Iterable[Metric]) -> tuple[Note, ...]:
     """Say which columns were tuned on the images they describe; for tables that are read elsewhere."""
-    return tuple(f"{metric.name}: {metric.note}" for metric in columns(metrics) if metric.optimistic)
+    return tuple(
+        Note(Message("optimistic", "{metrics}: {why}", why=metric.note), metrics=keys_and_names([metric]))
+        for metric in columns(metrics)
+        if metric.optimistic
+    )

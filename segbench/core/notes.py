@@ -6,7 +6,7 @@ import warnings
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from segbench.core.messages import Message, Style, as_message, write
 from segbench.core.names import first_names
@@ -96,6 +96,11 @@ class Note:
         """Write it with its kind."""
         return f"<note {self.kind}: {self}>"
 
+    def with_values(self, **values: Any) -> Note:  # noqa: ANN401  as messages have them
+        """Return the note with other values in its text."""
+        message = Message(self.message.kind, self.message.template, **{**self.message.values, **values})
+        return replace(self, message=message)
+
     def said_of(self, what: str) -> Note:
         """Return the note with what it is said of before it: methods, runs or classes."""
         return replace(self, before=f"{what}: " + self.before)
@@ -156,25 +161,10 @@ def as_note(said: Note | Message | str) -> Note:
     return said if isinstance(said, Note) else Note(as_message(said))
 
 
-class MetricNote(str):
-    """A note that names metrics, by their keys, between two texts: all of them, or the first so many."""
-
-    __slots__ = ("after", "before", "most", "names")
-
-    before: str
-    names: Mapping[str, str]
-    after: str
-    most: int | None
-
-    def __new__(cls, before: str, names: Mapping[str, str], after: str, most: int | None = None) -> Self:
-        """Write the note."""
-        listed = list(dict.fromkeys(names.values()))
-        note = super().__new__(cls, f"{before}{first_names(listed, most or len(listed))}{after}")
-        note.before, note.names, note.after, note.most = before, names, after, most
-        return note
-
-    def __getnewargs__(self) -> tuple[str, Mapping[str, str], str, int | None]:  # type: ignore[override]  # str has one
-        return self.before, self.names, self.after, self.most
+def part_of(count: int, total: int, noun: str = "image") -> Message:
+    """Return the value ``number`` of notes that are written once for several parts: ``2 of 9 images``."""
+    nouns = noun if total == 1 else f"{noun}s"
+    return Message("number", "{count} of {total} {nouns}", count=count, total=total, nouns=nouns)
 
 
 def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
@@ -184,18 +174,6 @@ def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
         warnings.warn("; ".join(doubts), UserWarning, stacklevel=stacklevel + 1)
 
 
-def behind(text: str, note: str, prefix: str = "") -> str:
-    """Write a text before a note; its metrics have longer keys if there is a prefix."""
-    if not isinstance(note, MetricNote):
-        return text + note
-    names = {f"{prefix}{key}": name for key, name in note.names.items()}
-    return MetricNote(text + note.before, names, note.after, note.most)
-
-
-def notes_about(notes: Iterable[str], keys: Collection[str] | None) -> Iterator[str]:
-    """Give the notes that matter beside metrics of some keys, or of all; notes name no others."""
-    for note in notes:
-        if keys is None or not isinstance(note, MetricNote):
-            yield note
-        elif names := {key: name for key, name in note.names.items() if key in keys}:
-            yield MetricNote(note.before, names, note.after, note.most)
+def notes_about(notes: Iterable[Note], keys: Collection[str] | None) -> Iterator[Note]:
+    """Yield the notes that matter beside metrics of some keys, or of all; notes name no others."""
+    yield from filter(None, (note.about(keys) for note in notes))

@@ -9,8 +9,9 @@ from typing import Self
 import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray
-from segbench.core.metric import Metric
-from segbench.core.notes import MetricNote
+from segbench.core.messages import Message
+from segbench.core.metric import Metric, keys_and_names
+from segbench.core.notes import Note
 from segbench.core.table import Sums, Table, left_out_beside
 
 
@@ -141,17 +142,24 @@ class PartMeans(Table):
         return f"undefined in every {singular(self.parts)}"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say which parts are in no mean."""
-        names, lacking = list(self.tables), dict[tuple[str, ...], dict[str, str]]()
+        names, lacking = list(self.tables), dict[tuple[str, ...], list[Metric]]()
         for metric, undefined in zip(self.metrics, np.isnan(self.of_parts).T, strict=True):
             without = tuple(name for name, lacks in zip(names, undefined, strict=True) if lacks)
             if metric.title and 0 < len(without) < len(names):
-                lacking.setdefault(without, {})[metric.key] = metric.name
+                lacking.setdefault(without, []).append(metric)
         notes = []
-        for without, titles in lacking.items():
-            over = f": over {len(names) - len(without)} of {len(names)} {self.parts}, undefined in {', '.join(without)}"
-            notes.append(MetricNote("mean of ", titles, over))
+        for without, metrics in lacking.items():
+            said = Message(
+                "undefined-parts",
+                "mean of {metrics}: over {count} of {total} {parts}, undefined in {without}",
+                count=len(names) - len(without),
+                total=len(names),
+                parts=self.parts,
+                without=without,
+            )
+            notes.append(Note(said, metrics=keys_and_names(metrics)))
         return tuple(notes)
 
 

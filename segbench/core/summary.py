@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from segbench.core.errors import UnknownMetricError
 from segbench.core.messages import Message
+from segbench.core.notes import Note
 from segbench.core.numbers import by_key
 from segbench.core.text_table import TextTable, aligned, data_frame, table_html
 
@@ -40,7 +41,7 @@ class Summary(Mapping[str, float | int]):
         Metrics with thresholds that were chosen on the images they describe.
     threshold_source : str
         Where thresholds come from when they are not the scores themselves, for instance a tuning set.
-    notes : tuple of str
+    notes : tuple of Note
         What has to be said beside the metrics.
     thresholds : tuple of str
         Metrics that are thresholds, which are printed rounded down.
@@ -58,7 +59,7 @@ class Summary(Mapping[str, float | int]):
     undefined: Mapping[str, str] = field(default_factory=dict)
     optimistic: tuple[str, ...] = ()
     threshold_source: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     thresholds: tuple[str, ...] = ()
 
     def __getitem__(self, key: str) -> float | int:
@@ -82,7 +83,7 @@ class Summary(Mapping[str, float | int]):
 
     def __str__(self) -> str:
         """Print a metric per line, with the reason where it is undefined, and the notes."""
-        return "\n".join([aligned(self._rows(), "<><"), *self.notes])
+        return "\n".join([aligned(self._rows(), "<><"), *map(str, self.notes)])
 
     def _repr_html_(self) -> str:
         columns = 3 if self.undefined else 2

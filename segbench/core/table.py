@@ -24,6 +24,7 @@ from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.metric import Metric, refuse_outside
+from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.summary import Summary
@@ -268,8 +269,8 @@ class Table(ABC):
         return "undefined for these images"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What has to be said beside the estimates."""
+    def notes(self) -> tuple[Note | str, ...]:
+        """What has to be said beside the estimates; text alone is a note without data."""
         return ()
 
     def summary(self) -> Summary:
@@ -285,7 +286,7 @@ class Table(ABC):
         return self._summary([metric.image_key for metric in self.metrics], self.totals, (), unknown)
 
     def _summary(
-        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...], why_no_means: str = ""
+        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[Note | str, ...], why_no_means: str = ""
     ) -> Summary:
         """Return the estimates under these keys, one for each metric, empty for those that are left out."""
         lacking = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
@@ -300,7 +301,7 @@ class Table(ABC):
                 if math.isnan(value)
             },
             tuple(key for key, metric, _ in named if metric.optimistic),
-            notes=notes,
+            notes=tuple(map(as_note, notes)),
             thresholds=tuple(key for key, metric, _ in named if metric.kind == "threshold"),
         )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.names import latex_name, shortened
+from segbench.core.notes import Note, as_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,14 +40,14 @@ class TextTable:
     rows: list[list[str]]
     names: int = 1  # how many leading columns hold names; the others hold metrics
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)  # by row and column, from 0
-    notes: tuple[str, ...] = ()  # what belongs below the table wherever it goes
+    notes: tuple[Note | str, ...] = ()  # what belongs below the table wherever it goes
     spare: Mapping[str, Sequence[int]] = field(default_factory=dict)  # columns a narrow terminal lacks, in this order
     groups: Sequence[tuple[str, str]] = ()  # the title of each column's group, perhaps empty, and its own below
     latex: Sequence[Heading] = ()  # what LaTeX prints; made from `header` and `groups` if left out
     raised: Mapping[tuple[int, int], str] = field(default_factory=dict)  # superscripts in Markdown and LaTeX
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, str]], *, names: int = 1, notes: Sequence[str] = ()) -> TextTable:
+    def of(cls, rows: Sequence[Mapping[str, str]], *, names: int = 1, notes: Sequence[Note | str] = ()) -> TextTable:
         """Make a table of rows by title; without a row it has no columns."""
         header = list(rows[0]) if rows else []
         return cls(header, [list(row.values()) for row in rows], names, notes=tuple(notes))
@@ -85,7 +86,7 @@ class TextTable:
 
     def __str__(self) -> str:
         """Print it, with its notes."""
-        return "\n".join([aligned([self.header, *self.rows], self.sides), *self.notes])
+        return "\n".join([aligned([self.header, *self.rows], self.sides), *map(str, self.notes)])
 
     def fitted(self, column: int) -> TextTable:
         """Shorten the names in a column so that a terminal shows rows whole; names stay different and readable."""
@@ -135,7 +136,9 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
         header,
         rows,
         marks=marks,
-        notes=tuple(note if len(of) == len(tables) else f"{', '.join(of)}: {note}" for note, of in said.items()),
+        notes=tuple(
+            note if len(of) == len(tables) else as_note(note).said_of(", ".join(of)) for note, of in said.items()
+        ),
         spare={one: [at for _, title, at in spare if title == one] for one in sorted(last, key=last.__getitem__)},
         groups=groups,
         latex=latex,
@@ -173,6 +176,6 @@ def table_html(table: TextTable, caption: str = "") -> str:
     return f"{remarks_html(caption) if caption else ''}{text}{remarks_html(*table.notes)}"
 
 
-def remarks_html(*remarks: str) -> str:
+def remarks_html(*remarks: Note | str) -> str:
     """Write remarks, one below the other."""
-    return "".join(f"<div><small>{escape(remark)}</small></div>" for remark in remarks)
+    return "".join(f"<div><small>{escape(str(remark))}</small></div>" for remark in remarks)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.metric import Metric
+from segbench.core.notes import Note
 from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.table import ColumnLayout, Sums, Table
@@ -168,7 +169,7 @@ class SummedRows(Table):
         return self.of.why_undefined(metric)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note | str, ...]:
         """What has to be said beside the estimates."""
         return self.of.notes
 
@@ -319,7 +320,7 @@ class UnitTable(Table):
         return f"undefined in every {self.noun}" if metric in self.of_units else self._rows.why_undefined(metric)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note | str, ...]:
         """What has to be said beside the estimates."""
         return self._rows.notes
 

@@ -17,12 +17,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from segbench.core.messages import Message
+from segbench.core.notes import Note
 from segbench.core.scores import ScoreCounts, Several
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs
 
 TWO_VALUED = "two-valued predictions"
-AT_THE_MASK = "two-valued predictions: ODS, P, R, IoU and mean are those at the mask, not at the best threshold"
+AT_THE_MASK = Note(
+    Message(
+        "at-the-mask",
+        "two-valued predictions: ODS, P, R, IoU and mean are those at the mask, not at the best threshold",
+    )
+)
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:

@@ -14,6 +14,7 @@ from segbench.core.arguments import as_whole, listed
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Setting, together
 from segbench.core.names import first_names
+from segbench.core.notes import Note
 
 if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray
@@ -161,10 +162,15 @@ def in_no_mean(of_class: Mapping[str, str]) -> bool:
     return of_class.get("background") == _IN_NO_MEAN
 
 
-def background_note(names: Sequence[str], meant: BoolArray) -> tuple[str, ...]:
+def background_note(names: Sequence[str], meant: BoolArray) -> tuple[Note, ...]:
     """Name the classes that are in no mean; nothing where all are."""
     left_out = [name for name, within in zip(names, meant, strict=True) if not within]
-    return (f"left out of means over classes, background: {first_names(left_out, _NAMED)}",) if left_out else ()
+    said = Message(
+        "background-left-out",
+        "left out of means over classes, background: {classes}",
+        classes=first_names(left_out, _NAMED),
+    )
+    return (Note(said),) if left_out else ()
 
 
 def labels_text(labels: Sequence[int]) -> str:

@@ -14,6 +14,8 @@ from rich.console import Console
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
+from segbench.core.notes import Note, as_note
 from segbench.core.numbers import exact, many, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
@@ -26,7 +28,7 @@ from segbench.statistics.pairs import Test
 from segbench.statistics.signed_rank import fewest_differences
 from segbench.statistics.worse import Check, Outcome
 
-SCHEMA = 2
+SCHEMA = 3
 _OF_RANKS = {
     "hodges_lehmann": "difference",
     "hodges_lehmann_low": "low",
@@ -52,7 +54,7 @@ class Compared:
     measured: str
     metrics: Sequence[str] | None = None
     against: str | None = None
-    left_out: Sequence[str] = ()
+    left_out: Sequence[Note | str] = ()
     check: Check | None = None
 
     @property
@@ -93,28 +95,34 @@ class Compared:
         shown = self.first.metrics if every else [self.first.metric()]
         return [metric.key for metric in shown]
 
-    def notes(self, keys: Sequence[str]) -> list[str]:
-        """Give what a reader must not miss beside answers by some metrics, each once."""
-        said = []
+    def notes(self, keys: Sequence[str]) -> list[Note]:
+        """Return what a reader must not miss beside answers by some metrics, each once."""
+        said: list[tuple[Note, str]] = []
         for name, comparison in self.comparisons.items():
-            own = [remark.text for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
+            own = [remark.note for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
             of_pairs = [*comparison.notes_about(keys), *_untested(comparison, keys)]
             said += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
-        found = [*self.left_out]
+        found = [*map(as_note, self.left_out)]
         for note, parts in grouped(dict.fromkeys(said)).items():
-            found.append(note if len(parts) == len(self.comparisons) else f"{', '.join(parts)}: {note}")
-        tuned = "optimistic: thresholds of the hulls were tuned on the test images"
+            found.append(note if len(parts) == len(self.comparisons) else note.said_of(", ".join(parts)))
+        tuned = Message("optimistic", "{metrics}: optimistic: thresholds of the hulls were tuned on the test images")
         optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
-        found += [f"{key}: {tuned}" for key in optimistic if key in keys]
+        found += [Note(tuned, metrics=((key, key),)) for key in optimistic if key in keys]
         return list(dict.fromkeys(found))
 
 
-def _untested(comparison: Comparison, keys: Sequence[str]) -> list[str]:
+def _untested(comparison: Comparison, keys: Sequence[str]) -> list[Note]:
     """Say which of several metrics have no p-values, and why; of a single one, its verdict does."""
     if len(keys) < 2:
         return []
-    reasons = grouped((comparison.pairs(key).reason, key) for key in keys)
-    return [why if len(of) == len(keys) else f"{', '.join(of)}: {why}" for why, of in reasons.items() if why]
+    notes = []
+    for why, of in grouped((comparison.pairs(key).reason, key) for key in keys).items():
+        if why and len(of) == len(keys):
+            notes.append(Note(Message("untested", "{why}", why=why)))
+        elif why:
+            metrics = tuple(zip(of, of, strict=True))
+            notes.append(Note(Message("untested", "{metrics}: {why}", why=why), metrics=metrics))
+    return notes
 
 
 def _of_part(name: str) -> str:
@@ -140,7 +148,7 @@ def comparison_json(of: Compared) -> str:
             for name, comparison in of.comparisons.items()
             for key in keys
         ],
-        "notes": of.notes(keys),
+        "notes": [note.described("options") for note in of.notes(keys)],
     }
     if of.check is not None:
         outcomes = [_outcome(each, of.axis) for each in of.check.outcomes]
@@ -241,7 +249,7 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
         for table in _every_pair(comparison, listed, of.against, digits):
             show(table)
     for note in of.notes(listed):
-        _say_wrapped(console, note, "yellow")
+        _say_wrapped(console, note.written("options"), "yellow")
     if not every:
         more = "--all for every pair and metric, --metrics KEYS for some"
         _say_wrapped(console, f"{more}; --format csv and json hold everything", "dim")
@@ -389,12 +397,12 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
     text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
-    notes = [_legend(of, keys, second=second, intervals=intervals)]
+    notes: list[Note | str] = [_legend(of, keys, second=second, intervals=intervals)]
     if set(of.comparisons) == {""} and len(of.first.methods) == 2:  # which no letters tell apart
         notes += [of.first.answer(key).verdict for key in keys]
     notes += [f"lower is better: {lower}"] if lower else []
     means = (remarks([result for result in results if result.sd], keys=keys) for results in of.results.values())
-    notes += dict.fromkeys(remark.text for several in means for remark in several if remark.kind == "table")
+    notes += dict.fromkeys(remark.note for several in means for remark in several if remark.kind == "table")
     return replace(text, raised=raised, notes=(*notes, *of.notes(keys), of.signature))
 
 

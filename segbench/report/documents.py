@@ -12,7 +12,7 @@ from typing import Any
 from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
 from segbench.core.messages import Message
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
-from segbench.core.notes import Note
+from segbench.core.notes import Note, as_note
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.tables import (
@@ -29,7 +29,7 @@ from segbench.report.tables import (
 )
 from segbench.statistics.intervals import Intervals
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
@@ -91,7 +91,7 @@ def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], h
     for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
         if result.chosen_points:
             chosen_points = Message("chosen-points", "per_threshold: {points}", points=result.chosen_points)
-            run["notes"].append(Note(chosen_points).described())
+            run["notes"].append(Note(chosen_points).described(how.style))
         chosen = how.chosen(columns, "threshold")
         run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
@@ -192,7 +192,7 @@ def markdown_table(table: TextTable) -> str:
     header = [markdown_name(title) for title in table.header]
     sides = ["left" if side == "<" else "right" for side in table.sides]
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
-    return text + "\n" + "".join(f"\n{markdown_name(note)}\n" for note in table.notes)
+    return text + "\n" + "".join(f"\n{markdown_name(as_note(note).written('options'))}\n" for note in table.notes)
 
 
 def latex_table(table: TextTable) -> str:
@@ -213,7 +213,7 @@ def latex_table(table: TextTable) -> str:
     unknown = " ".join(unknown_to_pdflatex("".join(lines)))
     compiler = [f"needs LuaLaTeX or XeLaTeX, with a font that has {unknown}"] if unknown else []
     notes = (r"needs \usepackage{booktabs}", *compiler, *table.notes)
-    return "\n".join([*lines, *(f"% {one_line(note)}" for note in notes)]) + "\n"
+    return "\n".join([*lines, *(f"% {one_line(as_note(note).written('options'))}" for note in notes)]) + "\n"
 
 
 def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from segbench.aggregator.merging import lacking
@@ -14,8 +14,8 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message
 from segbench.core.metric import columns
 from segbench.core.names import few_names
-from segbench.core.notes import notes_about
-from segbench.core.numbers import many, of_all, verb
+from segbench.core.notes import Note, as_note, notes_about, part_of
+from segbench.core.numbers import many, verb
 from segbench.core.summary import Summary
 from segbench.report.ranking import competing_sets, why_apart
 from segbench.statistics.intervals import Intervals
@@ -27,7 +27,7 @@ _FEWEST_IMAGES = 2
 class Remark:
     """One remark; a note of the run is not for tables in papers; `details` are lines below it."""
 
-    text: str
+    note: Note
     kind: Literal["table", "run", "note", "undefined", "failed"] = "note"
     details: tuple[str, ...] = ()
 
@@ -49,66 +49,81 @@ def remarks(
     for name, result in zip(names, results, strict=True):
         of_each += [(remark, name) for remark in _remarks_on(result, keys, deviations=deviations)]
     apart = not_ranked_together(results, names)
-    found = [Remark(apart, "undefined")] if apart else []
+    found = [] if apart is None else [Remark(apart, "undefined")]
     found += [
-        Remark(f"{few_names(methods, len(names))}: {remark.text}", remark.kind, remark.details)
+        replace(remark, note=remark.note.said_of(few_names(methods, len(names))))
         for remark, methods in grouped(dict.fromkeys(of_each)).items()
     ]
     made = list(zip(names, results, intervals, strict=False))
     said_of = [(note, name) for name, _, one in made for note in notes_about(one.notes, keys)]
     for name, result, one in made:
-        said_of += [(text, name) for text in _without_intervals(result, one, keys)]
+        said_of += [(note, name) for note in _without_intervals(result, one, keys)]
     for note, methods in grouped(dict.fromkeys(said_of)).items():
-        said = note if len(methods) == len(names) else f"{few_names(methods, len(names))}: {note}"
+        said = note if len(methods) == len(names) else note.said_of(few_names(methods, len(names)))
         found.append(Remark(said, "undefined"))
     return found
 
 
-def run_notes(results: Sequence[Result], *, of_metrics: bool = False) -> list[str]:
+def run_notes(results: Sequence[Result], *, of_metrics: bool = False) -> list[Note]:
     """Return the notes of runs, or also those of metrics, each with the methods that it is on."""
     notes = [
         (note, name)
         for name, result in zip(names_of(results), results, strict=True)
-        for note in (*result.notes, *(result.summary.notes if of_metrics else ()))
+        for note in (*map(as_note, result.notes), *(result.summary.notes if of_metrics else ()))
     ]
-    return [f"{few_names(methods, len(results))}: {note}" for note, methods in grouped(notes).items()]
+    return [note.said_of(few_names(methods, len(results))) for note, methods in grouped(notes).items()]
 
 
-def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[str]:
+def undefined_metrics(summary: Summary, keys: Iterable[str] | None) -> list[Note]:
     """Say which metrics are undefined, and why; all metrics, or those of some keys."""
-    reasons = grouped((summary.undefined[key], key) for key in keys or summary if key in summary.undefined)
-    return [f"undefined ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
+    reasons = grouped((summary.undefined[key], (key, key)) for key in keys or summary if key in summary.undefined)
+    return [
+        Note(Message("undefined", "undefined ({reason}): {metrics}", reason=reason), metrics=tuple(without))
+        for reason, without in reasons.items()
+    ]
 
 
-def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str] | None) -> list[str]:
+def _without_intervals(result: Result, intervals: Intervals, keys: Sequence[str] | None) -> list[Note]:
     """Say which of the metrics shown have a value but no interval, and why; nothing where none has one."""
     shown = keys or [metric.key for metric in columns(result.metrics)]
     lacking = [key for key in shown if key in intervals.undefined and key not in result.summary.undefined]
     if intervals.images < _FEWEST_IMAGES:
         return []  # which a note says
-    reasons = grouped((intervals.undefined[key], key) for key in lacking)
-    return [f"no interval ({reason}): {', '.join(without)}" for reason, without in reasons.items()]
+    reasons = grouped((intervals.undefined[key], (key, key)) for key in lacking)
+    return [
+        Note(Message("no-interval", "no interval ({reason}): {metrics}", reason=reason), metrics=tuple(without))
+        for reason, without in reasons.items()
+    ]
 
 
 def _remarks_on(result: Result, keys: Sequence[str] | None, *, deviations: bool) -> Iterable[Remark]:
-    """Give the remarks on one result."""
+    """Yield the remarks on one result."""
     if result.pools_folds:
         folds = many(len(result.runs), "fold")
-        yield Remark(f"all images of {folds} pooled, each counted in its fold alone", "table")
+        pooled = Message("folds-pooled", "all images of {folds} pooled, each counted in its fold alone", folds=folds)
+        yield Remark(Note(pooled), "table")
         if deviations:
-            yield Remark(f"mean of {folds}: mean ± SD over folds, each measured by itself", "table")
+            mean_of_folds = Message(
+                "mean-of-folds", "mean of {folds}: mean ± SD over folds, each measured by itself", folds=folds
+            )
+            yield Remark(Note(mean_of_folds), "table")
     elif result.sd:
         mean = "mean ± SD" if deviations else "mean"
-        yield Remark(f"{mean} over {many(len(result.runs), 'run')}", "table")
-    yield from (Remark(note.written(), "run") for note in result.notes)
-    yield from (Remark(text, "undefined") for text in (lacking(result), result.outdated) if text)
+        runs = many(len(result.runs), "run")
+        yield Remark(Note(Message("mean-of-runs", "{mean} over {runs}", mean=mean, runs=runs)), "table")
+    yield from (Remark(note, "run") for note in result.notes)
+    yield from (Remark(as_note(said), "undefined") for said in (lacking(result), result.outdated) if said)
     yield from (Remark(note) for note in notes_about(result.summary.notes, keys))
-    yield from (Remark(text, "undefined") for text in undefined_metrics(result.summary, keys))
+    yield from (Remark(note, "undefined") for note in undefined_metrics(result.summary, keys))
     if result.failed:
         failed = len(result.failed)
-        images = of_all(failed, failed + len(result.counts), "image")
-        text = f"{images} failed and {verb(failed, 'are')} left out of all metrics"
-        yield Remark(text, "failed", tuple(_failures(result.failed)))
+        left_out = Message(
+            "failed",
+            "{number} failed and {verb} left out of all metrics",
+            number=part_of(failed, failed + len(result.counts)),
+            verb=verb(failed, "are"),
+        )
+        yield Remark(Note(left_out), "failed", tuple(_failures(result.failed)))
 
 
 def _failures(failed: Mapping[str, Failure]) -> Iterable[str]:
@@ -127,16 +142,22 @@ def _failures(failed: Mapping[str, Failure]) -> Iterable[str]:
         )
 
 
-def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> str:
-    """Say which methods have other images or settings than others, so that they are ranked apart; empty if none."""
+def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> Note | None:
+    """Say which methods have other images or settings than others, so that they are ranked apart; None if none."""
     sets = competing_sets(results)
     if len(sets) == 1:
-        return ""
-    what, each = why_apart(results, sets)
+        return None
+    different, of_sets = why_apart(results, sets)
     methods = []
     for members in sets:
         own = [results[k].label for k in members]  # the settings that tables add follow in brackets
         told_apart = own if len(set(own)) == len(own) else [names[k] for k in members]
         methods.append(few_names(told_apart, len(names)))
-    listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, each, strict=True))
-    return f"not all methods have the same {what}; the best is marked only among those that do: {listed}"
+    listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, of_sets, strict=True))
+    said = Message(
+        "ranked-apart",
+        "not all methods have the same {different}; the best is marked only among those that do: {sets}",
+        different=different,
+        sets=listed,
+    )
+    return Note(said)

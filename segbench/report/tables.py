@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,12 +22,11 @@ from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
-from segbench.core.messages import Either, Message, Style
+from segbench.core.messages import Either, Message, Style, joined
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
-from segbench.core.notes import Note, notes_about
-from segbench.core.numbers import DIGITS, exact, many, number, of_all
+from segbench.core.notes import Note, as_note, notes_about, part_of
+from segbench.core.numbers import DIGITS, exact, many, number
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
@@ -46,6 +44,7 @@ ENDS = "low", "high"
 BELOW = "\x1e"
 """Between the lines of a cell, a value and the ends of its interval, in tables for the terminal."""
 _LISTED = 4
+_LISTS_ALL = Either("result.curve lists", "--format csv and json list")
 _UNKNOWN = (math.nan, math.nan)
 _IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
     "": (),
@@ -53,7 +52,6 @@ _IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
     "quartiles": ("images", "median", "lower", "upper"),
 }
 """Fields of `Spread` that have a column."""
-_NUMBER_OF_IMAGES = re.compile(r"(.*): (\d+ of \d+ images)")
 
 
 class Row(NamedTuple):
@@ -86,7 +84,7 @@ class Table:
     texts: tuple[str, ...] = ()
     sets: Sequence[Sequence[int]] = ()
     best: frozenset[tuple[int, str]] = frozenset()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     spread: SpreadForm = ""
     noun: str = "image"
 
@@ -107,22 +105,33 @@ class Table:
         return (of_images.sd,) if self.spread == "sd" else (of_images.lower, of_images.upper)
 
     @property
-    def _notes_on_spread(self) -> tuple[str, ...]:
+    def _notes_on_spread(self) -> tuple[Note, ...]:
         """Say what stands beside metrics, and which metrics have none."""
         if not self.spread:
             return ()
         printed = "mean ± standard deviation" if self.spread == "sd" else "median [lower quartile, upper quartile]"
         scores = [metric for metric in self.columns if metric.kind == "score"]
         others = [metric for metric in scores if not any(metric.key in row.spread for row in self.rows)]
-        note = f"{printed} over {self.noun}s, of metrics that are means over {self.noun}s{self._on_other_means}"
+        described = Message(
+            "spread",
+            "{printed} over {noun}s, of metrics that are means over {noun}s{other_means}",
+            printed=printed,
+            noun=self.noun,
+            other_means=self._on_other_means,
+        )
         if not others:
-            return (note,)
-        names = ", ".join(metric.name for metric in others)
+            return (Note(described),)
         shown = {metric.key for metric in self.columns}
         means = dict.fromkeys(key for row in self.rows for key in row.spread if key not in shown)
         keys = ",".join([*means][:_LISTED])
-        choose = f"; further means: {setting(f'--metrics {keys}', keys)}" if keys else ""
-        return (f"{note}; the others have none: {names}{choose}",)
+        further = Message("further-means", "further means: {keys}", keys=Either(keys, f"--metrics {keys}"))
+        without = Message(
+            "spread-of-some",
+            "{spread}; the others have none: {names}",
+            spread=described,
+            names=[metric.name for metric in others],
+        )
+        return (Note(joined([without, *([further] if keys else [])])),)
 
     @property
     def _on_other_means(self) -> str:
@@ -377,7 +386,7 @@ def method_table(
             rows.append(Row((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
     shown = _method_columns(results, keys, every=every)
     found = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
-    notes = [*optimistic_notes(shown), *(one.text for one in found if one.kind != "run")]
+    notes = [*optimistic_notes(shown), *(one.note for one in found if one.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
     competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
     noun = next((result.measured.noun for result in results if result.spread), "image") if spread else "image"
@@ -482,15 +491,22 @@ def table_of_images(
         found[k] = Row((*named[place][0], image), alone[place][image], method=place)
     rows = [found[k] for k in order[:most].tolist()]
     keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
-    undefined = Counter((text, row.method) for row in rows for text in undefined_metrics(row.summary, keys))
+    undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
     noted = []
-    for (text, place), count in undefined.items():
-        noted.append((f"{text}: {of_all(count, of_result[place], noun)}", " of ".join(named[place][0])))
-    said = grouped(dict.fromkeys(noted))
-    notes = [f"{few_names(of, len(named))}: {text}" for text, of in said.items()]
+    for (note, place), count in undefined.items():
+        said = Message(
+            "undefined",
+            "undefined ({reason}): {metrics}: {number}",
+            reason=note.message.values["reason"],
+            number=part_of(count, of_result[place], noun),
+        )
+        noted.append((replace(note, message=said), " of ".join(named[place][0])))
+    of_notes = grouped(dict.fromkeys(noted))
+    notes = [note.said_of(few_names(of, len(named))) for note, of in of_notes.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
-        notes.append(f"{', '.join(published)}: published without images, so metrics of images are unknown")
+        unknown = Message("published", "published without images, so metrics of images are unknown")
+        notes.append(Note(unknown).said_of(", ".join(published)))
     return Table((*labels, noun), chosen, rows, notes=tuple(notes))
 
 
@@ -536,14 +552,13 @@ def how_to_divide(results: Sequence[Result], axis: str) -> Message:
     if axis != "class":
         option = AXES[axis].option(itertools.chain.from_iterable(result.counts for result in results))
         if AXES[axis].is_in_one:
-            return Message("name-them", "name them: {option}", option=option)
-        return Message("count-again", "count again: {option}", option=option)
+            return Message("fix", "name them: {option}", option=option)
+        return Message("fix", "count again: {option}", option=option)
     verbs = dict.fromkeys(verb_of(result.kind) for result in results)
     able = [verb for verb in verbs if any("classes" in options_of(kind) for kind in protocols_of(verb))]
-    if not able:
-        return Message("none", "their protocol has none")
     commands = " or ".join(f"segbench {verb} GT PRED --classes 0-18" for verb in able)
-    return Message("count-again", "count again{how}", how=Either(" with classes=", f": {commands}"))
+    again = Message("fix", "count again{with_classes}", with_classes=Either(" with classes=", f": {commands}"))
+    return again if able else Message("no-classes", "their protocol has none")
 
 
 def part_rows(results: Sequence[Result], axis: str, *, intervals: Sequence[Intervals] = ()) -> list[PartRow]:
@@ -649,56 +664,76 @@ def _notes_on_parts(
     axis: str,
     keys: Sequence[str] | None,
     blocks: Sequence[Sequence[PartRow]],
-) -> list[str]:
+) -> list[Note]:
     """Return the notes on the metrics of parts, and why some are undefined."""
-    notes = [*optimistic_notes(shown), *([] if AXES[axis].has_rows else _ranked_apart(blocks))]
+    notes: list[Note] = [*optimistic_notes(shown), *([] if AXES[axis].has_rows else _ranked_apart(blocks))]
     notes += _notes_by_part(parts, keys)
     undefined = []
     for part, metric in itertools.product(parts, shown):
         if reason := part.result.summary.undefined.get(metric.key):
             undefined.append(((part.method, reason), part.name))
     for (method, reason), within in grouped(dict.fromkeys(undefined)).items():
-        where = axis if len(within) == 1 else AXES[axis].plural
-        notes.append(f"{method}: undefined ({reason}) in {where} {', '.join(within)}")
+        said = Message(
+            "undefined",
+            "undefined ({reason}) in {axis} {parts}",
+            reason=reason,
+            axis=axis if len(within) == 1 else AXES[axis].plural,
+            parts=within,
+        )
+        notes.append(Note(said).said_of(method))
     if left_out := list(dict.fromkeys(part.name for part in parts if in_no_mean(part.result.settings))):
-        notes.append(f"left out of means over classes, background: {', '.join(left_out)}")
+        background = Message(
+            "background-left-out", "left out of means over classes, background: {classes}", classes=left_out
+        )
+        notes.append(Note(background))
     return notes
 
 
-def _notes_around(notes: Sequence[str], parts: Sequence[PartRow], results: Sequence[Result]) -> list[str]:
+def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequence[Result]) -> list[Note]:
     """Add to the notes on parts which methods are ranked apart, which images are in no part, and which failed."""
     names = names_of(results)
     apart = not_ranked_together(results, names)
-    of_notes = grouped(dict.fromkeys((note, part.method) for part in parts for note in part.notes))
-    on_parts = [f"{few_names(of, len(names))}: {note}" for note, of in of_notes.items()]
+    of_notes = grouped(dict.fromkeys((as_note(note), part.method) for part in parts for note in part.notes))
+    on_parts = [note.said_of(few_names(of, len(names))) for note, of in of_notes.items()]
     failed = []
     for method, result in zip(names, results, strict=True):
-        images = of_all(len(result.failed), len(result.failed) + len(result.counts), "image")
-        failed += [f"{method}: {images} failed; the first: {failure}" for failure in [*result.failed.values()][:1]]
-    return [*([apart] if apart else []), *on_parts, *notes, *failed]
+        number = part_of(len(result.failed), len(result.failed) + len(result.counts))
+        for failure in [*result.failed.values()][:1]:
+            message = Message(
+                "failed", "{number} failed; the first: {failure}", number=number, failure=failure.sentence
+            )
+            failed.append(Note(message).said_of(method))
+    return [*([] if apart is None else [apart]), *on_parts, *notes, *failed]
 
 
-def _ranked_apart(groups: Sequence[Sequence[PartRow]]) -> list[str]:
+def _ranked_apart(groups: Sequence[Sequence[PartRow]]) -> list[Note]:
     """Say of which classes not all methods are ranked together."""
     said = ((not_ranked_together([one.result for one in of], [one.method for one in of]), of[0].name) for of in groups)
-    of_texts = grouped((text, name) for text, name in said if text)
-    return [text if len(of) == len(groups) else f"{', '.join(of)}: {text}" for text, of in of_texts.items()]
+    of_notes = grouped((note, name) for note, name in said if note is not None)
+    return [note if len(of) == len(groups) else note.said_of(", ".join(of)) for note, of in of_notes.items()]
 
 
-def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> list[str]:
+def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> list[Note]:
     """Return the notes on parts: each once with its methods and parts, and numbers of images in one line."""
     notes_of = [(one, note) for one in classes for note in notes_about(one.result.summary.notes, keys)]
     of_notes = grouped(((one.name, note), one.method) for one, note in notes_of)
     methods = len({one.method for one in classes})
-    said: dict[tuple[str, str], dict[str, list[str]]] = {}
+    said: dict[tuple[Note, str], dict[Message | None, list[str]]] = {}
     for (name, note), of in of_notes.items():
-        what, number = parted.groups() if (parted := _NUMBER_OF_IMAGES.fullmatch(note)) else (note, "")
-        who = "" if len(of) == methods else f"{', '.join(of)}: "
-        said.setdefault((who, what), {}).setdefault(number, []).append(name)
+        number = note.message.values.get("number")
+        alike = note if number is None else note.with_values(number="")
+        who = "" if len(of) == methods else ", ".join(of)
+        said.setdefault((alike, who), {}).setdefault(number, []).append(name)
     notes = []
-    for (who, what), names in said.items():
-        numbers = "; ".join(f"{number} ({', '.join(of)})" for number, of in names.items() if number)
-        notes.append(f"{who}{what}: {numbers}" if numbers else f"{who}{', '.join(names[''])}: {what}")
+    for (note, who), names in said.items():
+        if None in names:
+            on_parts = note.said_of(", ".join(names[None]))
+        else:
+            of_parts = [
+                Message("of-parts", "{number} ({parts})", number=number, parts=of) for number, of in names.items()
+            ]
+            on_parts = note.with_values(number=joined(of_parts))
+        notes.append(on_parts.said_of(who) if who else on_parts)
     return notes
 
 
@@ -737,28 +772,33 @@ def threshold_table(
     notes = []
     for name, curve, result in zip(names_of(results), curves, results, strict=True):
         if result.drawn is None:
-            notes.append(f"{name}: no curve is known")
+            notes.append(Note(Message("no-curve", "no curve is known")).said_of(name))
             continue
         values, measure = curve[result.drawn.measure], result.drawn.measure
         highest = None if np.isnan(values).all() else int(np.nanargmax(values))
         kept = range(values.size) if every else _few(curve, highest)
         if len(kept) < values.size:
-            points = f", at {result.chosen_points}" if result.chosen_points else ""
-            notes.append(f"{name}: {len(kept)} of {values.size} thresholds{points}; {_every()} all")
+            some = Message(
+                "some-thresholds",
+                "{shown} of {total} thresholds{points}; {lists} all",
+                shown=len(kept),
+                total=values.size,
+                points=f", at {result.chosen_points}" if result.chosen_points else "",
+                lists=_LISTS_ALL,
+            )
+            notes.append(Note(some).said_of(name))
         if highest is not None:
             best |= {(len(rows) + place, measure) for place, at in enumerate(kept) if at == highest}
         lists = {key: curve[key].tolist() for key in chosen if key in curve}
         rows += [Row((name,), Summary({key: column[at] for key, column in lists.items()})) for at in kept]
     thresholds = [row.summary["threshold"] for row in rows]
     if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
-        notes.append(f"thresholds are rounded here; {_every()} them with all digits")
+        rounded = Message(
+            "rounded-thresholds", "thresholds are rounded here; {lists} them with all digits", lists=_LISTS_ALL
+        )
+        notes.append(Note(rounded))
     columns = tuple(Metric(key=key, title=key, kind="threshold" if key == "threshold" else "score") for key in chosen)
     return Table(("method",), columns, rows, best=frozenset(best), notes=tuple(notes))
-
-
-def _every() -> str:
-    """Say what lists every threshold."""
-    return setting("--format csv and json list", "result.curve lists")
 
 
 def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:

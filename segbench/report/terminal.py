@@ -15,8 +15,9 @@ from rich.text import Text
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
-from segbench.core.metric import footnotes, optimistic_notes
+from segbench.core.metric import OPTIMISTIC, footnotes
 from segbench.core.names import one_line
+from segbench.core.notes import Note, as_note
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.remarks import Remark, remarks, run_notes
 from segbench.report.tables import BELOW, PLAIN, Listing, Part, Table, listed
@@ -34,8 +35,9 @@ def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> N
         elif how.rows in AXES:
             _show_explained(tables, _joined(tables, how), console)
             part = next(iter(parts.values()))
-            for line in (*run_notes(part.results), *part.signatures) if AXES[how.rows].has_rows else ():
-                say(console, line, "dim")
+            if AXES[how.rows].has_rows:
+                for line in (*run_notes(part.results), *map(as_note, part.signatures)):
+                    say(console, line, "dim")
         else:
             show_table(_joined(tables, how), console)
 
@@ -56,7 +58,7 @@ def _show_methods(parts: Mapping[str, Part], console: Console, how: Listing) -> 
         for name, of in parts.items()
     }
     tables = {
-        name: replace(of.table, notes=tuple(one.text for one in found[name] if one.kind == "table"))
+        name: replace(of.table, notes=tuple(one.note for one in found[name] if one.kind == "table"))
         for name, of in parts.items()
     }
     stacked = f"{100 * how.intervals[0].level:g} %" if how.intervals else ""
@@ -74,7 +76,8 @@ def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> No
     for remark, names in sorted(named.items(), key=lambda pair: pair[0].kind == "failed"):
         on = "" if len(names) == len(found) else f"{', '.join(names)}: "
         if remark.kind != "table":
-            say(console, f"{on}{remark.text}{':' if remark.details else ''}", _STYLES[remark.kind])
+            text = remark.note.written("options")
+            say(console, f"{on}{text}{':' if remark.details else ''}", _STYLES[remark.kind])
         for line in remark.details:
             say(console, f"  {line}", "red")
 
@@ -87,8 +90,7 @@ def _show_explained(of_sets: Mapping[str, Table], text: TextTable, console: Cons
     columns = [metric for table in tables for metric in (*table.columns, *[None] * len(table.texts))]
     seen = [columns[place - first] for place in kept if place >= first]
     shown = {one.key: one for one in seen if one is not None}
-    optimistic = {note for table in tables for note in optimistic_notes(table.columns)}
-    notes = [note for note in text.notes if note not in optimistic]
+    notes = [note for note in text.notes if as_note(note).kind != OPTIMISTIC]
     for note in (*footnotes(list(shown.values())), *notes):
         say(console, note, "dim")
 
@@ -101,9 +103,10 @@ def show_table(table: TextTable, console: Console) -> list[int]:
     return kept
 
 
-def say(console: Console, text: str | Text, style: str) -> None:
+def say(console: Console, text: str | Text | Note, style: str) -> None:
     """Print a line as it is, however long."""
-    console.print(text, style=style, highlight=False, markup=False, soft_wrap=True)
+    written = text.written("options") if isinstance(text, Note) else text
+    console.print(written, style=style, highlight=False, markup=False, soft_wrap=True)
 
 
 def _print_rows(table: TextTable, console: Console) -> list[int]:

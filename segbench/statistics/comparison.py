@@ -18,11 +18,10 @@ from segbench.core.arguments import check_choice
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.interface import setting
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import behind, notes_about
+from segbench.core.notes import Note, notes_about
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
@@ -148,7 +147,7 @@ class Comparison:
         The methods, in the order given, each with its images, or units, and its runs.
     metrics : tuple of Metric
         What is compared.
-    general_notes : tuple of str
+    general_notes : tuple of Note
         What to say beside the tables but for few images that decide a difference, which `notes` has, too.
     undefined : mapping of str to str
         By metric, why it is undefined for some method, named with the reason.
@@ -163,7 +162,7 @@ class Comparison:
 
     measured: Mapping[str, Measured]
     metrics: tuple[Metric, ...]
-    general_notes: tuple[str, ...] = ()
+    general_notes: tuple[Note, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
     parts: str = ""
@@ -324,16 +323,16 @@ class Comparison:
         return np.column_stack([pairs.differences, low, high, pairs.p_values, pairs.corrected])
 
     @cached_property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What to say beside the tables of the metrics that these show."""
         keys = compared(self)
         return *self.general_notes, *self._on_few_images(keys), *self.on_single_runs(keys[:1])
 
-    def notes_about(self, keys: Sequence[str]) -> tuple[str, ...]:
+    def notes_about(self, keys: Sequence[str]) -> tuple[Note, ...]:
         """Say what must be known beside the metrics of some keys."""
         return *notes_about(self.general_notes, keys), *self._on_few_images(keys), *self.on_single_runs(keys)
 
-    def _on_few_images(self, keys: Sequence[str]) -> tuple[str, ...]:
+    def _on_few_images(self, keys: Sequence[str]) -> tuple[Note, ...]:
         """Say which images decide differences, and of which means the images may not show the failures."""
         tests = {key: self.t_tests(key) for key in keys}
         return *on_differences(tests, self.methods), *on_distances(tests)
@@ -377,7 +376,7 @@ class Comparison:
         of_all = f" of all {1 + len(self.beside)} {self.parts}" if self.beside else ""
         return Answer(self.methods, self.pairs(metric.key), self.level, of_all, instead_of)
 
-    def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[str]:
+    def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[Note]:
         """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
 
         Metrics are those of the keys and the one that ranks methods, called by their keys or by their titles.
@@ -393,17 +392,23 @@ class Comparison:
                 for sign in (1, -1)
             )
             found.append(f"{a} is better than {b} by {better} but worse by {worse}")
-        return [f"metrics disagree, each significantly: {first_names(found, _NAMED_PAIRS, '; ')}"] if found else []
+        pairs = first_names(found, _NAMED_PAIRS, "; ")
+        said = Message("metrics-disagree", "metrics disagree, each significantly: {pairs}", pairs=pairs)
+        return [Note(said)] if found else []
 
-    def on_single_runs(self, keys: Sequence[str]) -> list[str]:
+    def on_single_runs(self, keys: Sequence[str]) -> list[Note]:
         """Return one line where methods of one run differ significantly, which says nothing of other trainings."""
         for comparison, key in itertools.product((self, *self.beside), keys):
             pairs = comparison.pairs(key)
             (one, other), single = pairs.pairs, pairs.has_one_run
             if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
-                several = setting("ours@1=PRED1 ours@2=PRED2", "compare({'ours': [run1, run2], ...})")
-                told = "significant for these predictions, one run of each method"
-                return [f"{told}; several runs ({several}) cover other trainings"]
+                said = Message(
+                    "single-runs",
+                    "significant for these predictions, one run of each method; several runs ({several}) cover other "
+                    "trainings",
+                    several=Either("compare({'ours': [run1, run2], ...})", "ours@1=PRED1 ours@2=PRED2"),
+                )
+                return [Note(said)]
         return []
 
     def to_dataframe(self) -> pd.DataFrame:
@@ -416,7 +421,7 @@ class Comparison:
 
     def __str__(self) -> str:
         """Print the answer by the metric that ranks methods, and the notes."""
-        return "\n".join([str(self.answer()), *self.notes])
+        return "\n".join([str(self.answer()), *map(str, self.notes)])
 
     __repr__ = __str__
 
@@ -481,23 +486,35 @@ def compare(
         if lacking := [(tables[name].why_undefined(metric), name) for name in without]:
             undefined[metric.key] = by_reason(lacking)
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
-    notes = [f"{few_names(masks, len(tables))}: {AT_THE_MASK}"] if 0 < len(masks) < len(tables) else []
+    notes = [AT_THE_MASK.said_of(few_names(masks, len(tables)))] if 0 < len(masks) < len(tables) else []
     if any(one.over_common(other) is not one for one, other in itertools.permutations(measured.values(), 2)):
-        notes.append(
-            "means over images: pairs leave out images of which one method has no value, as it misses what is there"
+        restricted = Message(
+            "on-common-values",
+            "means over images: pairs leave out images of which one method has no value, as it misses what is there",
         )
+        notes.append(Note(restricted))
     notes += unknown_units(first)
     if test == "signed-rank":
         _refuse_ranks([*tables.values()], metrics.values())
     places = {metric.key: place for place, metric in metrics.items()}
     if told := told_of_runs(tables):
         rows = f"{next(iter(tables.values())).noun}s"
-        of_folds = f"where folds vary more than {rows}, p-values and intervals are over folds"
-        of_runs = f"p-values, and intervals of several runs, are over {rows} and trainings"
-        notes.append(f"{told}: {of_folds if any(table.folds for table in tables.values()) else of_runs}")
+        of_runs = Message(
+            "over-trainings",
+            "{runs}: p-values, and intervals of several runs, are over {rows} and trainings",
+            runs=told,
+            rows=rows,
+        )
+        of_folds = Message(
+            "over-folds",
+            "{runs}: where folds vary more than {rows}, p-values and intervals are over folds",
+            runs=told,
+            rows=rows,
+        )
+        notes.append(Note(of_folds if any(table.folds for table in tables.values()) else of_runs))
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
     for note, on in said.items():
-        notes.append(note if len(on) == len(tables) else behind(f"{few_names(on, len(tables))}: ", note))
+        notes.append(note if len(on) == len(tables) else note.said_of(few_names(on, len(tables))))
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined, test=test)
 
 

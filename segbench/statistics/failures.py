@@ -19,9 +19,11 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.core.names import first_names
-from segbench.core.notes import MetricNote
+from segbench.core.notes import Note
 from segbench.core.numbers import many, number
+from segbench.core.summary import finite
 from segbench.core.table import CELLS_AT_ONCE
 from segbench.statistics.measured import Measured
 from segbench.statistics.pairs import TTests
@@ -73,7 +75,7 @@ def without(measured: Measured, images: tuple[int, ...]) -> FloatArray:
     return estimates
 
 
-def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[str]:
+def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]:
     """Name the images that decide metrics, with the metrics without them; `column_of` has their columns by key."""
     if not column_of:
         return
@@ -85,38 +87,69 @@ def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[s
     for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in of_metrics).items():
         if images:
             values = without(measured, images)
-            texts = {}
+            said, instead = {}, []
             for key in keys:
                 column = column_of[key]
-                estimates = (float(of[column]) for of in (values, measured.table.estimates))
+                estimates = [float(of[column]) for of in (values, measured.table.estimates)]
                 fewer, whole = (metrics[column].written(estimate) for estimate in estimates)
-                texts[key] = f"{key} is {fewer} instead of {whole}"
-            yield MetricNote(_without(measured, images), texts, "", _NAMED_METRICS)
+                said[key] = f"{key} is {fewer} instead of {whole}"
+                instead.append((key, *map(finite, estimates)))
+            yield _without(measured, images, said, instead)
 
 
-def _without(measured: Measured, images: Sequence[int]) -> str:
-    """Begin a note with the images that decide."""
-    names = first_names([measured.table.names[image] for image in images], _NAMED_IMAGES)
-    lies = "lies" if len(images) == 1 else "lie"
-    few = f"one {measured.table.noun} decides" if len(images) == 1 else f"few {measured.table.noun}s decide"
-    return f"{few}: without {names}, which {lies} far from the others, "
+def _without(
+    measured: Measured,
+    images: Sequence[int],
+    said: Mapping[str, str],
+    instead: Sequence[tuple[str | float | None, ...]],
+) -> Note:
+    """Name the images that decide, and what is `said` of metrics without them: `instead` has the numbers."""
+    noun, decide = measured.table.noun, [measured.table.names[image] for image in images]
+    names = first_names(decide, _NAMED_IMAGES)
+    if len(images) == 1:
+        message = Message(
+            "deciding-image",
+            "one {noun} decides: without {names}, which lies far from the others, {metrics}",
+            noun=noun,
+            names=names,
+            images=decide,
+            instead=instead,
+        )
+    else:
+        message = Message(
+            "deciding-images",
+            "few {noun}s decide: without {names}, which lie far from the others, {metrics}",
+            noun=noun,
+            names=names,
+            images=decide,
+            instead=instead,
+        )
+    return Note(message, metrics=tuple(said.items()), most=_NAMED_METRICS)
 
 
-def on_differences(pairs: Mapping[str, TTests], methods: Sequence[str]) -> Iterator[str]:
+def on_differences(pairs: Mapping[str, TTests], methods: Sequence[str]) -> Iterator[Note]:
     """Name the images that decide differences, with the differences without them; `pairs` of methods by metric."""
     deciding_of = {key: _deciding_pairs(of) for key, of in pairs.items()}
     by_images = grouped((images, (key, pair)) for key, of in deciding_of.items() for pair, images in of.items())
     notes = list(by_images.items())
     for images, decided in notes[:_NOTES]:
-        texts = {}
+        said, instead = {}, list[tuple[str | float | None, ...]]()
         for key, of_key in grouped(decided).items():
-            named = [_difference_without(pairs[key], methods, pair, images) for pair in of_key[:_NAMED_PAIRS]]
+            differences = [_difference_without(pairs[key], methods, pair, images) for pair in of_key[:_NAMED_PAIRS]]
+            named = [
+                f"{one} - {other} is {number(fewer)} instead of {number(whole)}"
+                for one, other, fewer, whole in differences
+            ]
             more = [many(len(of_key) - _NAMED_PAIRS, "more pair")] if len(of_key) > _NAMED_PAIRS else []
-            texts[key] = f"{key} of {' and of '.join([*named, *more])}"
-        yield MetricNote(_without(pairs[decided[0][0]].measured[0], images), texts, "", _NAMED_METRICS)
+            said[key] = f"{key} of {' and of '.join([*named, *more])}"
+            instead += [(key, *difference) for difference in differences]
+        yield _without(pairs[decided[0][0]].measured[0], images, said, instead)
     if keys := {key: key for _, decided in notes[_NOTES:] for key, _ in decided}:
         noun = pairs[next(iter(keys))].measured[0].table.noun
-        yield MetricNote(f"few {noun}s decide differences of other pairs, too: ", keys, "")
+        others = Message(
+            "other-pairs-decided", "few {noun}s decide differences of other pairs, too: {metrics}", noun=noun
+        )
+        yield Note(others, metrics=tuple(keys.items()))
 
 
 def _deciding_pairs(pairs: TTests) -> dict[int, tuple[int, ...]]:
@@ -144,15 +177,17 @@ def _deciding_pairs(pairs: TTests) -> dict[int, tuple[int, ...]]:
     return dict(sorted(images_of.items()))
 
 
-def _difference_without(pairs: TTests, methods: Sequence[str], pair: int, images: tuple[int, ...]) -> str:
-    """Write the difference of a pair without some images, and that of all images."""
-    names = " - ".join(methods[numbers[pair]] for numbers in pairs.pairs)
+def _difference_without(
+    pairs: TTests, methods: Sequence[str], pair: int, images: tuple[int, ...]
+) -> tuple[str, str, float, float]:
+    """Return the methods of a pair, their difference without some images, and that of all images."""
+    one, other = (methods[numbers[pair]] for numbers in pairs.pairs)
     first, second = (without(measured, images)[pairs.place] for measured in pairs.measured_of(pair))
     fewer = 0.0 if abs(first - second) <= TIED else float(first - second)
-    return f"{names} is {number(fewer)} instead of {number(float(pairs.differences[pair]))}"
+    return one, other, fewer, float(pairs.differences[pair])
 
 
-def on_distances(pairs: Mapping[str, TTests]) -> Iterator[str]:
+def on_distances(pairs: Mapping[str, TTests]) -> Iterator[Note]:
     """Caution against tests of means without an upper end over few images."""
     names = {}
     for key, of in pairs.items():
@@ -162,7 +197,11 @@ def on_distances(pairs: Mapping[str, TTests]) -> Iterator[str]:
             names[key] = key
             noun = of.measured[0].table.noun
     if names:
-        why = f"): where a few {noun}s in a hundred fail, p-values and intervals over fewer than"
-        yield MetricNote(
-            "means without an upper limit (", names, f"{why} {ENOUGH_FOR_DISTANCES} {noun}s are not reliable"
+        said = Message(
+            "no-upper-limit",
+            "means without an upper limit ({metrics}): where a few {noun}s in a hundred fail, p-values and intervals "
+            "over fewer than {enough} {noun}s are not reliable",
+            noun=noun,
+            enough=ENOUGH_FOR_DISTANCES,
         )
+        yield Note(said, metrics=tuple(names.items()))

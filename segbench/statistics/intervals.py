@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segbench.core.grouping import grouped
+from segbench.core.messages import Message
 from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
-from segbench.core.notes import MetricNote
+from segbench.core.notes import Note
 from segbench.core.numbers import by_key, many
 from segbench.core.protocol import Protocol
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
@@ -58,7 +59,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
         Number of images, or of units.
     sample_size : str
         How many there are, in words: "12 images", or "12 patients, 170 images".
-    notes : tuple of str
+    notes : tuple of Note
         What to say beside the intervals.
     undefined : mapping of str to str
         Why an interval is nan.
@@ -81,7 +82,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     seed: int
     images: int
     sample_size: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     undefined: Mapping[str, str] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
     components: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
@@ -101,7 +102,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
 
     def __str__(self) -> str:
         """Print a metric per line with its interval, and the notes."""
-        return "\n".join([str(self._table()), *self.notes, self.signature])
+        return "\n".join([str(self._table()), *map(str, self.notes), self.signature])
 
     __repr__ = __str__
 
@@ -249,24 +250,36 @@ def _wider(measured: Measured, intervals: Mapping[str, Interval], places: Mappin
     return wider
 
 
-def _on_width(measured: Measured, wider: Mapping[str, float]) -> Iterator[str]:
+def _on_width(measured: Measured, wider: Mapping[str, float]) -> Iterator[Note]:
     """Say how much wider than over images the interval over units is, of the metric that ranks methods or the first."""
     headlines = (metric.key for metric in measured.table.metrics if metric.headline and metric.key in wider)
     if key := next(headlines, next(iter(wider), "")):
-        times = f" is {wider[key]:.1f} times as wide as over images: {measured.table.sample_size}"
-        yield MetricNote("the interval of ", {key: key}, times)
+        said = Message(
+            "wider-over-units",
+            "the interval of {metrics} is {times:.1f} times as wide as over images: {sample_size}",
+            times=wider[key],
+            sample_size=measured.table.sample_size,
+        )
+        yield Note(said, metrics=((key, key),))
 
 
-def few_images(images: int, noun: str = "image") -> tuple[str, ...]:
+def few_images(images: int, noun: str = "image") -> tuple[Note, ...]:
     """Say what intervals over so few images, or units, are worth; nothing where there are enough."""
     if images == 1:
-        return (f"1 {noun}: intervals need at least two {noun}s",)
+        return (Note(Message("single-image", "1 {noun}: intervals need at least two {noun}s", noun=noun)),)
     if images < FEW_IMAGES:
-        return (f"{images} {noun}s: intervals over fewer than {FEW_IMAGES} are unreliable",)
+        said = Message(
+            "few-images",
+            "{images} {noun}s: intervals over fewer than {enough} are unreliable",
+            images=images,
+            noun=noun,
+            enough=FEW_IMAGES,
+        )
+        return (Note(said),)
     return ()
 
 
-def unknown_units(measured: Measured) -> tuple[str, ...]:
+def unknown_units(measured: Measured) -> tuple[Note, ...]:
     """Say that images of units which names suggest resemble each other, by the first mean over images."""
     table = measured.table
     means = (place for place, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
@@ -277,7 +290,7 @@ def unknown_units(measured: Measured) -> tuple[str, ...]:
     return note_on_units(table.names, measured.of_images[:, place])
 
 
-def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
+def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:
     """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
     yield from few_images(measured.images, measured.noun)
     yield from _on_runs(measured)
@@ -285,29 +298,55 @@ def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         yield from _on_weights(measured, places)
     noun = measured.noun
     held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
-    if rare := [f"{name} ({many(number, noun)})" for name, number in held.items() if number < _FEW_OF_A_CLASS]:
-        listed = first_names(rare, _NAMED_CLASSES)
-        yield f"intervals are too narrow, since few {noun}s hold some classes: {listed}"
+    rare = {name: number for name, number in held.items() if number < _FEW_OF_A_CLASS}
+    if rare:
+        yield Note(
+            Message(
+                "rare-classes",
+                "intervals are too narrow, since few {noun}s hold some classes: {classes}",
+                noun=noun,
+                classes=first_names([f"{name} ({many(n, noun)})" for name, n in rare.items()], _NAMED_CLASSES),
+                held=[*rare.items()],
+            )
+        )
 
 
-def _on_runs(measured: Measured) -> Iterator[str]:
+def _on_runs(measured: Measured) -> Iterator[Note]:
     """Say what intervals over few trainings are worth, and what folds share."""
     if measured.table.runs == _FEWEST_RUNS:
         t, of_three = t_value(np.array([1.0, 2.0]), measured.level).tolist()
-        yield f"2 runs: intervals are wide, since t of two trainings is {t:.1f}; that of three is {of_three:.1f}"
+        yield Note(
+            Message(
+                "two-runs",
+                "2 runs: intervals are wide, since t of two trainings is {t:.1f}; that of three is {of_three:.1f}",
+                t=t,
+                of_three=of_three,
+            )
+        )
     if folds := len(set(measured.table.folds)):
-        yield f"{folds} folds: their trainings share images, which no interval or p-value accounts for"
+        yield Note(
+            Message(
+                "folds-share-images",
+                "{folds} folds: their trainings share images, which no interval or p-value accounts for",
+                folds=folds,
+            )
+        )
 
 
-def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
+def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:
     """Say in how many resamples metrics are undefined."""
     for key, place in places.items():
         if lost := int(np.isnan(measured.draws[:, place]).sum()):
-            why = f": undefined in {lost} of {measured.replicates} resamples, which are left out"
-            yield MetricNote("", {key: key}, why)
+            said = Message(
+                "undefined-resamples",
+                "{metrics}: undefined in {resamples} of {total} resamples, which are left out",
+                resamples=lost,
+                total=measured.replicates,
+            )
+            yield Note(said, metrics=((key, key),))
 
 
-def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
+def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:
     """Name the image that carries the most weight, where images are as few as half of them of equal weight."""
     weights, effective = measured.jackknife.weights, measured.jackknife.effective
     uneven = {
@@ -320,10 +359,22 @@ def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[str]:
         place = found[0][1]
         heaviest = int(weights[:, place].argmax())
         share = weights[heaviest, place] / weights[:, place].sum()
-        names = {key: key for key, _ in found}
+        of_all = {"images": measured.images, "noun": measured.noun}
         if measured.jackknife.counted[place] <= effective[place] * _ALIKE:
-            why = f": only {measured.jackknife.counted[place]} of {measured.images} {measured.noun}s count in it"
+            said = Message(
+                "few-images-count",
+                "{metrics}: only {counted} of {images} {noun}s count in it",
+                counted=measured.jackknife.counted[place],
+                **of_all,
+            )
         else:
-            why = f": the {measured.images} {measured.noun}s count as {effective[place]:.1f} of equal weight; "
-            why += f"{measured.table.names[heaviest]} has {100 * share:.0f} % of it"
-        yield MetricNote("", names, why, _NAMED_METRICS)
+            said = Message(
+                "unequal-weights",
+                "{metrics}: the {images} {noun}s count as {effective:.1f} of equal weight; {heaviest} has "
+                "{percent:.0f} % of it",
+                effective=effective[place],
+                heaviest=measured.table.names[heaviest],
+                percent=100 * share,
+                **of_all,
+            )
+        yield Note(said, metrics=tuple((key, key) for key, _ in found), most=_NAMED_METRICS)

@@ -16,7 +16,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, as_message, joined, option_of
 from segbench.core.metric import Metric
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import behind
+from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.core.series import Space
@@ -98,11 +98,11 @@ class RunMeans(PartMeans):
         )
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What has to be said beside the estimates, of the runs for which it has to."""
-        of_runs = grouped((note, name) for name, run in self.tables.items() for note in run.notes)
+        of_runs = grouped((as_note(note), name) for name, run in self.tables.items() for note in run.notes)
         return tuple(
-            note if len(runs) == len(self.tables) else behind(f"run {', '.join(runs)}: ", note)
+            note if len(runs) == len(self.tables) else note.said_of(f"run {', '.join(runs)}")
             for note, runs in of_runs.items()
         )
 

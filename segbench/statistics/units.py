@@ -13,8 +13,9 @@ import numpy as np
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Counts
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting
+from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
+from segbench.core.notes import Note
 from segbench.core.table import Table
 from segbench.core.units import SummedRows, UnitTable
 from segbench.loaders.belonging import FEWEST_UNITS, FOLDER, UNIT, Assignment, by_name
@@ -84,7 +85,7 @@ def _common_start(texts: Sequence[str]) -> str:
     return "".join(character for character, _ in same)
 
 
-def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[str, ...]:
+def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[Note, ...]:
     """Say that images of units which their names suggest resemble each other, by a value of each image.
 
     By Kruskal and Wallis' test over the units, at .01; nothing where names suggest none, or values do not differ.
@@ -105,10 +106,26 @@ def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[str, ...]:
     p = float(kruskal(*of_units.values()).pvalue)
     if not p < _SIGNIFICANT:
         return ()
-    example = first_names([*of_units], 2)
-    what = f"images whose names begin alike ({example}) resemble each other ({p_text(p)} by Kruskal and Wallis)"
+    alike = Message(
+        "alike",
+        "images whose names begin alike ({example}) resemble each other ({p} by Kruskal and Wallis)",
+        example=first_names([*of_units], 2),
+        p=p_text(p),
+    )
     if len(of_units) < FEWEST_UNITS:
-        few = f"and {len(of_units)} are too few to test over"
-        return (f"{what}, {few}: if they are patients or videos, intervals and p-values hold for these alone",)
-    unit, group = (format_setting(name, suggested.by) for name in ("unit", "group_by"))
-    return (f"{what}: if they are patients or videos, {unit}; if they are fixed categories, {group}",)
+        said = Message(
+            "few-unknown-units",
+            "{alike}, and {units} are too few to test over: if they are patients or videos, intervals and p-values "
+            "hold for these alone",
+            alike=alike,
+            units=len(of_units),
+        )
+        return (Note(said),)
+    said = Message(
+        "unknown-units",
+        "{alike}: if they are patients or videos, {unit}; if they are fixed categories, {group}",
+        alike=alike,
+        unit=Setting("unit", suggested.by),
+        group=Setting("group_by", suggested.by),
+    )
+    return (Note(said),)

@@ -39,7 +39,8 @@ def test_every_form_gives_the_same_figures(segbench, folders):
     assert stacks["summary"]["macro_ods_f"] == pytest.approx(mean)
     assert stacks["summary"]["ignored"] == 12
     assert "classes:0-2|void:255|" in stacks["signature"]
-    assert maps["notes"] == ["predictions by class: class_000 is label 0, class_001 is label 1, class_002 is label 2"]
+    (note,) = maps["notes"]
+    assert note["text"].endswith(": class_000 is label 0, class_001 is label 1, class_002 is label 2")
 
 
 def test_few_classes_are_printed_below_the_run(segbench, folders, tmp_path):

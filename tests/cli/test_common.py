@@ -62,7 +62,8 @@ def test_every_format_says_what_is_left_out(segbench, crashed):
     note = "compared on the 9 of 12 images that all methods have"
     found = json.loads(segbench("compare", crashed, "--common", "--format", "json").out)
     assert found["images"] == 9
-    assert found["notes"][0].startswith(note)
+    first = found["notes"][0]
+    assert (first["kind"], first["values"]["missing"]) == ("common-images", "near: 00, 01, 02")
     assert "|images:9|" in found["signature"]
     for form in ("markdown", "latex"):
         assert note in segbench("compare", crashed, "--common", "--format", form).out
@@ -95,9 +96,10 @@ def test_each_may_lack_others():
         compare_results(results)
     comparison = compare_results(results, common=True)
     assert comparison.images == 10
-    assert comparison.notes[0] == (
-        "compared on the 10 of 12 images that all methods have; 2 left out, which are missing in far: 00; near: 11"
-    )
+    note = comparison.notes[0]
+    number = note.values["number"].values
+    assert (note.kind, number["count"], number["total"]) == ("common-images", 10, 12)
+    assert (note.values["left_out"], note.values["missing"]) == (2, "far: 00; near: 11")
     assert compare({"a": results[0], "b": results[1]}, common=True).images == 10
     by_counts = compare({"a": results[0].counts, "b": results[1].counts}, common=True)
     assert by_counts.images == 10
@@ -135,7 +137,7 @@ def test_sequences_are_left_out_as_a_whole():
     )
     restricted, (note,) = on_common_images([every, some])
     assert [list(result.counts) for result in restricted] == [[name for name in names if name[0] != "y"]] * 2
-    assert note.startswith("compared on the 8 of 12 images that all methods have; 4 left out")
+    assert (note.values["number"].values["count"], note.values["left_out"]) == (8, 4)
 
 
 def test_means_over_groups_and_classes_follow():

@@ -16,7 +16,7 @@ class TestRun:
     def test_json_is_the_contract(self, segbench, papers):
         answer = segbench("pixels", *papers, "--format", "json")
         document = json.loads(answer.out)
-        assert (answer.code, document["schema"]) == (0, 3)
+        assert (answer.code, document["schema"]) == (0, 4)
         (run,) = document["runs"]
         assert set(run) >= {"method", "protocol", "signature", "images", "failed", "summary", "intervals"}
         assert run["summary"].keys() >= {"positives", "auc_roc", "auc_pr", "ods_f", "ods_threshold", "mean_image_f"}

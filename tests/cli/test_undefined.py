@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import of_kind
 
 from segbench import (
     Annotators,
@@ -109,7 +110,13 @@ class TestSets:
         drawn = more.intervals(replicates=500)
         assert dict(drawn) == dict(human.intervals(replicates=500))
         assert drawn["ods_f"][0] > 0.8, "a replicate of images of one annotator alone is no F of 0"
-        assert drawn.notes[0].startswith("3 images: ")
+        assert (drawn.notes[0].kind, drawn.notes[0].values["images"]) == ("few-images", 3)
+
+
+def number_in(note):
+    """Of how many images a note is on how many."""
+    values = note["values"]["number"]["values"]
+    return values["count"], values["total"]
 
 
 class TestMeansOverImages:
@@ -129,25 +136,30 @@ class TestMeansOverImages:
         return run
 
     @pytest.mark.parametrize(
-        ("command", "note"),
+        ("command", "metrics", "why"),
         [
-            (["pixels"], "left out of mean F, without positive pixels: 1 of 3 images"),
-            (["labels"], "left out of I IoU, I Dice, without positive pixels: 1 of 3 images"),
-            (["boundaries"], "left out of mean F, without a boundary pixel: 1 of 3 images"),
-            (
-                ["labels", "--classes", "0,255", "--void", "none"],
-                "mIoU C averages each class over the images that hold it: from 2 (255) to 3 (0) of 3 images",
-            ),
+            (["pixels"], ["mean_image_f"], "without positive pixels"),
+            (["labels"], ["iou_images", "dice_images"], "without positive pixels"),
+            (["boundaries"], ["mean_image_f"], "without a boundary pixel"),
         ],
     )
-    def test_a_note_says_how_many_are_left_out(self, notes, command, note):
-        assert note in notes(*command)
+    def test_a_note_says_how_many_are_left_out(self, notes, command, metrics, why):
+        (note,) = (note for note in notes(*command) if note["kind"] == "left-out")
+        assert (note["metrics"], note["values"]["why"]) == (metrics, why)
+        assert number_in(note) == (1, 3)
+
+    def test_means_over_classes_say_which_they_average_over_few(self, notes):
+        options = ["labels", "--classes", "0,255", "--void", "none"]
+        (note,) = (note for note in notes(*options) if note["kind"] == "unequal-classes")
+        values = {"rarest": "255", "fewest": 2, "commonest": "0", "most": 3, "images": 3}
+        assert (note["metrics"], note["values"]) == (["miou_classes"], values)
 
     def test_means_at_a_threshold_leave_out_images_without_a_value(self, notes):
-        (found,) = [note for note in notes("pixels", "--at", "0.5") if "without a value" in note]
-        assert "mean_image_precision@0.5, " in found
-        assert "specificity" not in found
-        assert found.endswith(": 1 of 3 images")
+        of_means = [note for note in notes("pixels", "--at", "0.5") if note["kind"] == "left-out"]
+        (note,) = (note for note in of_means if note["values"]["why"] == "without a value")
+        assert "mean_image_precision@0.5" in note["metrics"]
+        assert not any("specificity" in key for key in note["metrics"])
+        assert number_in(note) == (1, 3)
 
     @pytest.mark.parametrize("groups", ["none", "folder"])
     @pytest.mark.parametrize("side", [12, 200])  # of the larger maps, a results file keeps the summary
@@ -182,9 +194,9 @@ class TestMeansOverImages:
     def test_means_over_classes_name_the_rarest(self):
         one, none = ScoreCounts([0.5], [3], [2]), ScoreCounts([0.5], [0], [5])
         counts = {name: ClassCounts(("0", "1"), (one, other)) for name, other in [("a", one), ("b", one), ("c", none)]}
-        note = "macro_mean_image_f averages each class over the images that hold it: from 2 (1) to 3 (0) of 3 images"
-        assert note in Classes(labels=(0, 1)).table(counts).summary().notes
+        (note,) = of_kind(Classes(labels=(0, 1)).table(counts).summary().notes, "unequal-classes")
+        assert note.values == {"rarest": "1", "fewest": 2, "commonest": "0", "most": 3, "images": 3}
 
     @pytest.mark.parametrize("verb", ["saliency", "regions"])
     def test_others_leave_out_none(self, notes, verb):
-        assert not [note for note in notes(verb) if "left out" in note]
+        assert not [note for note in notes(verb) if note["kind"] == "left-out"]

@@ -404,8 +404,9 @@ class TestThresholds:
         assert len(table.rows) < 34 * 2
         best = [table.rows[row][table.header.index("f")] for row, _ in table.marks]
         assert best == [number(result.summary["ods_f"]) for result in results]
-        assert all("of 34 thresholds" in note for note in table.notes[:-1])
-        assert table.notes[-1].startswith("thresholds are rounded here")
+        *of_methods, last = table.notes
+        assert [(note.kind, note.values["total"]) for note in of_methods] == [("some-thresholds", 34)] * 2
+        assert last.kind == "rounded-thresholds"
         assert threshold_table(results, digits=17).notes == table.notes[:-1]
 
     def test_rows_are_spread_over_recall_where_scores_are_not(self):

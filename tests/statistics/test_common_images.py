@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from noted import kinds, of_kind
 from scipy import stats
 
 from segbench import (
@@ -91,10 +92,7 @@ def test_the_difference_is_that_of_the_common_images():
 
 def test_a_note_says_so():
     _, comparison = rows_of(*missing_five(Contours()), "hd95")
-    assert (
-        "means over images: pairs leave out images of which one method has no value, as it misses what is there"
-        in comparison.notes
-    )
+    assert "on-common-values" in kinds(comparison.notes)
 
 
 @pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
@@ -457,9 +455,10 @@ def test_the_verdict_on_several_methods_names_the_images_of_the_pair():
 def test_a_method_of_few_images_is_named_with_its_note():
     few, most = predicting([10] + [0] * 11, "few"), predicting([9, 10] * 6, "most")
     _, comparison = rows_of(few, most, "hd95")
-    note = "few: hd, hd95, assd and 1 more: only 1 of 12 images count in it"
-    assert note in comparison.notes
-    assert note in compare_results([most, few]).notes
+    for notes in (comparison.notes, compare_results([most, few]).notes):
+        (note,) = of_kind(notes, "few-images-count")
+        assert (note.before, note.values["counted"], note.values["images"]) == ("few: ", 1, 12)
+        assert [key for key, _ in note.metrics] == ["hd", "hd95", "assd", "masd"]
 
 
 def test_equals_lead_each_other_by_no_negative_number():

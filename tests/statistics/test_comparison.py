@@ -302,7 +302,7 @@ def test_a_mask_beside_a_soft_map_is_noted():
         scores = labels * 0.4 + rng.random(400) * 0.6
         soft[str(k)], mask[str(k)] = (count(labels, found) for found in (scores, scores > 0.5))
     note, *_ = compare({"soft": soft, "mask": mask}).notes
-    assert note.startswith("mask: two-valued predictions: ODS, P, R, IoU and mean are those at the mask")
+    assert (note.kind, note.before) == ("at-the-mask", "mask: ")
     assert compare({"mask": mask, "other": mask}).notes == ()
 
 

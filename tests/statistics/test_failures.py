@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from check_statistics import NOTE_CELLS
+from noted import kinds, of_kind
 from PIL import Image
 
 import segbench
@@ -24,17 +25,23 @@ def at_distances(distances):
 
 NEAR = [3, 4, 5, 6, 7, 8, 4, 5, 6, 5]  # mean 5.3
 FAR = [*NEAR[:9], 65]  # mean 11.3; 48 / 9 = 5.3333 without the last
-WITHOUT_THE_LAST = "one image decides: without case_09, which lies far from the others, "
+DECIDING = "deciding-image", "deciding-images"
 
 
 def decided(notes, key="hd95"):
     """Notes on images that decide a metric."""
-    return [note for note in notes_about(notes, [key]) if "decide" in note]
+    return of_kind(notes_about(notes, [key]), *DECIDING)
+
+
+def instead(note, key="hd95"):
+    """What a metric, or differences by it, are without the images, and with them."""
+    return [of_key for named, *of_key in note.values["instead"] if named == key]
 
 
 def test_intervals_name_the_image_and_give_the_mean_without_it():
     (note,) = decided(segbench.intervals(at_distances(FAR)).notes)
-    assert note == f"{WITHOUT_THE_LAST}hd95 is 5.3333 instead of 11.3000"
+    assert (note.kind, note.values["images"]) == ("deciding-image", ("case_09",))
+    assert instead(note) == [pytest.approx([48 / 9, 11.3])]
 
 
 def test_images_that_lie_near_each_other_decide_nothing():
@@ -43,7 +50,9 @@ def test_images_that_lie_near_each_other_decide_nothing():
 
 def test_two_of_forty_images_are_named():
     (note,) = decided(segbench.intervals(at_distances([*(NEAR * 4)[:38], 90, 100])).notes)
-    assert note.startswith("few images decide: without case_38, case_39, which lie far from the others, hd95 is 5.2895")
+    assert (note.kind, note.values["images"]) == ("deciding-images", ("case_38", "case_39"))
+    ((fewer, _),) = instead(note)
+    assert fewer == pytest.approx(5.2895, abs=5e-5)
 
 
 def test_an_image_that_is_far_but_carries_less_than_half_decides_nothing():
@@ -57,7 +66,7 @@ def test_images_without_a_value_do_not_count():
     empty = segbench.count(np.ones((1, 9), bool), np.zeros((1, 9), bool), "contours")
     images |= {f"empty_{image:02}": empty for image in range(20)}
     (note,) = decided(segbench.intervals(images).notes)
-    assert note.startswith("one image decides: without case_18, ")
+    assert note.values["images"] == ("case_18",)
 
 
 class TestComparisons:
@@ -71,16 +80,15 @@ class TestComparisons:
     def test_it_is_given_with_the_difference_without_the_image(self):
         comparison = segbench.compare({"a": at_distances(FAR), "b": at_distances([3, 5, 4, 6, 8, 7, 4, 6, 5, 5])})
         (note,) = decided(comparison.notes)
-        # The first nine distances of both add up to 48.
-        assert note == f"{WITHOUT_THE_LAST}hd95 of a - b is .0000 instead of 6.0000"
+        assert note.values["images"] == ("case_09",)
+        assert instead(note) == [["a", "b", 0, pytest.approx(6)]]  # the first nine distances of both add up to 48
 
     def test_of_several_methods_the_first_pairs_are_named(self):
         better = at_distances([3, 5, 4, 6, 8, 7, 4, 6, 5, 5])
         comparison = segbench.compare({"a": at_distances(FAR), "b": better, "c": better, "d": better})
         (note,) = decided(comparison.notes)
-        assert note.endswith(
-            "hd95 of a - b is .0000 instead of 6.0000 and of a - c is .0000 instead of 6.0000 and of 1 more pair"
-        )
+        assert [of[:2] for of in instead(note)] == [["a", "b"], ["a", "c"]]
+        assert dict(note.metrics)["hd95"].endswith("and of 1 more pair")
 
     def test_images_that_one_method_lacks_do_not_count(self):
         first, second = at_distances(FAR), at_distances([3, 5, 4, 6, 8, 7, 4, 6, 5, 5])
@@ -99,12 +107,8 @@ def test_tests_of_few_distances_are_cautioned_against(images, cautioned):
     """Fewer than six images have no test."""
     first, second = (at_distances([4 + (image * step) % 7 for image in range(images)]) for step in (3, 5))
     notes = segbench.compare({"a": first, "b": second}).notes
-    caution = (
-        "means without an upper limit (hd95): where a few images in a hundred fail, p-values and intervals over fewer "
-        "than 100 images are not reliable"
-    )
-    assert (caution in list(notes_about(notes, ["hd95"]))) == cautioned
-    assert not any("upper limit" in note for note in notes_about(notes, ["dice"]))
+    assert kinds(notes_about(notes, ["hd95"])).count("no-upper-limit") == cautioned
+    assert "no-upper-limit" not in kinds(notes_about(notes, ["dice"]))
 
 
 def test_groups_are_measured_without_the_image_too():
@@ -119,7 +123,7 @@ def test_groups_are_measured_without_the_image_too():
     metrics = groups["a"].metrics
     mean = GroupMeans(groups, metrics, range(len(metrics)), parts="groups")
     (note,) = decided(segbench.intervals(mean).notes)
-    assert note.endswith("hd95 is 5.3167 instead of 8.3000")
+    assert instead(note) == [pytest.approx([(5.3 + 48 / 9) / 2, 8.3])]
 
 
 @pytest.fixture
@@ -138,11 +142,11 @@ def results(segbench, tmp_path):
 
 class TestCommands:
     def test_show_has_it_beside_intervals(self, segbench, results):
-        assert f"ours: {WITHOUT_THE_LAST}" in segbench("show", results, "--intervals", "95").out
+        assert "ours: one image decides: without case_09" in segbench("show", results, "--intervals", "95").out
 
     def test_compare_has_it_and_the_caution_once(self, segbench, results):
         printed = segbench("compare", results, "--all").out
-        assert printed.count(WITHOUT_THE_LAST) == 1
+        assert printed.count("one image decides: without case_09") == 1
         assert printed.count("means without an upper limit") == 1
 
     @pytest.mark.parametrize("command", [("compare",), ("show", "--intervals", "95")])
@@ -150,7 +154,8 @@ class TestCommands:
         verb, *options = command
         document = json.loads(segbench(verb, results, "--format", "json", *options).out)
         notes = document["notes"] if verb == "compare" else document["runs"][0]["sampling"]["notes"]
-        assert any(WITHOUT_THE_LAST in note for note in notes)
+        (note,) = (note for note in notes if note["kind"] == "deciding-image" and "hd95" in note["metrics"])
+        assert (note["side"], note["values"]["images"], note["settings"]) == ("", ["case_09"], [])
 
     def test_the_page_has_it(self, segbench, results, tmp_path):
         segbench("report", results, "-o", tmp_path / "page.html")

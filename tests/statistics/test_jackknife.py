@@ -7,6 +7,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from noted import of_kind
 from sets import pixel_methods
 
 import segbench
@@ -247,7 +248,8 @@ def test_an_image_without_weight_counts_for_no_freedom():
     found = segbench.intervals(images)
     assert found.freedom["ods_f"] == 2
     (note,) = found.notes
-    assert note.endswith(": the 10 images count as 1.0 of equal weight; 0 has 98 % of it")
+    assert (note.kind, note.values["images"], note.values["heaviest"]) == ("unequal-weights", 10, "0")
+    assert (note.values["effective"], note.values["percent"]) == pytest.approx((1, 98), abs=0.5)
 
 
 def with_empty(images, empty):
@@ -288,14 +290,14 @@ def label_sets(held):
 @pytest.mark.parametrize(("held", "noted"), [(1, True), (4, True), (5, False)])
 def test_a_class_that_few_images_hold_is_named(held, noted):
     found = segbench.intervals(segbench.Labels(classes=3).table(label_sets(held)))
-    said = f"intervals are too narrow, since few images hold some classes: 2 ({held} image{'s' * (held > 1)})"
-    assert (said in found.notes) == noted
+    assert [note.values["held"] for note in of_kind(found.notes, "rare-classes")] == [(("2", held),)] * noted
 
 
 def test_a_class_that_is_only_predicted_is_held_by_no_image():
     images = label_sets(0)
     images["0"] = count(np.zeros((2, 2), int), np.full((2, 2), 2), Labels(classes=3))
-    assert any(note.endswith("2 (0 images)") for note in segbench.intervals(images).notes)
+    (note,) = of_kind(segbench.intervals(images).notes, "rare-classes")
+    assert ("2", 0) in note.values["held"]
 
 
 def test_a_difference_to_a_calibrated_method_is_not_tested():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
+from noted import of_kind
 from sets import pixel_methods
 
 import segbench
@@ -402,22 +403,23 @@ class TestWhatIsSaid:
         ours, theirs = map(as_runs, two_methods())
         said = segbench.compare({"ours": ours, "theirs": theirs[:1]})
         assert "3 runs of ours, 1 of theirs, taken to vary alike" in said.answer().verdict
-        assert any(note.startswith("3 runs of ours, 1 of theirs, taken to vary alike: ") for note in said.notes)
+        (note,) = of_kind(said.notes, "over-trainings")
+        assert note.values["runs"] == "3 runs of ours, 1 of theirs, taken to vary alike"
         assert "3 runs of ours, 2 of theirs)" in segbench.compare({"ours": ours, "theirs": theirs[:2]}).answer().verdict
         assert "3 runs of each)" in segbench.compare({"ours": ours, "theirs": theirs}).answer().verdict
 
     def test_what_two_runs_are_worth(self):
         ours = as_runs(two_methods()[0])
-        assert segbench.intervals(ours[:2]).notes == (
-            "2 runs: intervals are wide, since t of two trainings is 12.7; that of three is 4.3",
-        )
+        (note,) = segbench.intervals(ours[:2]).notes
+        assert note.kind == "two-runs"
+        assert (note.values["t"], note.values["of_three"]) == pytest.approx((12.706, 4.303), abs=1e-3)
         assert not segbench.intervals(ours).notes
 
     def test_what_folds_share(self):
         ours, theirs = (in_folds(method[0], 4) for method in two_methods())
         said = segbench.compare({"ours": ours, "theirs": theirs})
         assert "4 folds of each)" in said.answer().verdict
-        assert said.notes[-1] == "4 folds: their trainings share images, which no interval or p-value accounts for"
+        assert (said.notes[-1].kind, said.notes[-1].values["folds"]) == ("folds-share-images", 4)
 
     def test_of_single_runs_that_others_may_differ(self):
         better, worse = pixel_methods(12, gaps=(1, 0)).values()

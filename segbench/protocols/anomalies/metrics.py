@@ -16,10 +16,11 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array
 
 from segbench.core.arrays import Array, FloatArray, IntArray
-from segbench.core.interface import setting
 from segbench.core.levels import note_on_scales
+from segbench.core.messages import Either, Message
 from segbench.core.metric import Metric, shares
 from segbench.core.names import first_names
+from segbench.core.notes import Note
 from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Space
@@ -311,11 +312,11 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return next((self.pixels.why_undefined(one) for one in self.pixels.metrics if one.key == key), "no image")
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say that maps are of several scales, or of several categories, each with a model of its own."""
         return (*note_on_scales(self.facts.highest.tolist()), *self._note_on_categories())
 
-    def _note_on_categories(self) -> tuple[str, ...]:
+    def _note_on_categories(self) -> tuple[Note, ...]:
         """Name the top folders that hold normal and anomalous images each, if there are several."""
         tops = [name.partition("/")[0] if "/" in name else "" for name in self.names]
         of_kinds = [
@@ -325,10 +326,15 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         categories = sorted(of_kinds[0] & of_kinds[1])
         if len(categories) < 2:
             return ()
-        named = first_names(categories, _NAMED)
-        pooled = f"scores of {len(categories)} categories are pooled as those of one model: {named}"
-        by_folder = setting("--group-by folder", "result.parts('group', by='folder')")
-        return (f"{pooled}; {by_folder} measures each by itself",)
+        said = Message(
+            "several-categories",
+            "scores of {count} categories are pooled as those of one model: {categories}; {by_folder} measures each by "
+            "itself",
+            count=len(categories),
+            categories=first_names(categories, _NAMED),
+            by_folder=Either("result.parts('group', by='folder')", "--group-by folder"),
+        )
+        return (Note(said),)
 
     @property
     def reduced(self) -> AnomalyCounts:

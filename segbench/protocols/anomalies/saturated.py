@@ -11,6 +11,7 @@ from scipy.sparse import eye_array
 
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, shares
+from segbench.core.notes import Note
 from segbench.core.table import CountsTable, Sums
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.curves import measured_pro
@@ -122,7 +123,7 @@ class DefectTable(CountsTable[AnomalyCounts]):
         return dict(zip(("components", "anomalous_images", "normal_images"), map(int, found), strict=True))
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say that maps are of several scales."""
         return self._whole.notes
 

@@ -19,6 +19,7 @@ from segbench.core.arrays import MEAN_UNITS, BoolArray, FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
+from segbench.core.notes import Note
 from segbench.core.numbers import verb
 from segbench.core.series import Space
 from segbench.core.table import ColumnLayout, CountsTable, Sums
@@ -27,7 +28,6 @@ from segbench.protocols.boundaries.curve import POOLED, BoundaryCurve, boundary_
 from segbench.protocols.common_thresholds import in_order, precision_at
 
 _AREA = (0.0, 1.01)
-_STEPS = "the official code adds 101 steps of .01, so a perfect curve has 1.01"
 
 METRICS = shares(
     Metric(
@@ -152,19 +152,24 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return "masks, alike at every threshold, make no curve" if self._masks else "no threshold has precision .5"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say which images mean F leaves out (of annotators, the run says so), or has as 0; why an area exceeds 1."""
         mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
         has_f = ~np.isnan(self._own["f"])
         without = int(np.count_nonzero(~has_f))
         found = zip(self.metrics, self.estimates.tolist(), strict=True)
         above = [metric.title for metric, value in found if metric.range == _AREA and value > 1]
-        areas = (f"{' and '.join(above)} {verb(len(above), 'are')} above 1: {_STEPS}",) if above else ()
+        areas = Message(
+            "area-above-1",
+            "{areas} {verb} above 1: the official code adds 101 steps of .01, so a perfect curve has 1.01",
+            areas=" and ".join(above),
+            verb=verb(len(above), "are"),
+        )
         empty = int(np.count_nonzero((self.image_weights["ods_f"] == 0) & has_f))
         return (
             *left_out_note([mean], "without a boundary pixel", without, self.images),
-            *zero_note({mean.key: mean.name}, empty, self.images),
-            *areas,
+            *zero_note([mean], empty, self.images),
+            *([Note(areas)] if above else []),
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
+from segbench.core.notes import Note
 from segbench.core.numbers import number
 from segbench.core.table import CountsTable, Sums
 from segbench.curves.curve import Drawn
@@ -118,7 +119,7 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         return "all masks are empty, or without a skeleton"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say how many images are in no mean, and how many count as 0 in clDice, at the threshold of the metrics."""
         if not self.images:
             return ()
@@ -130,7 +131,7 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         of_patches = [metric for metric in self.metrics if metric.key.endswith("_patches")]
         return (
             *left_out_note([mean], "both masks empty", empty, self.images),
-            *zero_note({mean.key: mean.name}, false_alarms, self.images),
+            *zero_note([mean], false_alarms, self.images),
             *left_out_note(of_patches[:1], "smaller than a patch", small, self.images),
         )
 

@@ -13,9 +13,9 @@ import numpy as np
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.grouping import grouped
 from segbench.core.interface import format_setting, named
-from segbench.core.metric import PIXELS, Metric, key_of_images, shares, zero_note
-from segbench.core.notes import MetricNote
-from segbench.core.numbers import of_all
+from segbench.core.messages import Message, Setting
+from segbench.core.metric import PIXELS, Metric, key_of_images, left_out_note, shares, zero_note
+from segbench.core.notes import Note, part_of
 from segbench.core.table import CountsTable, Sums
 from segbench.loaders.pairing import natural
 from segbench.protocols.class_names import background_note, in_means, read_classes
@@ -214,7 +214,7 @@ class ContourTable(CountsTable[ContourCounts]):
         return f"{'one mask is' if distance and self._sides.any() else 'both masks are'} empty{every}"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say which classes and masks are in no mean, and what is odd in predicted labels."""
         if not (self.class_names and self.images):
             return self._left_out
@@ -223,26 +223,21 @@ class ContourTable(CountsTable[ContourCounts]):
         return *self._background, *self._left_out, *on_predictions
 
     @property
-    def _left_out(self) -> tuple[str, ...]:
+    def _left_out(self) -> tuple[Note, ...]:
         """Say how many masks are in no mean, since one side or both are empty, and how many count as 0."""
         of, (one, both) = self._sides[..., 0].size, self.totals.values()
         what = "mask pair" if self.class_names else "image"
-        shown = {metric.key: metric.name for metric in self.metrics if metric.title}
+        shown = [metric for metric in self.metrics if metric.title]
         starts = tuple(_NAMES[key] for key in DISTANCES)
-        distances = {key: name for key, name in shown.items() if name.startswith(starts)}
-        others = {key: name for key, name in shown.items() if key not in distances}
+        distances = [metric for metric in shown if metric.name.startswith(starts)]
+        others = [metric for metric in shown if metric not in distances]
         false_alarms = int(np.count_nonzero(~self._sides[..., 0] & self._sides[..., 1]))
         as_0 = zero_note(others, false_alarms, of, what)
         if self.conventions.empty == "diagonal":
             return as_0
-        notes = []
-        if 0 < one + both < of and one:
-            empty = f", one mask or both empty: {of_all(one + both, of, what)}"
-            notes.append(MetricNote("left out of ", distances, empty))
-        if 0 < both < of:
-            empty = f", both masks empty: {of_all(both, of, what)}"
-            notes.append(MetricNote("left out of ", others if one else shown, empty))
-        return *notes, *as_0
+        no_distance = left_out_note(distances, "one mask or both empty", one + both if one else 0, of, what)
+        no_overlap = left_out_note(others if one else shown, "both masks empty", both, of, what)
+        return *no_distance, *no_overlap, *as_0
 
     @cached_property
     def tolerances(self) -> Tolerances:
@@ -312,16 +307,17 @@ class SequenceTable(CountsTable[ContourCounts]):
         return {"objects": self.images, "sequences": len({name.rpartition("/")[0] for name in self.names})}
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say which sequences are in no mean, and which objects the ground truth never holds."""
         folders = {sequence_of(name) for name in self.per_image}
         without = len(folders) - self.totals["sequences"]
         why = "no object in the first frame, or no frame between the first and the last"
-        left_out = (f"left out of all metrics, {why}: {of_all(without, len(folders), 'sequence')}",) if without else ()
-        return *left_out, *self._notes_on_gaps
+        number = part_of(without, len(folders), "sequence")
+        left_out = Note(Message("left-out", "left out of all metrics, {why}: {number}", why=why, number=number))
+        return *([left_out] if without else []), *self._notes_on_gaps
 
     @property
-    def _notes_on_gaps(self) -> tuple[str, ...]:
+    def _notes_on_gaps(self) -> tuple[Note, ...]:
         """Say which numbers no object has, as where grey levels of a palette stand for its indices."""
         true_objects = {
             (sequence_of(name), int(place) + 1)
@@ -333,12 +329,22 @@ class SequenceTable(CountsTable[ContourCounts]):
         if not missing:
             return ()
         numbers = sorted({number for _, number in true_objects})
-        what = f"{of_all(missing, self.images, 'object')} never occur in the ground truth, which holds the numbers "
-        what += f"{listed(numbers)}; where nothing is predicted, J and F of such objects are 1"
-        fix = "number objects from 1 without gaps on both sides, by the indices of the palette if these are grey levels"
+        fix = Message(
+            "fix",
+            "number objects from 1 without gaps on both sides, by the indices of the palette if these are grey levels",
+        )
         if len(numbers) == 1:
-            fix = f"of a single object give {format_setting('positive', numbers[0])}"
-        return (f"{what}; {fix}",)
+            positive = Setting("positive", numbers[0])
+            fix = Message("fix", "of a single object give {positive}", positive=positive)
+        said = Message(
+            "missing-objects",
+            "{number} never occur in the ground truth, which holds the numbers {numbers}; where nothing is predicted, "
+            "J and F of such objects are 1; {fix}",
+            number=part_of(missing, self.images, "object"),
+            numbers=listed(numbers),
+            fix=fix,
+        )
+        return (Note(said),)
 
     def why_undefined(self, metric: Metric) -> str:
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())

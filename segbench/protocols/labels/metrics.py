@@ -38,16 +38,15 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import setting
-from segbench.core.messages import Message
+from segbench.core.messages import Either, Message
 from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
-from segbench.core.numbers import of_all
+from segbench.core.notes import Note, part_of
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
 from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.labels.counts import LabelCounts, names_of
-from segbench.protocols.labels.renumbering import RENUMBERED, find_renumbering
+from segbench.protocols.labels.renumbering import find_renumbering
 
 WORST = 0.05
 """The share of images in ``miou_images_5`` and ``miou_classes_5``."""
@@ -310,7 +309,7 @@ class LabelTable(CountsTable[LabelCounts]):
         return "no negative pixels" if held[1] else "no positive pixels"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say which classes and images are in no mean, and which classes are only predicted."""
         counts, *_ = self._by_image
         blank = int(np.count_nonzero(~self.columns["has_classes"]))
@@ -319,14 +318,30 @@ class LabelTable(CountsTable[LabelCounts]):
         known = list(zip(self.class_names, meant, truth, predicted, strict=True))
         absent = [name for name, within, true, found in known if within and not true and not found]
         false = [name for name, within, true, found in known if within and found and not true]
-        notes = [*background_note(self.class_names, self._meant)]
+        notes: list[Note] = [*background_note(self.class_names, self._meant)]
         if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
             why = "void everywhere" if all(meant) else "no class but the background"
-            notes.append(f"left out of means over images, {why}: {of_all(blank, self.images, 'image')}")
+            left_out = Message(
+                "left-out",
+                "left out of means over images, {why}: {number}",
+                why=why,
+                number=part_of(blank, self.images),
+            )
+            notes.append(Note(left_out))
         if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
-            notes.append(f"left out of means, absent from both sides: {first_names(absent, _SHOWN)}")
+            lacking = Message(
+                "absent-classes",
+                "left out of means, absent from both sides: {classes}",
+                classes=first_names(absent, _SHOWN),
+            )
+            notes.append(Note(lacking))
         if false and len(self.class_names) > 2:
-            notes.append(f"IoU 0 in mIoU, predicted but absent from the ground truth: {first_names(false, _SHOWN)}")
+            as_0 = Message(
+                "false-classes",
+                "IoU 0 in mIoU, predicted but absent from the ground truth: {classes}",
+                classes=first_names(false, _SHOWN),
+            )
+            notes.append(Note(as_0))
         held = dict(zip(self.class_names, np.count_nonzero(counts.truth, axis=0).tolist(), strict=True))
         shown = {metric.key: metric for metric in self.metrics if metric.title}
         over_positives = [shown[key] for key in ("iou_images", "dice_images") if key in shown]
@@ -341,21 +356,38 @@ class LabelTable(CountsTable[LabelCounts]):
         return (*notes, *notes_on_predictions(self._by_image[2], labels, self.images, remapped=remapped))
 
 
-def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[str, ...]:
+def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[Note, ...]:
     """Say what is odd in the predicted labels of all images, given their matrix: outside, and other numbers.
 
     Of labels that were `remapped`, or may be ids of instances, it does not show which remapping stored values need.
     """
-    notes = []
+    notes: list[Note] = []
     outside = int(matrix[:, -1].sum())
     if outside:
         predicted = "pixel is" if outside == 1 else "pixels are"
-        notes.append(f"{outside} {predicted} predicted outside the classes and counted as wrong")
+        said = Message(
+            "outside-classes",
+            "{pixels} {predicted} predicted outside the classes and counted as wrong",
+            pixels=outside,
+            predicted=predicted,
+        )
+        notes.append(Note(said))
     if len(classes) > 2 and (found := find_renumbering(matrix, classes, classes, images=images)):
-        what = "all predicted labels seem to be off by one" if found.shift else f"predictions seem to {RENUMBERED}"
-        checks = setting("segbench check labels", "segbench.check(..., Labels(...))")
-        unsure = remapped or found.defined
-        notes.append(f"{what}: {checks} compares the values as stored" if unsure else f"{what}: {found.fix}")
+        as_stored = Message(
+            "compare-stored",
+            "{check} compares the values as stored",
+            check=Either("segbench.check(..., Labels(...))", "segbench check labels"),
+        )
+        fix = as_stored if remapped or found.defined else found.fix
+        if found.shift:
+            notes.append(Note(Message("off-by-one", "all predicted labels seem to be off by one: {fix}", fix=fix)))
+        else:
+            renumbered = Message(
+                "other-numbering",
+                "predictions seem to number the classes differently from the ground truth: {fix}",
+                fix=fix,
+            )
+            notes.append(Note(renumbered))
     return tuple(notes)
 
 

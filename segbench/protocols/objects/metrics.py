@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric, key_at, key_of_images, left_out_note, shares
+from segbench.core.notes import Note
 from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
 from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
@@ -240,7 +241,7 @@ class InstanceTable(ObjectTable):
         return "finds nothing"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say how many images are in no mean over images."""
         empty = int(np.count_nonzero(~self.numbers.any(axis=1)))
         means = [metric for metric in self.metrics if metric.key.startswith("aji")]

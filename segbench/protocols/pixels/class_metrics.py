@@ -24,7 +24,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
 from segbench.core.metric import Metric, held_note
-from segbench.core.notes import MetricNote, behind
+from segbench.core.notes import Note
 from segbench.core.part_means import PartMeans
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import CountsTable, Reducing, Sums
@@ -293,14 +293,19 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return " or ".join(reasons) + " of any class" if reasons else "no pixels"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say which classes are in no mean, or not in all, and why."""
         absent = self._absent
-        notes: list[str] = []
+        notes: list[Note] = []
         if absent:
-            taken = f"{len(self._classes) - len(absent)} of {len(self._classes)} classes"
-            lack = f"absent from the ground truth: {', '.join(absent)}"
-            notes.append(f"macro metrics are means over {taken}; {lack}")
+            said = Message(
+                "absent-classes",
+                "macro metrics are means over {count} of {total} classes; absent from the ground truth: {classes}",
+                count=len(self._classes) - len(absent),
+                total=len(self._classes),
+                classes=absent,
+            )
+            notes.append(Note(said))
         present = [(name, table) for name, table in self._classes.items() if name not in absent]
         lacking = grouped(
             ((reason, tuple(names)), f"macro_{metric.key}")
@@ -310,16 +315,16 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
             ).items()
         )
         for (reason, without), keys in lacking.items():
-            lack = f" without {', '.join(without)} ({reason})"
-            notes.append(MetricNote("", dict(zip(keys, keys, strict=True)), lack))
+            said = Message("undefined-parts", "{metrics} without {without} ({reason})", without=without, reason=reason)
+            notes.append(Note(said, metrics=tuple(zip(keys, keys, strict=True))))
         remarks = grouped(
             (note, name) for name, table in self._classes.items() for note in table.notes if note not in table.left_out
         )
-        notes += [f"{', '.join(names)}: {note}" for note, names in remarks.items()]
+        notes += [note.said_of(", ".join(names)) for note, names in remarks.items()]
         mean = next(metric for metric in self.metrics if metric.key == "macro_mean_image_f")
         held = {name: int(np.count_nonzero(table.has_positives)) for name, table in self._classes.items()}
         notes += held_note(mean, held, self.images)
-        return (*notes, *(behind("micro: ", note, "micro_") for note in self._micro.notes))
+        return (*notes, *(_of_micro(note) for note in self._micro.notes))
 
     @property
     def reduced(self) -> ClassCounts:
@@ -343,6 +348,12 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     @cached_property
     def _absent(self) -> list[str]:
         return [name for name, table in self._classes.items() if not table.totals["positives"]]
+
+
+def _of_micro(note: Note) -> Note:
+    """Return a note on the pixels of all classes as one on the metrics of the classes, which have longer keys."""
+    metrics = tuple((f"micro_{key}", name) for key, name in note.metrics)
+    return replace(note.said_of("micro"), metrics=metrics)
 
 
 def micro_of(per_image: Mapping[str, Any]) -> Mapping[str, ScoreCounts]:

@@ -20,7 +20,9 @@ from segbench.core.arguments import Quantize
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_beyond_shares, in_type_of, rounded
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, key_at, left_out_note
+from segbench.core.notes import Note
 from segbench.core.numbers import number, shortest
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
@@ -122,7 +124,7 @@ class FixedThresholds(Block):
         return weights
 
     @property
-    def left_out(self) -> Sequence[str]:
+    def left_out(self) -> Sequence[Note]:
         """How many images means over images leave out, and which thresholds are not among the scores."""
         means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
         images = 0 if self.image_set.rest is not None else self.images
@@ -139,18 +141,33 @@ class FixedThresholds(Block):
         return (*self._outside, *itertools.chain.from_iterable(notes))
 
     @property
-    def _outside(self) -> Iterable[str]:
+    def _outside(self) -> Iterable[Note]:
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.image_set.pool.counts.scores
         lowest, highest = self.image_set.pool.ends
         for at in in_type_of(scores.dtype, self._at).tolist() if scores.size else ():
             if at > highest:
-                yield f"no score reaches {at:g}: the highest is {number(highest)}"
+                above = Message(
+                    "above-all-scores",
+                    "no score reaches {at:g}: the highest is {highest}",
+                    at=at,
+                    highest=number(highest),
+                )
+                yield Note(above)
             elif at <= lowest:
-                yield f"all scores reach {at:g}: the lowest is {number(lowest)}"
+                below = Message(
+                    "below-all-scores", "all scores reach {at:g}: the lowest is {lowest}", at=at, lowest=number(lowest)
+                )
+                yield Note(below)
             elif 0 < at < 1 and are_beyond_shares(lowest, highest):
-                ends = f"{number(lowest)} to {number(highest)}"
-                yield f"{at:g} is a threshold for scores from 0 to 1, and these range from {ends}"
+                of_shares = Message(
+                    "other-scale",
+                    "{at:g} is a threshold for scores from 0 to 1, and these range from {lowest} to {highest}",
+                    at=at,
+                    lowest=number(lowest),
+                    highest=number(highest),
+                )
+                yield Note(of_shares)
 
     def why_undefined(self, metric: Metric) -> str:
         counts = self.image_set.pool.counts

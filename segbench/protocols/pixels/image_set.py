@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.metric import Metric
+from segbench.core.notes import Note
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
 from segbench.core.scores import ScoreCounts, Several
@@ -243,7 +244,7 @@ class Block(Table):
         return self.columns_of(self.image_set[name] for name in sorted(self.image_set))
 
     @property
-    def left_out(self) -> Sequence[str]:
+    def left_out(self) -> Sequence[Note]:
         """How many images means over images leave out."""
         return ()
 

@@ -28,7 +28,9 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, within_total
 from segbench.core.levels import note_on_scales
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, left_out_note, shares
+from segbench.core.notes import Note
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
@@ -80,7 +82,7 @@ METRICS = shares(
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
 WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
-_ALL_PREDICTED = "ODS: predicting every pixel positive gives the best F"
+_ALL_PREDICTED = Note(Message("all-positive", "ODS: predicting every pixel positive gives the best F"))
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
 OVER_IMAGES = ("ois_", "mean_image_")
@@ -293,7 +295,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return "no negative pixels"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Say that predictions are masks or of several scales, or that the best F is that of predicting everything."""
         if self._is_mask:
             return (AT_THE_MASK, *self.left_out)
@@ -304,7 +306,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return (*of_scales, *([_ALL_PREDICTED] if everything else []), *self.left_out)
 
     @property
-    def left_out(self) -> tuple[str, ...]:
+    def left_out(self) -> tuple[Note, ...]:
         """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
         images = 0 if self.image_set.rest is not None else self.images
@@ -349,7 +351,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return ", ".join(sorted(self._pool.sources - {""}))
 
     def _summary(
-        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[str, ...], why_no_means: str = ""
+        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[Note | str, ...], why_no_means: str = ""
     ) -> Summary:
         summary = super()._summary(keys, totals, notes, why_no_means)
         return replace(summary, threshold_source=self.threshold_source)

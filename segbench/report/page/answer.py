@@ -14,7 +14,7 @@ from segbench.core.errors import SegbenchError
 from segbench.core.grouping import grouped
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
-from segbench.core.notes import notes_about
+from segbench.core.notes import Note, notes_about
 from segbench.core.numbers import DIGITS, digits_within, number, signed
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import Scale, dot, drawing, line, rows
@@ -100,9 +100,9 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         best = leading[0].intervals
         details += _of_one(leading[0], metric) if len(leading) == 1 else []
         details += [f"Not compared: {why}."] if why else []
-        notes = [*(differing_repairs(counted) if counted else ())]
+        notes: list[Note] = [*(differing_repairs(counted) if counted else ())]
         notes += notes_about(best.notes, [metric.key]) if best and best.images else ()
-        details += [sentence(note, methods) for note in notes]
+        details += [sentence(str(note), methods) for note in notes]
     else:
         answer = comparison.answer()
         if leading[0].name in comparison.methods:
@@ -112,7 +112,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         details += _certainty(comparison)
         notes = [*comparison.disagreements(compared(comparison), titles=True)]
         notes += comparison.notes
-        details += [sentence(note, methods) for note in notes]
+        details += [sentence(str(note), methods) for note in notes]
     details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
 

@@ -44,7 +44,7 @@ from segbench.report.page.panels import Row as GalleryRow
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
-from segbench.report.remarks import remarks
+from segbench.report.remarks import Remark, remarks
 from segbench.report.tables import (
     Table,
     by_protocol,
@@ -346,12 +346,9 @@ def _section(
         "footnotes": footnotes(metrics),
         "level": f"{100 * defined[0].level:g} % intervals over {over}" if defined else "",
         "remarks": [
-            # Only what reading files said names paths.
-            replace(remark, text=hide(remark.text), details=tuple(map(hide, remark.details)))
-            if remark.kind in ("run", "failed")
-            else remark
+            _written(remark, hide)
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
-            if sentence(remark.text, methods) not in said.details
+            if sentence(str(remark.note), methods) not in said.details
         ],
         "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
@@ -373,6 +370,13 @@ def _section(
         },
         "signatures": _signatures(methods, said.comparison),
     }
+
+
+def _written(remark: Remark, hide: Callable[[str], str]) -> dict[str, Any]:
+    """Write a remark for the template, without paths."""
+    if remark.kind not in ("run", "failed"):  # only what reading files said names paths
+        return {"kind": remark.kind, "text": str(remark.note), "details": remark.details}
+    return {"kind": remark.kind, "text": hide(str(remark.note)), "details": [*map(hide, remark.details)]}
 
 
 def _signatures(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, list[str]]:
