@@ -460,7 +460,7 @@ class Result:
                 note.described(style)
                 for note in (*self.notes, *summary.notes, *map(as_note, filter(None, [self.outdated])))
             ],
-            "failures": {name: failure.for_scripts(style) for name, failure in self.failed.items()},
+            "failures": {name: failure.described(style) for name, failure in self.failed.items()},
         }
         if self.units is not None:
             number, noun = self.sampled

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
-from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, joined
+from segbench.core.messages import NOTHING, Message, Setting, Style, as_message, described, joined
 from segbench.core.names import MethodRun
 from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
@@ -90,23 +90,20 @@ class Finding:
         message, places, fix = self.lines()
         return "\n".join([message, *places, fix])
 
-    def to_json(self, style: Style = "python") -> dict[str, Any]:
+    def described(self, style: Style | None = None) -> dict[str, Any]:
         """Return it as the JSON of ``segbench check`` has it; docs/check.md describes it."""
-        return {
-            "kind": self.kind,
+        return self.message.described(style) | {
             "severity": self.severity,
             "side": self.side,
-            "text": self.message.written(style),
-            "values": plain_values(self.message, style),
             "fix": self.fix.written(style),
-            "settings": list(map(_setting_json, self.settings)),
-            "alternatives": [list(map(_setting_json, together)) for together in self.alternatives],
+            "settings": described(self.settings, style),
+            "alternatives": described(self.alternatives, style),
             "count": len(self.places),
             "files": [
                 {
                     "file": place.file,
                     "detail": place.detail.written(style),
-                    "values": plain_values(place.detail, style),
+                    "values": place.detail.described(style)["values"],
                 }
                 for place in self.places
             ],
@@ -121,28 +118,6 @@ def _alternatives(advice: Message) -> tuple[tuple[Setting, ...], ...]:
     parts = [part for value in advice.values.values() for part in (value if isinstance(value, tuple) else (value,))]
     each = [_alternatives(as_message(part)) for part in parts if isinstance(part, Message | Setting)]
     return tuple(settings for alternatives in each for settings in alternatives)
-
-
-def plain_values(message: Message, style: Style) -> dict[str, Any]:
-    """Return the values of a message and of those within it as JSON has them."""
-    values: dict[str, Any] = {}
-    for name, value in message.values.items():
-        values |= plain_values(value, style) if isinstance(value, Message) else {name: _plain(value, style)}
-    return values
-
-
-def _plain(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a message
-    """Return a value as JSON has it."""
-    if isinstance(value, tuple):
-        return [_plain(part, style) for part in value]
-    if isinstance(value, Setting):
-        return _setting_json(value)
-    return value.written(style) if isinstance(value, Message | Either) else value
-
-
-def _setting_json(setting: Setting) -> dict[str, Any]:
-    """Return a setting as JSON has it, without a value where the reader chooses."""
-    return {"name": setting.name} | ({} if setting.value in (..., None) else {"value": setting.value})
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from segbench.core.messages import NOTHING, Message, Setting, Style, as_message
+from segbench.core.messages import NOTHING, Message, Setting, Style, as_message, described
 
 VOLUMES = "see docs/limits.md for volumes"
 """What to do with arrays of three dimensions that are no stack of maps."""
@@ -80,15 +80,11 @@ class Failure:
             return Message(self.kind, "{path}: {what}", path=self.path, what=self.what)
         return Message(self.kind, "{path}: {what}; {hint}", path=self.path, what=self.what, hint=self.hint)
 
-    def for_scripts(self, style: Style | None = None) -> dict[str, Any]:
-        """Return it as the JSON of commands has it, with its text."""
-        return {
-            "kind": self.kind,
-            "path": self.path,
-            "text": self.written(style),
-            "values": self.what.described(style)["values"],
-            "settings": self.hint.described(style)["settings"],
-        }
+    def described(self, style: Style | None = None) -> dict[str, Any]:
+        """Return what JSON for scripts says of it: kind, file, text, values, and the settings that would help."""
+        settings = [described(advised, style) for advised in self.settings]
+        about = {"file": self.path, "text": self.written(style), "settings": settings}
+        return self.what.described(style) | about
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it, from which `of_json` makes the same failure."""

@@ -156,8 +156,8 @@ class Message:
         return {
             "kind": self.kind,
             "text": self.written(style),
-            "values": {name: _described(value, style) for name, value in self.named},
-            "settings": [_described(advised, style) for advised in self.settings],
+            "values": {name: described(value, style) for name, value in self.named},
+            "settings": [described(advised, style) for advised in self.settings],
         }
 
     def __add__(self, other: Message | Setting | str) -> Message:
@@ -322,16 +322,16 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
     return value
 
 
-def _described(value: Any, style: Style | None) -> Any:  # noqa: ANN401  any value of a message
-    """Return a value as scripts are given it."""
+def described(value: Any, style: Style | None = None) -> Any:  # noqa: ANN401  any value of a message
+    """Return a value as JSON for scripts has it; a setting has no value where the reader chooses one."""
     if isinstance(value, Message):
         return value.described(style)
     if isinstance(value, Setting):
-        return {"name": value.name, "value": None if value.value is ... else _described(_frozen(value.value), style)}
+        return {"name": value.name} | ({} if value.value in (..., None) else {"value": described(value.value, style)})
     if isinstance(value, Either):
         return value.written(style)
     if isinstance(value, tuple):
-        return [_described(part, style) for part in value]
+        return [described(part, style) for part in value]
     return None if isinstance(value, float) and not isfinite(value) else value
 
 

@@ -147,6 +147,6 @@ def _document(report: Report) -> dict[str, Any]:
         "inspected": report.inspected,
         "errors": bool(report.errors),
         "refused": report.refused,
-        "findings": [finding.to_json("options") for finding in report.findings],
+        "findings": [finding.described("options") for finding in report.findings],
         "notes": [note.described("options") for note in report.notes],
     }
