@@ -1,0 +1,75 @@
+"""A plugin of pytest that records each message that tests meet, for `messages.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_TEMPORARY = re.compile(r"/\S*pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s:]+/?")
+_seen: dict[tuple[str, str], str] = {}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that names the folder of what is recorded."""
+    parser.addoption("--record", required=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record what becomes an error, a note or a finding from now on."""
+    from segbench.checks.findings import Finding
+    from segbench.core.errors import ArgumentError, DataError
+    from segbench.core.notes import Note
+
+    config.stash[_FILE] = Path(config.getoption("--record")) / f"{os.getpid()}.jsonl"
+    _watch(DataError, lambda error: ("error", error.what, f"{error.path}: {error.what.written('options')}", error.hint))
+    _watch(ArgumentError, lambda error: ("error", error.message, error.message.written("options"), None))
+    _watch(Note, lambda note: ("note", note.message, note.written("options"), None))
+    _watch(Finding, lambda found: ("finding", found.message, found.message.written("options"), found.fix))
+
+
+_FILE = pytest.StashKey[Path]()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Write what was met."""
+    config.stash[_FILE].write_text("".join(line + "\n" for line in _seen.values()), encoding="utf-8")
+
+
+def _watch(kind: type, take: Callable[[Any], tuple[str, Any, str, Any]]) -> None:
+    """Record each object of a class as it is made."""
+    make = kind.__init__
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        form, message, text, fix = take(self)
+        frame = sys._getframe(1)
+        while frame.f_back and not _package(frame.f_code.co_filename):
+            frame = frame.f_back
+        package = _package(frame.f_code.co_filename)
+        if package:
+            _keep(message, {"form": form, "package": package, "text": text, "fix": fix.written("options") if fix else ""})
+
+    kind.__init__ = made  # type: ignore[misc]
+
+
+def _package(file: str) -> str:
+    """Return the package of a file of segbench; nothing of others."""
+    parts = Path(file).parts
+    within = len(parts) - parts[::-1].index("segbench") if "segbench" in parts else len(parts)
+    return parts[within] if within + 1 < len(parts) else ""
+
+
+def _keep(message: Any, example: dict[str, str]) -> None:
+    """Keep an example if it is shorter than that of its kind and package."""
+    example = {name: _TEMPORARY.sub("", text) for name, text in example.items()}
+    line = json.dumps({"kind": message.kind, "template": message.template, **example}, ensure_ascii=False)
+    key = (message.kind, example["package"], bool(example["fix"]))
+    if len(line) < len(_seen.get(key, line + " ")):
+        _seen[key] = line
