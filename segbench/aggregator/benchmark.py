@@ -422,7 +422,7 @@ def _warn_of_failed(result: Result, images: int) -> None:
     """Warn of images that could not be counted, if there are any."""
     if result.failed:
         left_out = f" and {verb(len(result.failed), 'are')} left out of all metrics"
-        warnings.warn(str(_failed_images(result, images, left_out)), FailedImages, stacklevel=5)
+        warnings.warn(FailedImages(_failed_images(result, images, left_out)), stacklevel=5)
 
 
 def _failed_images(result: Result, images: int, left_out: str = "") -> Message:

@@ -25,7 +25,6 @@ from segbench.aggregator.codec import encode
 from segbench.aggregator.records import Outcome
 from segbench.core.arrays import keep_freed_memory
 from segbench.core.errors import DataError, Failure, WorkerError
-from segbench.core.interface import carried
 from segbench.core.messages import Either, Message
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import SampleFiles
@@ -54,7 +53,7 @@ def answers(
         return
     bound = workers_of(executor) * _IN_FLIGHT_A_WORKER or _IN_FLIGHT
     try:
-        yield from _Spread(executor, carried(function), lost).answers(iter(batches), bound)
+        yield from _Spread(executor, function, lost).answers(iter(batches), bound)
     except CancelledError as error:
         raise WorkerError(
             Message("executor-closed", "the executor was closed, or its cluster is gone; what was counted is kept")

@@ -187,7 +187,7 @@ def merge_results(
         what = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
         raise DataError(shown(place), what, _HINT) from error
     for note in filter(None, (whole.note_on_settings(place) for whole in merged.values())):
-        warnings.warn(str(note), UserWarning, stacklevel=2)
+        warnings.warn(UserWarning(note), stacklevel=2)
     return load_results(place)
 
 

@@ -415,7 +415,7 @@ class Result:
         return spreads_of(self.measured) if known else {}
 
     def to_dict(
-        self, *, intervals: Intervals | None = None, spread: bool = False, style: Style | None = None
+        self, *, intervals: Intervals | None = None, spread: bool = False, style: Style = "python"
     ) -> dict[str, Any]:
         """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 

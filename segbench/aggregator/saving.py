@@ -64,35 +64,43 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     """
     store = begun.file
     before = store.replaced(begun, run, result)
-    named_run = f"{store.path}: the run of {run.label!r}"
+    run_of = {"path": str(store.path), "run": run.label, "images": of_all(before.lacking, before.images, "image")}
     if before.images and not result.counts:
-        warnings.warn(
-            f"{named_run} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel
+        unchanged = Message(
+            "unchanged-run", "{path}: the run of {run!r} is unchanged because no image could be counted now", **run_of
         )
+        warnings.warn(ReplacedRun(unchanged), stacklevel=stacklevel)
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
     if before.lacking and "missing" in run.settings:
-        lacking = of_all(before.lacking, before.images, "image")
-        replaced = f"{named_run} was replaced by one without {lacking}, which have no prediction now"
+        replaced = Message(
+            "replaced-without",
+            "{path}: the run of {run!r} was replaced by one without {images}, which have no prediction now",
+            **run_of,
+        )
     elif (
         (before.images and not before.same)
         or ("subset" in run.settings and before.lacking)
         or (run.published and before.signature not in {"", result.signature})
     ):
-        replaced = f"{named_run} with other images or another ground truth was replaced"
+        replaced = Message(
+            "replaced-other",
+            "{path}: the run of {run!r} with other images or another ground truth was replaced",
+            **run_of,
+        )
     elif before.lacking and run.settings.get("source") == "arrays":
-        replaced = f"{named_run} was replaced by one without {of_all(before.lacking, before.images, 'image')}"
+        replaced = Message(
+            "replaced-without", "{path}: the run of {run!r} was replaced by one without {images}", **run_of
+        )
     elif before.images and of_another:
-        replaced = f"{named_run} of {of_another} was replaced"
+        replaced = Message(
+            "replaced-of-another", "{path}: the run of {run!r} of {other} was replaced", other=of_another, **run_of
+        )
     else:
         return
-    warning = Message(
-        "replaced-run",
-        "{replaced}; to keep both, give one of them another name{argument} or file",
-        replaced=replaced,
-        argument=Either(" (method=...)", ""),
-    )
-    warnings.warn(str(warning), ReplacedRun, stacklevel=stacklevel)
+    advice = "; to keep both, give one of them another name{argument} or file"
+    warning = replaced.extended(advice, argument=Either(" (method=...)", ""))
+    warnings.warn(ReplacedRun(warning), stacklevel=stacklevel)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Saved) -> None:

@@ -69,7 +69,6 @@ from segbench.checks.truths import (
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
 from segbench.core.errors import DataError
-from segbench.core.interface import carried
 from segbench.core.messages import Message, Setting, as_message, joined
 from segbench.core.names import MethodRun
 from segbench.core.numbers import written
@@ -386,7 +385,7 @@ class _Set:
         if len(chosen) < _WORTH_THREADS:
             return list(map(inspected, chosen))
         with ThreadPoolExecutor(THREADS) as threads:  # decoders let others run
-            return list(threads.map(carried(inspected), chosen))
+            return list(threads.map(inspected, chosen))
 
     def sound(self, sample: int | None) -> list[SampleFiles]:
         """Choose a few of the images that look sound, evenly spread, and those that look damaged."""

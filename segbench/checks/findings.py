@@ -78,7 +78,7 @@ class Finding:
         """The same settings, those together that fix it together; several where the files do not decide."""
         return _alternatives(self.fix)
 
-    def lines(self, style: Style | None = None) -> tuple[str, list[str], str]:
+    def lines(self, style: Style = "python") -> tuple[str, list[str], str]:
         """Write the message, the first places, and what fixes it, as they are printed."""
         indent = " " * 13
         places = few([f"{indent}{place.message.written(style)}" for place in self.places], indent)
@@ -90,7 +90,7 @@ class Finding:
         message, places, fix = self.lines()
         return "\n".join([message, *places, fix])
 
-    def described(self, style: Style | None = None) -> dict[str, Any]:
+    def described(self, style: Style = "python") -> dict[str, Any]:
         """Return it as the JSON of ``segbench check`` has it; docs/check.md describes it."""
         return self.message.described(style) | {
             "severity": self.severity,

@@ -117,6 +117,7 @@ def count_methods(
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.aggregator.saving import ReplacedRun
+    from segbench.cli.selection import tell
     from segbench.core.capabilities import Annotated, Prepared
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
@@ -145,7 +146,7 @@ def count_methods(
         warnings.catch_warnings(action="ignore", category=FailedImages),
     ):
         warnings.simplefilter("always", ReplacedRun)
-        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
+        warnings.showwarning = lambda warning, *_, **__: tell(*warning.args)
         results: list[Result] = []
         started = time.perf_counter()
         for name, pairing, settings, allowed in work:

@@ -68,11 +68,9 @@ def _run() -> None:
     from segbench.cli.command import Stopped
     from segbench.cli.commands import app
     from segbench.core.errors import ArgumentError, SegbenchError
-    from segbench.core.interface import naming_options
 
     try:
-        with naming_options():
-            app(prog_name="segbench")
+        app(prog_name="segbench")
     except Stopped as stopped:
         _stop(str(stopped))
     except SegbenchError as error:

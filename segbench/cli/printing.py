@@ -112,7 +112,7 @@ def print_reasons(results: Sequence[Result]) -> None:
         for remark in remarks([result]):
             if remark.kind == "failed" or (remark.kind == "undefined" and result.summary.empty):
                 text = remark.note.written("options")
-                lines = [f"{text}:" if remark.details else text, *remark.details]
+                lines = [f"{text}:" if remark.details else text, *(line.written("options") for line in remark.details)]
                 click.secho("\n  ".join(lines), fg="red", err=True)
 
 

@@ -476,8 +476,9 @@ class Merge:
 
     def __call__(self) -> None:
         from segbench.aggregator.merging import in_no_part, merge_results
+        from segbench.core.notes import as_note
 
-        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as notes:
+        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as caught:
             merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in named_as_in_tables(merged):
@@ -494,8 +495,8 @@ class Merge:
             if len(runs) > 1:
                 said = f"note: {method} is {len(runs)} runs, since their settings differ"
                 click.echo(f"{said}; count parts of one set with the same options", err=True)
-        for note in notes:
-            click.echo(f"note: {note.message}", err=True)
+        for note in (said for warning in caught for said in cast("UserWarning", warning.message).args):
+            click.echo(f"note: {as_note(note).written('options')}", err=True)
         if len(places) > 1:
             click.echo(
                 f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different "

@@ -57,11 +57,11 @@ class Failure:
         """The settings that would help, with their values."""
         return self.hint.settings
 
-    def written(self, style: Style | None = None) -> str:
+    def written(self, style: Style = "python") -> str:
         """Write path, finding and hint as one sentence; below a list, cut to its first lines, the hint has a line."""
         return f"{self.path}: {self.reason(style)}"
 
-    def reason(self, style: Style | None = None) -> str:
+    def reason(self, style: Style = "python") -> str:
         """Write it without the path."""
         whole, hint = self.what.written(style), self.hint.written(style)
         blocks = groupby(whole.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
@@ -80,7 +80,7 @@ class Failure:
             return Message(self.kind, "{path}: {what}", path=self.path, what=self.what)
         return Message(self.kind, "{path}: {what}; {hint}", path=self.path, what=self.what, hint=self.hint)
 
-    def described(self, style: Style | None = None) -> dict[str, Any]:
+    def described(self, style: Style = "python") -> dict[str, Any]:
         """Return what JSON for scripts says of it: kind, file, text, values, and the settings that would help."""
         settings = [described(advised, style) for advised in self.settings]
         about = {"file": self.path, "text": self.written(style), "settings": settings}
@@ -124,7 +124,7 @@ class SegbenchError(Exception):
         """The settings that would help, with their values."""
         return self.message.settings
 
-    def written(self, style: Style | None = None) -> str:
+    def written(self, style: Style = "python") -> str:
         """Write the message for a reader: with arguments of Python, or with options of the command line."""
         return self.message.written(style)
 
@@ -180,7 +180,7 @@ class DataError(SegbenchError):
         """The settings that would help, with their values."""
         return self.hint.settings
 
-    def written(self, style: Style | None = None) -> str:
+    def written(self, style: Style = "python") -> str:
         """Write path, finding and hint, see `Failure.written`."""
         return self.failure.written(style)
 

@@ -16,7 +16,6 @@ from shlex import quote
 from string import Formatter
 from typing import Any, Literal, TypeAlias
 
-from segbench.core.interface import setting
 from segbench.core.numbers import many, number, verb
 
 Style: TypeAlias = Literal["python", "options"]
@@ -54,10 +53,10 @@ class Setting:
         """Freeze the value, so that settings are equal, and have a hash, by what is written."""
         object.__setattr__(self, "value", _frozen(self.value))
 
-    def written(self, style: Style | None = None) -> str:
+    def written(self, style: Style = "python") -> str:
         """Write it for a reader."""
         value = self.value
-        if _style(style) == "options":
+        if style == "options":
             words = "" if value is None or isinstance(value, bool) else _typed(value)
             words = self.metavar if value is ... else words
             return option_of(self.name, no=value is False) + (f" {words}" if words else "")
@@ -77,9 +76,9 @@ class Either:
     python: Message | Setting | str
     options: Message | Setting | str
 
-    def written(self, style: Style | None = None) -> str:
+    def written(self, style: Style = "python") -> str:
         """Write it for a reader."""
-        return write(self.options if _style(style) == "options" else self.python, style)
+        return write(self.options if style == "options" else self.python, style)
 
     def __str__(self) -> str:
         """Write it for Python."""
@@ -134,9 +133,9 @@ class Message:
         """All settings with values that it speaks of, in the order of the text, also of messages within it."""
         return tuple(dict.fromkeys(_settings_in(value for name, value in self.named if name != "given")))
 
-    def written(self, style: Style | None = None) -> str:
+    def written(self, style: Style = "python") -> str:
         """Write the text for a reader."""
-        values = {name: _written(value, _style(style)) for name, value in self.named}
+        values = {name: _written(value, style) for name, value in self.named}
         return _FORMATTER.vformat(self.template, (), values)
 
     def __str__(self) -> str:
@@ -151,7 +150,7 @@ class Message:
         """Return whether a value of some name stands in its text."""
         return any(used == name for _, used, _, _ in _FORMATTER.parse(self.template))
 
-    def described(self, style: Style | None = None) -> dict[str, Any]:
+    def described(self, style: Style = "python") -> dict[str, Any]:
         """Return what JSON for scripts says of it: kind, text, values, and the settings that would help."""
         return {
             "kind": self.kind,
@@ -236,12 +235,7 @@ def option_of(name: str, *, no: bool = False) -> str:
     return f"--{'no-' if no else ''}{name.replace('_', '-')}"
 
 
-def _style(style: Style | None) -> Style:
-    """Return a style; where none is given, that of the command that runs, until commands write messages themselves."""
-    return style or ("options" if setting("options", "") else "python")
-
-
-def write(said: Message | Setting | Either | str, style: Style | None = None) -> str:
+def write(said: Message | Setting | Either | str, style: Style = "python") -> str:
     """Write what may be a message for a reader."""
     return said if isinstance(said, str) else said.written(style)
 
@@ -322,7 +316,7 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
     return value
 
 
-def described(value: Any, style: Style | None = None) -> Any:  # noqa: ANN401  any value of a message
+def described(value: Any, style: Style = "python") -> Any:  # noqa: ANN401  any value of a message
     """Return a value as JSON for scripts has it; a setting has no value where the reader chooses one."""
     if isinstance(value, Message):
         return value.described(style)

@@ -74,7 +74,7 @@ class Note:
         numbers = {"amount": self.amount, "images": self.images, "total": self.total}
         return dict(ChainMap({name: number for name, number in numbers.items() if number}, *parts))
 
-    def written(self, style: Style | None = None) -> str:
+    def written(self, style: Style = "python") -> str:
         """Write it for a reader."""
         names = list(dict.fromkeys(name for _, name in self.metrics))
         said = {"metrics": first_names(names, self.most or len(names))} if names else {}
@@ -117,7 +117,7 @@ class Note:
         metrics = tuple((key, name) for key, name in self.metrics if key in keys)
         return replace(self, metrics=metrics) if metrics else None
 
-    def described(self, style: Style | None = None) -> dict[str, Any]:
+    def described(self, style: Style = "python") -> dict[str, Any]:
         """Return what JSON for scripts says of it: kind, side, text, values, settings, and what else there is."""
         about = {"side": self.side, "metrics": [key for key, _ in self.metrics], "doubt": self.doubt}
         return Message(self.kind, "", **self.values).described(style) | about | {"text": self.written(style)}

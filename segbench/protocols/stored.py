@@ -13,7 +13,6 @@ from dataclasses import Field, fields
 from typing import Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
-from segbench.core.interface import naming_options
 from segbench.core.messages import Message
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
@@ -49,10 +48,9 @@ class StoredProtocol(NamedTuple):
         if not self.counting:
             return kind()
         try:
-            with naming_options(on=False):  # what a file holds was not typed here
-                return _made(kind, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
+            return _made(kind, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
         except (TypeError, ValueError, KeyError) as error:
-            why = error.written("python") if isinstance(error, ArgumentError) else str(error)
+            why = error.message if isinstance(error, ArgumentError) else str(error)
             raise ArgumentError(
                 Message(
                     "other-version", "the settings of {name} are not those of this version ({why})", name=name, why=why

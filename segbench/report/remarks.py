@@ -29,7 +29,7 @@ class Remark:
 
     note: Note
     kind: Literal["table", "run", "note", "undefined", "failed"] = "note"
-    details: tuple[str, ...] = ()
+    details: tuple[Message | Failure, ...] = ()
 
 
 def remarks(
@@ -126,20 +126,25 @@ def _remarks_on(result: Result, keys: Sequence[str] | None, *, deviations: bool)
         yield Remark(Note(left_out), "failed", tuple(_failures(result.failed)))
 
 
-def _failures(failed: Mapping[str, Failure]) -> Iterable[str]:
-    """Give one line per reason, ``gt/a.png: ...``, and below them once the remedies that several reasons share."""
+def _failures(failed: Mapping[str, Failure]) -> Iterable[Message | Failure]:
+    """Yield one line per reason, ``gt/a.png: ...``, and below them once the remedies that several reasons share."""
     groups = grouped(((failure.what, failure.hint), failure) for failure in failed.values())
     counts = Counter(remedy for _, remedy in [*groups][:LISTED])
     shared = [remedy for remedy, count in counts.items() if remedy and count > 1]
     for (what, remedy), (first, *others) in [*groups.items()][:LISTED]:
         failure = Failure(first.path, what) if remedy in shared else first
-        yield f"{1 + len(others)} images: {failure.reason()} (first: {failure.path})" if others else str(failure)
-    yield from (f"-> {remedy}" for remedy in shared)
+        if others:
+            reason, path = Either(failure.reason("python"), failure.reason("options")), failure.path
+            images = 1 + len(others)
+            yield Message(
+                "failed", "{images} images: {reason} (first: {path})", images=images, reason=reason, path=path
+            )
+        else:
+            yield failure
+    yield from (Message("fix", "-> {remedy}", remedy=remedy) for remedy in shared)
     if len(groups) > LISTED:
         every = Either("result.failed", "--format json")
-        yield str(
-            Message("more", "... and {more} more reasons; {every} lists all", more=len(groups) - LISTED, every=every)
-        )
+        yield Message("more", "... and {more} more reasons; {every} lists all", more=len(groups) - LISTED, every=every)
 
 
 def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> Note | None:

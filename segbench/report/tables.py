@@ -248,7 +248,7 @@ class Listing:
     spread: SpreadForm = ""
     digits: int = DIGITS
     zeros: bool = False
-    style: Style | None = None
+    style: Style = "python"
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
         """Give the values of the chosen metrics, and of some keys before them."""

@@ -79,7 +79,7 @@ def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> No
             text = remark.note.written("options")
             say(console, f"{on}{text}{':' if remark.details else ''}", _STYLES[remark.kind])
         for line in remark.details:
-            say(console, f"  {line}", "red")
+            say(console, f"  {line.written('options')}", "red")
 
 
 def _show_explained(of_sets: Mapping[str, Table], text: TextTable, console: Console) -> None:

@@ -12,7 +12,6 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.grouping import grouped
-from segbench.core.interface import format_setting, named
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import PIXELS, Metric, key_of_images, left_out_note, shares, zero_note
 from segbench.core.notes import Note, part_of
@@ -348,8 +347,8 @@ class SequenceTable(CountsTable[ContourCounts]):
 
     def why_undefined(self, metric: Metric) -> str:
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())
-        fix = f"if the object has the value 255, give {format_setting('positive', 255)}"
-        fix = f"check what {named('positive')} names" if of_one else fix
+        fix = f"if the object has the value 255, give {Setting('positive', 255)}"
+        fix = f"check what {Setting('positive', None)} names" if of_one else fix
         return f"no sequence has an object and a frame between its first and last; {fix}"
 
 

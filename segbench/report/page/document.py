@@ -348,7 +348,7 @@ def _section(
         "remarks": [
             _written(remark, hide)
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
-            if sentence(str(remark.note), methods) not in said.details
+            if sentence(remark.note.written("options"), methods) not in said.details
         ],
         "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
@@ -374,9 +374,10 @@ def _section(
 
 def _written(remark: Remark, hide: Callable[[str], str]) -> dict[str, Any]:
     """Write a remark for the template, without paths."""
-    if remark.kind not in ("run", "failed"):  # only what reading files said names paths
-        return {"kind": remark.kind, "text": str(remark.note), "details": remark.details}
-    return {"kind": remark.kind, "text": hide(str(remark.note)), "details": [*map(hide, remark.details)]}
+    text, details = remark.note.written("options"), [line.written("options") for line in remark.details]
+    if remark.kind in ("run", "failed"):  # only what reading files said names paths
+        text, details = hide(text), [*map(hide, details)]
+    return {"kind": remark.kind, "text": text, "details": details}
 
 
 def _signatures(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, list[str]]:

@@ -174,7 +174,7 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
     try:
         files = {} if reason else files_of(result)
     except SegbenchError as error:
-        problem = str(error)
+        problem = error.written("options")
     known = bool(files and result.counts)
     of_gallery = _cuts(result, _GALLERY_CUTS) if known else ((), 0)
     of_others = _cuts(result, _FEW_CUTS) if known else ((), 0)

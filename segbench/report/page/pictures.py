@@ -94,7 +94,7 @@ def draw(task: Task) -> tuple[str, dict[str, Any]]:
         try:
             pixels = read_photograph(task.photo)
         except SegbenchError as error:
-            panel["noPhoto"] = str(error)
+            panel["noPhoto"] = error.written("options")
         else:
             panel["photo"] = photograph(pixels, task.longest)
             if task.in_gallery:
@@ -109,7 +109,7 @@ def _method(seen: Seen, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
         sample = reread(seen.result, seen.files)
         pictures = pictured(seen.result).pictures(sample, seen.result.counts[sample.name], np.array(seen.cuts))
     except SegbenchError as error:
-        return {"problem": str(error)}
+        return {"problem": error.written("options")}
     height, width = sample.ground_truths[0].shape
     side = block_side((height, width), task.longest)
     shown = picked(pictures.truth_ranks, side)
