@@ -2,9 +2,7 @@
 
 import ast
 import re
-import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +25,7 @@ from cases import write_folder
 import segbench
 from segbench import Boundaries, Classes, Labels, Pixels, Regions, SegbenchError, check, evaluate
 from segbench.cli.commands import _VERBS
-from segbench.core.interface import carried, format_setting, named, naming_options, setting
+from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
 
 PACKAGE = Path(segbench.__file__).parent
@@ -35,41 +33,24 @@ VERBS = "|".join(["run", "check", *verbs(), *_VERBS])
 OPTION = re.compile(rf"(?<![\w-])(?:--[a-z]|-[jo]\b)|\bsegbench (?:{VERBS})\b")
 
 
-class TestWords:
-    @pytest.mark.parametrize(
-        ("call", "argument", "option"),
-        [
-            (lambda: named("max_dist"), "max_dist", "--max-dist"),
-            (lambda: format_setting("void"), "void=...", "--void"),
-            (
-                lambda: format_setting("void", [np.float64(255), 0.5, np.inf]),
-                "void=(255, 0.5, inf)",
-                "--void 255,0.5,inf",
-            ),
-            (lambda: format_setting("void", (255.0,)), "void=(255,)", "--void 255"),
-            (lambda: format_setting("void", (-1e300,)), "void=(-1e+300,)", "--void -1e+300"),
-            (lambda: format_setting("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
-            (lambda: format_setting("label_maps", True), "label_maps=True", "--label-maps"),
-            (lambda: format_setting("stretch", False), "stretch=False", "--no-stretch"),
-            (lambda: format_setting("scale", 255, of="Repairs"), "repairs=Repairs(scale=255)", "--scale 255"),
-        ],
-    )
-    def test_of_an_argument_and_its_option(self, call, argument, option):
-        assert call() == argument
-        with naming_options():
-            assert call() == option
-            assert carried(call)() == option
-            with ThreadPoolExecutor(1) as pool:
-                assert [pool.submit(one).result() for one in (call, carried(call))] == [argument, option]
-        assert call() == argument
-
-    def test_a_command_leaves_other_threads_as_they_are(self):
-        said = []
-        thread = threading.Thread(target=lambda: said.append(setting("--void", "void=")))
-        with naming_options():
-            thread.start()
-            thread.join()
-        assert said == ["void="]
+@pytest.mark.parametrize(
+    ("setting", "argument", "option"),
+    [
+        (Setting("max_dist", None), "max_dist", "--max-dist"),
+        (Setting("void"), "void=...", "--void"),
+        (Setting("void", [np.float64(255), 0.5, np.inf]), "void=(255, 0.5, inf)", "--void 255,0.5,inf"),
+        (Setting("void", (255.0,)), "void=(255,)", "--void 255"),
+        (Setting("void", (-1e300,)), "void=(-1e+300,)", "--void -1e+300"),
+        (Setting("void", ()), "void=()", "--void none"),
+        (Setting("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
+        (Setting("label_maps", True), "label_maps=True", "--label-maps"),
+        (Setting("stretch", False), "stretch=False", "--no-stretch"),
+        (Setting("scale", 255, of="Repairs"), "repairs=Repairs(scale=255)", "--scale 255"),
+        (Setting("scale", of="Repairs", metavar="N"), "repairs=Repairs(scale=N)", "--scale N"),
+    ],
+)
+def test_a_setting_is_an_argument_or_an_option(setting, argument, option):
+    assert (str(setting), setting.written("options")) == (argument, option)
 
 
 FLOATS = {"extension": ".npy"}
@@ -110,15 +91,15 @@ def test_findings_in_python_name_arguments(tmp_path, change, protocol, words):
         change(made)
     gt, pred, *field = made.write(tmp_path)
     report = check(gt, pred, protocol, field=field[0] if field else None)
-    assert any(words in finding.fix for finding in report.findings)
-    assert not OPTION.search(str(asdict(report)))
+    assert any(words in str(finding.fix) for finding in report.findings)
+    assert not OPTION.search(str(report))
 
 
 def test_several_annotators_in_python(tmp_path):
     lines().write(tmp_path)
     cells(tmp_path)
     (several,) = check(tmp_path / "gt", tmp_path / "pred").findings
-    assert several.fix == (
+    assert str(several.fix) == (
         "annotators='majority', any, all or each; or take one of them by its name, such as gt_pattern='*_manual1', "
         "or one column of a list"
     )
@@ -144,21 +125,20 @@ class TestWhereImagesAreCounted:
         with pool() as executor, pytest.warns(segbench.FailedImages, match="Labels"):
             result = evaluate(*three_values(tmp_path), executor=executor)
         assert len(result.failed) == 2
-        for text in result.failed.values():
-            assert "evaluate label maps with Labels(classes='0-18'); or" in text
-            assert not OPTION.search(text)
+        for failure in result.failed.values():
+            assert "evaluate label maps with Labels(classes='0-18'); or" in str(failure)
+            assert not OPTION.search(str(failure))
 
     def test_at_the_command_line(self, segbench, tmp_path):
         said = segbench("pixels", *three_values(tmp_path), "--no-check", "-j", "2").out
         assert "evaluate label maps with segbench labels GT PRED --classes 0-18; or" in said
-        assert setting("--positive", "positive=") == "positive="  # the command is over
 
     def test_checked_by_threads(self, segbench, tmp_path):
         gt, pred = three_values(tmp_path)
         more = {f"{k}.png": np.full((1, 3), k, np.uint8) for k in range(9)}
         write_folder(gt, more)
         write_folder(pred, more)
-        assert "too: classes='0-8', or" in str(asdict(check(gt, pred, Labels(classes=5))))
+        assert "too: classes='0-8', or" in str(check(gt, pred, Labels(classes=5)))
         assert "too: --classes 0-8, or" in segbench("check", "labels", gt, pred, "--classes", "0-4").out
 
 
@@ -166,12 +146,14 @@ EXCEPTIONS = {
     "core/guesses.py": "the table of guesses has the names of options",
     "protocols/guesses.py": "what is written in Python for these",
     "loaders/archives.py": "options of tar",
+    "protocols/stacks.py": "makes the options of an Either",
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",
     "report/page/document.py": "variables of CSS",
+    "report/tables.py": "makes the commands of an Either",
     "report/terminal.py": "prints to the terminal",
 }
-TYPED = ("setting", "option")  # calls that hold what is typed: words for the command line, and help
+TYPED = {"Either": slice(1, 2), "protocol_with": slice(1, 2), "option": slice(1)}  # calls that hold what is typed, and where: options, and help
 
 
 def is_text(node):
@@ -187,7 +169,7 @@ def names_an_option(module):
         argument
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in TYPED
-        for argument in (*node.args[:1], *(keyword.value for keyword in node.keywords))
+        for argument in (*node.args[TYPED[node.func.id]], *(keyword.value for keyword in node.keywords))
     ]
     allowed += [
         node.value
