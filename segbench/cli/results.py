@@ -653,7 +653,7 @@ class Overlay(OneFile, Shown):
                 chosen, output, threshold=threshold, names=self.image, classes=classes, progress=tally
             )
         for problem in problems:
-            click.secho(problem, fg="red", err=True)
+            click.secho(problem.written("options"), fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
             if (metric := best_threshold(result.metrics)) is not None:
                 click.echo(f"{result.label}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)

@@ -68,7 +68,7 @@ def joined_if_alike(results: Sequence[Result]) -> list[Result]:
     try:
         return join_runs(results)
     except DataError as error:
-        tell(f"not joined: {error}")
+        tell(Note(Message("not-joined", "not joined: {reason}", reason=error.failure.sentence)))
         return list(results)
 
 
@@ -360,7 +360,7 @@ def results_of_sets(
         except ArgumentError as error:
             if not found and name == [*files][-1]:
                 raise
-            click.echo(f"{name} has no columns: {error}", err=True)
+            click.echo(f"{name} has no columns: {error.written('options')}", err=True)
         else:
             tell(*chosen.left_out)
             found[name] = chosen.results

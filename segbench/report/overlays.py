@@ -68,7 +68,7 @@ def export_overlays(
     names: Sequence[str] = (),
     classes: bool = False,
     progress: Callable[[int, int], None] | None = None,
-) -> list[str]:
+) -> list[Message]:
     """Write one PNG per image and method that shows true, false and missed pixels at a threshold, or classes.
 
     Of label maps it shows the wrong pixels.
@@ -92,7 +92,7 @@ def export_overlays(
 
     Returns
     -------
-    list of str
+    list of Message
         What could not be drawn, and why; the others are written nevertheless. Empty where all pictures are written.
 
     Raises
@@ -159,12 +159,12 @@ def export_overlays(
     sources = (source for one in work if one.files for source in one.files.sources)
     refuse_inputs((one.target for one in work), sources)
     refuse_foreign({one.target: None for one in work}, _HINT)
-    problems: list[str] = []
+    problems: list[Message] = []
     for done, one in enumerate(work, 1):
         try:
             one.draw()
         except DataError as error:
-            problems.append(f"{one.result.method}: {error}")
+            problems.append(f"{one.result.method}: " + error.failure.sentence)
         if progress:
             progress(done, len(work))
     return problems
