@@ -21,9 +21,13 @@ from .checks.findings import Report as Report
 from .core.counts import Counts as Counts
 from .core.errors import ArgumentError as ArgumentError
 from .core.errors import DataError as DataError
+from .core.errors import Failure as Failure
 from .core.errors import SegbenchError as SegbenchError
 from .core.errors import WorkerError as WorkerError
+from .core.messages import Message as Message
+from .core.messages import Setting as Setting
 from .core.metric import Metric as Metric
+from .core.notes import Note as Note
 from .core.operating_point import OperatingPoint as OperatingPoint
 from .core.protocol import Counted as Counted
 from .core.protocol import Protocol as Protocol

@@ -207,7 +207,13 @@ def _partial_result(store: ResultsFile, run: Run) -> Result:
     partial = run.begun, run.images
     notes = (*run.notes, note_on_stop(partial))
     so_far = replace(run, settings={**run.settings, "partial": partial_text(partial)}, notes=notes)
-    result = assemble(so_far, store.outcomes([run.key]), store.path)
+    try:
+        result = assemble(so_far, store.outcomes([run.key]), store.path)
+    except DataError as error:
+        again = Either("count again", "count again with the command of the run")
+        raise DataError(
+            error.path, error.what, Message("fix", "{again}: {hint}", again=again, hint=error.hint)
+        ) from None
     return replace(result, signature=with_version(result.signature, run.version), partial=partial)
 
 
