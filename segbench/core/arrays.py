@@ -195,7 +195,9 @@ def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
         if numbers.max() >= _BEYOND_INT64 or numbers.min() < -_BEYOND_INT64:
             largest = numbers[np.abs(numbers).argmax()]
             raise ArgumentError(
-                Message("beyond-int64", "{argument} holds {value:g}, beyond 64-bit integers", argument=name, value=largest)
+                Message(
+                    "beyond-int64", "{argument} holds {value:g}, beyond 64-bit integers", argument=name, value=largest
+                )
             )
     array = array.astype(np.int64, copy=False) if array.dtype != np.int32 else array
     if array.size and array.min() < 0:

@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 from measured import pixel_summary
 from refusing import refused
 

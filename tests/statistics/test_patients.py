@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from refusing import refused
 import scipy.stats
+from refusing import refused
 
 import segbench
 from segbench import Contours, LabelCounts, Labels, Pixels
@@ -136,7 +136,11 @@ def test_metrics_of_units_are_means_over_patients():
     ("unit", "kind", "values"),
     [
         ("folders", "wrong-value", {"given": Setting("unit", "folders")}),
-        ("#_*", "images-without-part", {"given": Setting("unit", "#_*"), "images": 2, "total": 2, "listed": "a/1, a/2"}),
+        (
+            "#_*",
+            "images-without-part",
+            {"given": Setting("unit", "#_*"), "images": 2, "total": 2, "listed": "a/1, a/2"},
+        ),
         ("#/#", "wrong-pattern", {"pattern": "#/#", "part": "unit"}),
         ({"a/1": "a"}, "images-without-part", {"part": "unit", "images": 1, "total": 2, "listed": "a/2"}),
     ],

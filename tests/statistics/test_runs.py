@@ -15,7 +15,7 @@ from sets import pixel_methods
 
 import segbench
 from segbench import LabelCounts
-from segbench.core.errors import DataError, SegbenchError
+from segbench.core.errors import DataError
 from segbench.statistics.run_means import RunMeans
 
 LABELS = segbench.Labels(classes=2)
