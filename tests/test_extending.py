@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from refusing import refused
 
 from segbench import ArgumentError, ScoreCounts, evaluate
 from segbench.core.metric import Metric
@@ -240,5 +241,5 @@ def test_a_metric_that_leaves_its_range_is_named():
 
     table = Percent([{"a": ScoreCounts([1.0], [1], [0])}])
     for measure in (table.summary, lambda: intervals(table)):
-        with pytest.raises(ArgumentError, match="share is 50, expected 0 to 1"):
+        with refused("outside-range", ArgumentError, metric="share", value=50, low=0, high=1):
             measure()

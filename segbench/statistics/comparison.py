@@ -244,7 +244,7 @@ class Comparison:
                 return metric
         known = [metric.key for metric in self.metrics]
         raise ArgumentError(
-            Message("unknown-metric", "{key!r} is not compared; expected one of {known}", key=key, known=known)
+            Message("unknown-metric", "{metric!r} is not compared; expected one of {known}", metric=key, known=known)
         )
 
     @property

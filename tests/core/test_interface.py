@@ -156,6 +156,7 @@ EXCEPTIONS = {
     "loaders/archives.py": "options of tar",
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",
+    "protocols/stacks.py": "labels of a message, put together before it",
     "report/page/document.py": "variables of CSS",
     "report/tables.py": "several commands of a message, joined",
     "report/terminal.py": "prints to the terminal",

@@ -54,10 +54,14 @@ def test_of_settings(setting, argument, option):
             each("scores", lambda a: a[:-1]),
             Pixels(),
             "size-near",
-            "repairs=Repairs(crop=True) cuts off excess rows and columns, at the lower right only; or "
-            "repairs=Repairs(resize='nearest') or 'bilinear' brings it to that size; without it nothing is changed",
-            "--crop cuts off excess rows and columns, at the lower right only; or --resize-predictions nearest or "
-            "bilinear brings it to that size; without it nothing is changed",
+            (
+                "repairs=Repairs(crop=True) cuts off excess rows and columns, at the lower right only; or "
+                "repairs=Repairs(resize='nearest') or 'bilinear' brings it to that size; without it nothing is changed"
+            ),
+            (
+                "--crop cuts off excess rows and columns, at the lower right only; or --resize-predictions nearest or "
+                "bilinear brings it to that size; without it nothing is changed"
+            ),
         ),
         (
             each("scores", doubled),
@@ -70,10 +74,14 @@ def test_of_settings(setting, argument, option):
             each("scores", lambda a: (a > 128).astype(np.uint8)),
             Pixels(),
             "few-levels",
-            "for IoU, Dice and MCC of masks use Labels(); for curves and areas save soft maps, before they are cut at "
-            "a threshold",
-            "for IoU, Dice and MCC of masks use segbench labels GT PRED; for curves and areas save soft maps, before "
-            "they are cut at a threshold",
+            (
+                "for IoU, Dice and MCC of masks use Labels(); for curves and areas save soft maps, before they are "
+                "cut at a threshold"
+            ),
+            (
+                "for IoU, Dice and MCC of masks use segbench labels GT PRED; for curves and areas save soft maps, "
+                "before they are cut at a threshold"
+            ),
         ),
         (
             each("scores", lambda a: a.astype(np.int32), **FLOATS),
@@ -122,10 +130,14 @@ def test_of_settings(setting, argument, option):
             None,
             Classes(labels=range(3)),
             "class-maps",
-            "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per class, "
-            "pred_pattern='class_#/*', or name one file per class in a column of the list",
-            "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per class, "
-            "--pred-pattern 'class_#/*', or name one file per class in a column of the list",
+            (
+                "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
+                "class, pred_pattern='class_#/*', or name one file per class in a column of the list"
+            ),
+            (
+                "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
+                "class, --pred-pattern 'class_#/*', or name one file per class in a column of the list"
+            ),
         ),
         (
             None,
