@@ -223,7 +223,7 @@ def test_the_plot_kind_of_the_page_draws_and_names_another_kind(monkeypatch, tmp
     monkeypatch.setitem(KINDS, "gap", ("gap", "from ODS to OIS"))
     save_plot([evaluate({"a": (np.eye(4), np.eye(4) + np.tri(4))})], tmp_path / "a.svg", kind="gap")
     assert "from ODS to OIS" in (tmp_path / "a.svg").read_text()
-    with pytest.raises(ArgumentError, match="labels has no OIS; draw each image: plot_images"):
+    with refused("no-ois", ArgumentError, protocol="labels"):
         save_plot([evaluate({"a": (np.eye(4), np.eye(4))}, protocol="labels")], tmp_path / "b.svg", kind="gap")
 
 
