@@ -300,10 +300,16 @@ class EncodedCounts(ByName[Counts]):
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
         if name not in self._packed:
-            near = nearest([str(name)], [*self._packed]).values()
+            near = tuple(nearest([str(name)], [*self._packed]).values())
             perhaps = "".join(f", perhaps {nearest_name!r}" for nearest_name in near)
             raise UnknownMetricError(
-                Message("no-such-image", "no image is called {image!r}{perhaps}", image=name, perhaps=perhaps)
+                Message(
+                    "no-such-image",
+                    "no image is called {image!r}{perhaps}",
+                    image=name,
+                    perhaps=perhaps,
+                    nearest=near,
+                )
             )
         counts: Counts = self._decoded(_Image(name, self._packed[name]))
         return counts

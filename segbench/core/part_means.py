@@ -29,8 +29,12 @@ class PartMeans(Table):
         self.metrics = tuple(metrics)
         self.places = np.array(places, np.intp)
         self.parts = parts
-        itself = "" if parts == "runs" else f"; one {singular(parts)} can be compared by itself"
-        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}{itself}"
+        self.why_no_ranks = Message(
+            "ranks-of-parts",
+            "the signed-rank test is for means over images, and these are over {parts}{itself}",
+            parts=parts,
+            itself="" if parts == "runs" else f"; one {singular(parts)} can be compared by itself",
+        )
 
     @property
     def noun(self) -> str:  # type: ignore[override]  # that of the tables

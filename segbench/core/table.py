@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many
@@ -57,7 +57,7 @@ class Table(ABC):
     """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
     in_named_groups: bool = False
     """Whether it is known which images belong together, as fixed categories: names need not suggest it."""
-    why_no_ranks: str = ""
+    why_no_ranks: Message = NOTHING
     """Why the signed-rank test does not take its rows, for instance as they are of several parts; empty if it does."""
 
     means: Collection[str] = ()

@@ -343,9 +343,15 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     except ArgumentError:
         numbers = []
     if not numbers:
-        given = f"{name}={rule!r:.60}"
+        value = f"{rule!r:.60}"
         raise ArgumentError(
-            Message("wrong-rule", "{given} is not a rule; {expected}", given=given, expected=_EXPECTED_RULE)
+            Message(
+                "wrong-rule",
+                "{argument}={value} is not a rule; {expected}",
+                argument=name,
+                value=value,
+                expected=_EXPECTED_RULE,
+            )
         )
     return written(numbers)
 

@@ -244,7 +244,7 @@ class Comparison:
                 return metric
         known = [metric.key for metric in self.metrics]
         raise ArgumentError(
-            Message("unknown-metric", "{key!r} is not compared; expected one of {known}", key=key, known=known)
+            Message("unknown-metric", "{metric!r} is not compared; expected one of {known}", metric=key, known=known)
         )
 
     @property
@@ -520,15 +520,22 @@ def compare(
 
 def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
     """Refuse the signed-rank test of tables whose rows it cannot rank, or without a mean over them."""
-    why = next((table.why_no_ranks for table in tables if table.why_no_ranks), "")
+    reasons = [table.why_no_ranks for table in tables if table.why_no_ranks]
     if any(table.folds for table in tables):
-        why = "the signed-rank test takes images as independent, and those of a fold share a training"
-    if not (why or any(metric.mean_over_images for metric in metrics)):
-        why = f"the signed-rank test is for means over {tables[0].noun}s, and no metric here is one"
-    if why:
-        raise ArgumentError(
-            Message("no-ranks", "{why}; leave out {setting}", why=why, setting=Setting("test", "signed-rank"))
+        why = Message(
+            "ranks-of-folds", "the signed-rank test takes images as independent, and those of a fold share a training"
         )
+    elif reasons:
+        why = reasons[0]
+    elif not any(metric.mean_over_images for metric in metrics):
+        why = Message(
+            "ranks-without-mean",
+            "the signed-rank test is for means over {noun}s, and no metric here is one",
+            noun=tables[0].noun,
+        )
+    else:
+        return
+    raise ArgumentError(why.extended("; leave out {setting}", setting=Setting("test", "signed-rank")))
 
 
 def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:

@@ -500,7 +500,7 @@ class SignedRankTests(Pairs):
     def reason(self) -> str:
         """Why no pair has a p-value: the rows of a table have no ranks, or the metric is no mean over them."""
         tables = [measured.table for measured in self.measured]
-        of_tables = next(filter(None, (table.why_no_ranks for table in tables)), "")
+        of_tables = str(next(filter(None, (table.why_no_ranks for table in tables)), ""))
         of_metric = "" if self.metric.mean_over_images else f"the signed-rank test is for means over {tables[0].noun}s"
         return of_tables or of_metric
 

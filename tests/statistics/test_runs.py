@@ -10,11 +10,12 @@ import pytest
 import scipy.optimize
 import scipy.stats
 from noted import of_kind
+from refusing import refused
 from sets import pixel_methods
 
 import segbench
 from segbench import LabelCounts
-from segbench.core.errors import DataError, SegbenchError
+from segbench.core.errors import DataError
 from segbench.statistics.run_means import RunMeans
 
 LABELS = segbench.Labels(classes=2)
@@ -339,7 +340,7 @@ def test_results_are_joined_to_runs_as_their_counts_are():
     mixed = segbench.compare({"ours": ours, "theirs": theirs[0].counts})
     assert repr(mixed.differences) == repr(segbench.compare({"ours": ours, "theirs": theirs[0]}).differences)
     other = segbench.evaluate({name: (gt, gt) for name, gt in truths.items()}, protocol="saliency")
-    with pytest.raises(SegbenchError, match=r"ours@2"):
+    with refused("several-protocols", found="pixels (ours@1, theirs), saliency (ours@2)"):
         segbench.compare({"ours": [ours[0], other], "theirs": theirs[0]})
 
 
@@ -529,31 +530,46 @@ class TestRefused:
     def test_runs_that_share_some_images(self):
         run = as_counts(two_methods()[0, 0])
         fewer = dict(list(run.items())[:8])
-        with pytest.raises(
-            DataError, match=r"^ours: runs 1 and 2 share 8 images, of 12 and 8; expected the same images"
-        ):
+        sharing = {"run": "1", "other": "2", "shared": 8, "images": 12, "other_images": 8}
+        advised = {"images": tuple(fewer)}
+        with refused("overlapping-runs", DataError, path="ours", settings=advised, **sharing):
             segbench.compare({"ours": [run, fewer], "theirs": run})
-        with pytest.raises(DataError, match="share 8 images"):
+        with refused("overlapping-runs", DataError, settings=advised, **sharing):
             segbench.intervals([run, fewer])
         row = segbench.compare({"ours": [{name: run[name] for name in fewer}, fewer], "theirs": fewer})  # as it says
         assert row.images == 8
 
     def test_a_cross_validation_that_was_repeated(self):
         folds = in_folds(two_methods()[0, 0], 3)
-        with pytest.raises(DataError, match="runs 1 and 4 are on the same images, others on different ones"):
+        with refused("repeated-folds", DataError, run="1", other="4"):
             segbench.intervals(folds * 2)
 
-    @pytest.mark.parametrize("runs", [[], [3], [{}], ["path"]])
-    def test_what_is_no_run(self, runs):
+    @pytest.mark.parametrize(
+        ("runs", "given"), [([], "an empty list"), ([3], "a list of int"), (["path"], "a list of str")]
+    )
+    def test_what_is_no_run(self, runs, given):
         run = as_counts(two_methods()[0, 0])
-        with pytest.raises(SegbenchError, match="ours"):
+        with refused("not-results", method="ours", given=given):
             segbench.compare({"ours": runs, "theirs": run})
+
+    def test_a_run_without_images(self):
+        run = as_counts(two_methods()[0, 0])
+        with refused("other-images", path="ours, theirs") as raised:
+            segbench.compare({"ours": [{}], "theirs": run})
+        (lacking,) = raised.value.values["problems"]
+        assert (lacking.kind, lacking.values["absent"], lacking.values["images"]) == ("lacking-images", "ours", 12)
 
     def test_other_ground_truth_of_one_run(self):
         ours, theirs = two_methods()
         other = as_counts(two_methods(seed=1)[0, 0])
-        with pytest.raises(DataError, match="ours@2"):
+        with refused("other-images", DataError, methods=("ours@1", "ours@2", "theirs")) as raised:
             segbench.compare({"ours": [as_counts(ours[0]), other], "theirs": as_counts(theirs[0])})
+        (problem,) = raised.value.values["problems"]
+        assert (problem.kind, problem.values["image"], problem.values["other_method"]) == (
+            "other-ground-truth",
+            "000",
+            "ours@2",
+        )
 
 
 def test_means_over_groups_leave_out_whole_folds_of_all_groups():

@@ -77,7 +77,7 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     if not isinstance(comparison, Comparison):
         raise ArgumentError(
             Message(
-                "not-results",
+                "not-comparison",
                 "expected a comparison, as compare_results gives it, got {given}",
                 given=type(comparison).__name__,
             )
