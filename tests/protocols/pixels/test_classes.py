@@ -135,7 +135,9 @@ def test_labels_that_are_no_class_are_negatives_and_said_to_be():
     assert answer.counts["1"].total_negatives == 11
     assert noted(answer.notes) == [("ground truth", "label-not-class", {"label": label}) for label in (0, 2, 255)]
     many = np.arange(16, dtype=np.uint8).reshape(4, 4)
-    assert noted(Classes(labels=(1,)).count(sample(many, SECOND)).notes[:1]) == ["XX"]
+    assert noted(Classes(labels=(1,)).count(sample(many, SECOND)).notes[:1]) == [
+        ("ground truth", "labels-not-classes", {"labels": 8})
+    ]
 
 
 def test_negative_labels_can_be_void():

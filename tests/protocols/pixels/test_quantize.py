@@ -10,7 +10,7 @@ from noted import kinds
 from refusing import refused
 
 import segbench
-from segbench import Accumulator, ArgumentError, Classes, DataError, Pixels, count, evaluate
+from segbench import Accumulator, ArgumentError, Classes, DataError, Pixels, check, count, evaluate
 from segbench.core.sample import Sample
 
 RNG = np.random.default_rng(0)
@@ -89,7 +89,7 @@ def test_check_finds_scores_outside_0_to_1(segbench, tmp_path):
     gt = write_folder(tmp_path / "gt", {"a.png": LABELS * 255})
     pred = write_folder(tmp_path / "pred", {"a.npy": LABELS * 9.0 - 3})
     assert segbench("check", gt, pred, "--quantize", "16").code == 1
-    assert "range" in kinds(sb_check(gt, pred, Pixels(quantize=16)).errors)
+    assert "range" in kinds(check(gt, pred, Pixels(quantize=16)).errors)
 
 
 @pytest.mark.parametrize("at", [0.3, 0.5, 0.123, 1.0])
