@@ -353,7 +353,7 @@ def _of_predictions(results: Sequence[Result]) -> frozenset[str]:
     return Repairs.may_differ | fields_with(results[0].kind, "of_predictions")
 
 
-def _why(key: str, results: Sequence[Result]) -> str:
+def _why(key: str, results: Sequence[Result]) -> Message:
     lacking = (result for result in results if key in result.summary.undefined)
     return by_reason((result.summary.undefined[key], result.method) for result in lacking)
 

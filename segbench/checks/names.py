@@ -61,6 +61,12 @@ def _reason(error: DataError) -> tuple[Message, Sequence[Message | str]]:
         return Message("unusable-archives", "{count} of {total} archives cannot be used", **counts), problems
     if error.kind == "unusable-members":
         return Message("unusable-members", "{count} of its members cannot be read", **counts), problems
+    if error.kind == "wrong-json":
+        return Message("wrong-json", "is not as it should be", **counts), problems
+    if error.kind == "wrong-jsons":
+        return Message("wrong-jsons", "have {count} problems", **counts), problems
+    if error.kind == "unknown-categories":
+        return Message("unknown-categories", "has categories that the ground truth does not list", **counts), problems
     return error.what, ()
 
 

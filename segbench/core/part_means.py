@@ -140,10 +140,10 @@ class PartMeans(Table):
         """Say what a method without a value does, as the tables do."""
         return next(iter(self.tables.values())).lacks(metric)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         """Say why a mean is nan."""
         del metric
-        return f"undefined in every {singular(self.parts)}"
+        return Message("undefined-everywhere", "undefined in every {of}", of=singular(self.parts))
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -27,10 +27,6 @@ from refusing import refused
 import segbench
 from segbench import Boundaries, Classes, Labels, Pixels, Regions, check, evaluate
 from segbench.cli.commands import _VERBS
-<<<<<<< HEAD:tests/core/test_styles.py
-=======
-from segbench.core.interface import carried, naming_options, setting
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
 from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
 
@@ -39,7 +35,6 @@ VERBS = "|".join(["run", "check", *verbs(), *_VERBS])
 OPTION = re.compile(rf"(?<![\w-])(?:--[a-z]|-[jo]\b)|\bsegbench (?:{VERBS})\b")
 
 
-<<<<<<< HEAD:tests/core/test_styles.py
 @pytest.mark.parametrize(
     ("setting", "argument", "option"),
     [
@@ -58,18 +53,6 @@ OPTION = re.compile(rf"(?<![\w-])(?:--[a-z]|-[jo]\b)|\bsegbench (?:{VERBS})\b")
 )
 def test_a_setting_is_an_argument_or_an_option(setting, argument, option):
     assert (str(setting), setting.written("options")) == (argument, option)
-=======
-def test_a_command_leaves_other_threads_as_they_are():
-    said = []
-    thread = threading.Thread(target=lambda: said.append(setting("--void", "void=")))
-    with naming_options():
-        thread.start()
-        thread.join()
-        with ThreadPoolExecutor(1) as pool:
-            calls = (setting, carried(setting))
-            assert [pool.submit(call, "--void", "void=").result() for call in calls] == ["void=", "--void"]
-    assert said == ["void="]
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
 
 
 FLOATS = {"extension": ".npy"}
@@ -116,32 +99,20 @@ def test_findings_in_python_name_arguments(tmp_path, change, protocol, kind, set
         change(made)
     gt, pred, *field = made.write(tmp_path)
     report = check(gt, pred, protocol, field=field[0] if field else None)
-<<<<<<< HEAD:tests/core/test_styles.py
-    assert any(words in str(finding.fix) for finding in report.findings)
-    assert not OPTION.search(str(report))
-=======
     (finding,) = (finding for finding in report.findings if finding.kind == kind)
     assert [(advised.name, advised.value) for advised in finding.settings] == settings
     assert not OPTION.search(str(report))
     assert not OPTION.search(json.dumps([finding.described("python") for finding in report.findings]))
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
 
 
 def test_several_annotators_in_python(tmp_path):
     lines().write(tmp_path)
     cells(tmp_path)
     (several,) = check(tmp_path / "gt", tmp_path / "pred").findings
-<<<<<<< HEAD:tests/core/test_styles.py
-    assert str(several.fix) == (
-        "annotators='majority', any, all or each; or take one of them by its name, such as gt_pattern='*_manual1', "
-        "or one column of a list"
-    )
-=======
     assert (several.kind, several.message.values) == ("annotators", {"count": 6, "total": 6})
     of_all, of_one = several.alternatives
     assert [(advised.name, advised.value) for advised in of_all] == [("annotators", "majority")]
     assert [(advised.name, advised.value) for advised in of_one] == [("gt_pattern", "*_manual1")]
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
 
 
 def test_annotators_that_do_not_pair_are_all_kept_by_the_pattern_suggested(tmp_path):
@@ -165,12 +136,8 @@ class TestWhereImagesAreCounted:
             result = evaluate(*three_values(tmp_path), executor=executor)
         assert len(result.failed) == 2
         for failure in result.failed.values():
-<<<<<<< HEAD:tests/core/test_styles.py
-            assert "evaluate label maps with Labels(classes='0-18'); or" in str(failure)
-=======
             assert (failure.kind, failure.settings[0]) == ("label-map-predicted", Setting("classes", "0-18"))
             assert "with Labels(classes='0-18'); or" in failure.written("python")
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
             assert not OPTION.search(str(failure))
 
     def test_at_the_command_line(self, segbench, tmp_path):
@@ -182,13 +149,9 @@ class TestWhereImagesAreCounted:
         more = {f"{k}.png": np.full((1, 3), k, np.uint8) for k in range(9)}
         write_folder(gt, more)
         write_folder(pred, more)
-<<<<<<< HEAD:tests/core/test_styles.py
-        assert "too: classes='0-8', or" in str(check(gt, pred, Labels(classes=5)))
-=======
         (uncounted,) = check(gt, pred, Labels(classes=5)).findings
         assert (uncounted.kind, uncounted.settings[0]) == ("not-countable", Setting("classes", "0-8"))
         assert not OPTION.search(str(uncounted))
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
         assert "too: --classes 0-8, or" in segbench("check", "labels", gt, pred, "--classes", "0-4").out
 
 
@@ -200,18 +163,11 @@ EXCEPTIONS = {
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",
     "report/page/document.py": "variables of CSS",
-<<<<<<< HEAD:tests/core/test_styles.py
-    "report/tables.py": "makes the commands of an Either",
-    "report/terminal.py": "prints to the terminal",
-}
-TYPED = {"Either": slice(1, 2), "protocol_with": slice(1, 2), "option": slice(1)}  # calls that hold what is typed, and where: options, and help
-=======
     "report/tables.py": "several commands of a message, joined",
     "report/terminal.py": "prints to the terminal",
 }
 TYPED = {"option": 0, "Either": 1, "protocol_with": 1}
 """Which argument of a call is for the command line, and may name what is typed there."""
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
 
 
 def is_text(node):
@@ -226,13 +182,8 @@ def names_an_option(module):
     allowed += [
         argument
         for node in ast.walk(tree)
-<<<<<<< HEAD:tests/core/test_styles.py
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in TYPED
-        for argument in (*node.args[TYPED[node.func.id]], *(keyword.value for keyword in node.keywords))
-=======
         if isinstance(node, ast.Call) and (name := getattr(node.func, "id", "")) in TYPED
         for argument in (*node.args[TYPED[name] : TYPED[name] + 1], *(keyword.value for keyword in node.keywords))
->>>>>>> 00c31951fbef8b7611ae8b02264036072c412bc9:tests/core/test_interface.py
     ]
     allowed += [
         node.value

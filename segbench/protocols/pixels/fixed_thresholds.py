@@ -20,7 +20,7 @@ from segbench.core.arguments import Quantize
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_beyond_shares, in_type_of, rounded
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric, key_at, left_out_note
 from segbench.core.notes import Note
 from segbench.core.numbers import number, shortest
@@ -169,13 +169,13 @@ class FixedThresholds(Block):
                 )
                 yield Note(of_shares)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         counts = self.image_set.pool.counts
         both = bool(counts.total_positives and counts.total_negatives)
         if both and self.image_set.rest is None and metric.key.startswith(OVER_IMAGES):
-            return "undefined in every image"
+            return Message("undefined-everywhere", "undefined in every {of}", of="image")
         if metric.key.startswith("mcc@") and both:
-            return "all pixels are predicted alike"
+            return Message("predicted-alike", "all pixels are predicted alike")
         if metric.key.startswith("precision@") and (counts.total_positives or counts.total_negatives):
-            return "nothing is predicted positive"
-        return ""
+            return Message("none-predicted", "nothing is predicted positive")
+        return NOTHING
