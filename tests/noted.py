@@ -24,9 +24,9 @@ def within(message):
         yield message
     parts = message.values.values() if isinstance(message, Message) else message
     for part in parts:
-        part = part.python if isinstance(part, Either) else part
-        if isinstance(part, (Message, tuple)):
-            yield from within(part)
+        said = part.python if isinstance(part, Either) else part
+        if isinstance(said, (Message, tuple)):
+            yield from within(said)
 
 
 def values_of(message):
@@ -36,5 +36,13 @@ def values_of(message):
 
 def advised(settings):
     """Return settings, objects or their JSON, as a dictionary: name, value; None where the reader chooses one."""
-    pairs = [(said["name"], said.get("value")) if isinstance(said, dict) else (said.name, said.value) for said in settings]
+    pairs = [
+        (said["name"], said.get("value")) if isinstance(said, dict) else (said.name, said.value) for said in settings
+    ]
     return {name: None if value is ... else value for name, value in pairs}
+
+
+def problems_of(error):
+    """Return line, kind and values of each problem that an error lists."""
+    problems = [(problem.values["line"], problem.values["problem"]) for problem in error.values["problems"]]
+    return [(line, problem.kind, problem.values) for line, problem in problems]

@@ -105,7 +105,9 @@ def test_ade20k_that_is_reduced_already_or_not(tmp_path, true, predicted):
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings_of("ade20k"))).findings
     assert bool(found) == (true == 1)
     settings = settings_of("ade20k")
-    assert followed(found[0] if found else None, tmp_path, truths, predictions, settings) == pytest.approx(miou(*reduced))
+    assert followed(found[0] if found else None, tmp_path, truths, predictions, settings) == pytest.approx(
+        miou(*reduced)
+    )
 
 
 @pytest.mark.parametrize("rule", ["1-5=0-4", "1-5=0-4,0=255"])
