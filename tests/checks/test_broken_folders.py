@@ -174,7 +174,9 @@ CASES = {
     ),
     "not finite": Case(each("scores", holed, extension=".npy"), "not-finite", REFUSED, {"field": ...}),
     "in colour": Case(each("scores", colour_map), "colour", GOES_ON, {}),
-    "wide integers": Case(each("scores", lambda a: a.astype(np.int32), extension=".npy"), "wide-integers", GOES_ON, {}),
+    "wide integers": Case(
+        each("scores", lambda a: a.astype(np.int32), extension=".npy"), "wide-integers", GOES_ON, {"scale": ...}
+    ),
     "floats beside levels": Case(
         each("scores", lambda a: a / np.float32(255), only=2, extension=".npy"), "mixed-types", GOES_ON, {}
     ),

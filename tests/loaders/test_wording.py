@@ -60,8 +60,10 @@ TRANSPARENT = np.dstack([COLOUR8, np.where(np.arange(GREY8.size).reshape(GREY8.s
 SAID = {
     "transparent": (
         of_file(pillow(TRANSPARENT, "PNG"), "a.png"),
-        "a.png: 2 of 437 pixels are not opaque, so their value is unknown; flatten it onto a background, "
-        "or save it without transparency",
+        (
+            "a.png: 2 of 437 pixels are not opaque, so their value is unknown; flatten it onto a background, "
+            "or save it without transparency"
+        ),
     ),
     "other format": (
         of_file(pillow(GREY8, "JPEG"), "a.png"),
@@ -69,8 +71,10 @@ SAID = {
     ),
     "a web page": (
         of_file(b"<!DOCTYPE html><html>not found</html>", "a.png"),
-        "a.png: looks like HTML or XML although its name says PNG; download it again if a server sent a "
-        "page instead of it, or convert it",
+        (
+            "a.png: looks like HTML or XML although its name says PNG; download it again if a server sent a "
+            "page instead of it, or convert it"
+        ),
     ),
     "a pointer": (
         of_file(b"version https://git-lfs.github.com/spec/v1\noid", "a.npy"),
@@ -90,12 +94,16 @@ SAID = {
     ),
     "a volume": (
         of_file(npy(np.zeros((4, 5, 6))), "a.npy"),
-        "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
-        "per class use Labels(classes=...) or Classes(...); otherwise save one map per file, or see "
-        "docs/limits.md for volumes",
-        "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
-        "per class use segbench labels or segbench pixels with --classes; otherwise save one map per "
-        "file, or see docs/limits.md for volumes",
+        (
+            "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
+            "per class use Labels(classes=...) or Classes(...); otherwise save one map per file, or see "
+            "docs/limits.md for volumes"
+        ),
+        (
+            "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
+            "per class use segbench labels or segbench pixels with --classes; otherwise save one map per "
+            "file, or see docs/limits.md for volumes"
+        ),
     ),
     "truncated": (
         of_file(npy(GREY8)[:-7], "a.npy"),
@@ -132,89 +140,123 @@ SAID = {
     ),
     "an archive": (
         of_archive,
-        "a.zip: 1 of its members cannot be read:\n  locked.png is encrypted\n"
-        "-> pack the files themselves (tar --dereference --hard-dereference), stored or deflated, "
-        "without a password",
+        (
+            "a.zip: 1 of its members cannot be read:\n  locked.png is encrypted\n"
+            "-> pack the files themselves (tar --dereference --hard-dereference), stored or deflated, "
+            "without a password"
+        ),
     ),
     "a pattern": (
         of_folders(["1_gt", "2_gt"], ["1", "2"]),
-        "pred against gt: 2 of 2 ground truths have no prediction:\n  1_gt\n  2_gt\n"
-        "2 predictions have no ground truth:\n  1\n  2\n-> try gt_pattern='*_gt'",
-        "pred against gt: 2 of 2 ground truths have no prediction:\n  1_gt\n  2_gt\n"
-        "2 predictions have no ground truth:\n  1\n  2\n-> try --gt-pattern '*_gt'",
+        (
+            "pred against gt: 2 of 2 ground truths have no prediction:\n  1_gt\n  2_gt\n"
+            "2 predictions have no ground truth:\n  1\n  2\n-> try gt_pattern='*_gt'"
+        ),
+        (
+            "pred against gt: 2 of 2 ground truths have no prediction:\n  1_gt\n  2_gt\n"
+            "2 predictions have no ground truth:\n  1\n  2\n-> try --gt-pattern '*_gt'"
+        ),
     ),
     "several patterns": (
         of_folders(["a", "b"], ["a-edge", "a-pred", "b-edge", "b-pred"]),
-        "pred against gt: 2 of 2 ground truths have no prediction:\n  a\n  b\n"
-        "4 predictions have no ground truth:\n  a-edge\n  a-pred\n  b-edge\n  b-pred\n"
-        "-> name the files that are meant: pred_pattern='*-edge', or pred_pattern='*-pred'",
-        "pred against gt: 2 of 2 ground truths have no prediction:\n  a\n  b\n"
-        "4 predictions have no ground truth:\n  a-edge\n  a-pred\n  b-edge\n  b-pred\n"
-        "-> name the files that are meant: --pred-pattern '*-edge', or --pred-pattern '*-pred'",
+        (
+            "pred against gt: 2 of 2 ground truths have no prediction:\n  a\n  b\n"
+            "4 predictions have no ground truth:\n  a-edge\n  a-pred\n  b-edge\n  b-pred\n"
+            "-> name the files that are meant: pred_pattern='*-edge', or pred_pattern='*-pred'"
+        ),
+        (
+            "pred against gt: 2 of 2 ground truths have no prediction:\n  a\n  b\n"
+            "4 predictions have no ground truth:\n  a-edge\n  a-pred\n  b-edge\n  b-pred\n"
+            "-> name the files that are meant: --pred-pattern '*-edge', or --pred-pattern '*-pred'"
+        ),
     ),
     "a list is needed": (
         of_folders(["A", "B"], ["a", "b"]),
-        "pred against gt: 2 of 2 ground truths have no prediction:\n  A\n  B\n"
-        "2 predictions have no ground truth:\n  a\n  b\n"
-        "-> names differ only in upper and lower case: rename the files of one side, or list which "
-        "belong together: pairs=...",
-        "pred against gt: 2 of 2 ground truths have no prediction:\n  A\n  B\n"
-        "2 predictions have no ground truth:\n  a\n  b\n"
-        "-> names differ only in upper and lower case: rename the files of one side, or list which "
-        "belong together: --pairs",
+        (
+            "pred against gt: 2 of 2 ground truths have no prediction:\n  A\n  B\n"
+            "2 predictions have no ground truth:\n  a\n  b\n"
+            "-> names differ only in upper and lower case: rename the files of one side, or list which "
+            "belong together: pairs=..."
+        ),
+        (
+            "pred against gt: 2 of 2 ground truths have no prediction:\n  A\n  B\n"
+            "2 predictions have no ground truth:\n  a\n  b\n"
+            "-> names differ only in upper and lower case: rename the files of one side, or list which "
+            "belong together: --pairs"
+        ),
     ),
     "one is missing": (
         of_folders("abc", "ab"),
-        "pred against gt: 1 of 3 ground truths has no prediction:\n  c\n"
-        "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
-        "gt_pattern=... and pred_pattern=..., or list which belong together: pairs=...; "
-        "allow_missing=True leaves out images without a prediction",
-        "pred against gt: 1 of 3 ground truths has no prediction:\n  c\n"
-        "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
-        "--gt-pattern and --pred-pattern, or list which belong together: --pairs; --allow-missing leaves "
-        "out images without a prediction",
+        (
+            "pred against gt: 1 of 3 ground truths has no prediction:\n  c\n"
+            "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
+            "gt_pattern=... and pred_pattern=..., or list which belong together: pairs=...; "
+            "allow_missing=True leaves out images without a prediction"
+        ),
+        (
+            "pred against gt: 1 of 3 ground truths has no prediction:\n  c\n"
+            "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
+            "--gt-pattern and --pred-pattern, or list which belong together: --pairs; --allow-missing leaves "
+            "out images without a prediction"
+        ),
     ),
     "others": (
         of_folders("ab", "abc"),
-        "pred against gt: 1 prediction has no ground truth:\n  c\n"
-        "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
-        "gt_pattern=... and pred_pattern=..., or list which belong together: pairs=...; images=... "
-        "restricts the run to the images named, here those with a ground truth",
-        "pred against gt: 1 prediction has no ground truth:\n  c\n"
-        "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
-        "--gt-pattern and --pred-pattern, or list which belong together: --pairs; --images restricts the "
-        "run to the images named, here those with a ground truth",
+        (
+            "pred against gt: 1 prediction has no ground truth:\n  c\n"
+            "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
+            "gt_pattern=... and pred_pattern=..., or list which belong together: pairs=...; images=... "
+            "restricts the run to the images named, here those with a ground truth"
+        ),
+        (
+            "pred against gt: 1 prediction has no ground truth:\n  c\n"
+            "-> add or remove files so that names pair, or say which part of a file's name is the image's: "
+            "--gt-pattern and --pred-pattern, or list which belong together: --pairs; --images restricts the "
+            "run to the images named, here those with a ground truth"
+        ),
     ),
     "numbers": (
         of_folders([f"im_{k}" for k in range(12)], [f"im_{k}" for k in range(1, 13)]),
-        "pred against gt: 1 of 12 ground truths has no prediction:\n  im_0 (nearest: im_12)\n"
-        "1 prediction has no ground truth:\n  im_12\n"
-        "-> the numbers of ground truth seem to be one lower than those of predictions; compare an image "
-        "with its prediction, and if they are: rename the files of one side, or list which belong "
-        "together: pairs=...",
-        "pred against gt: 1 of 12 ground truths has no prediction:\n  im_0 (nearest: im_12)\n"
-        "1 prediction has no ground truth:\n  im_12\n"
-        "-> the numbers of ground truth seem to be one lower than those of predictions; compare an image "
-        "with its prediction, and if they are: rename the files of one side, or list which belong "
-        "together: --pairs",
+        (
+            "pred against gt: 1 of 12 ground truths has no prediction:\n  im_0 (nearest: im_12)\n"
+            "1 prediction has no ground truth:\n  im_12\n"
+            "-> the numbers of ground truth seem to be one lower than those of predictions; compare an image "
+            "with its prediction, and if they are: rename the files of one side, or list which belong "
+            "together: pairs=..."
+        ),
+        (
+            "pred against gt: 1 of 12 ground truths has no prediction:\n  im_0 (nearest: im_12)\n"
+            "1 prediction has no ground truth:\n  im_12\n"
+            "-> the numbers of ground truth seem to be one lower than those of predictions; compare an image "
+            "with its prediction, and if they are: rename the files of one side, or list which belong "
+            "together: --pairs"
+        ),
     ),
     "annotators or sequences": (
         of_folders(["bear/1", "bear/2", "camel/1", "camel/2"], ["1", "2"]),
-        "pred against gt: 4 of 4 ground truths have no prediction:\n  bear/1\n  bear/2\n  camel/1\n"
-        "  camel/2\n2 predictions have no ground truth:\n  1\n  2\n"
-        "-> if bear, camel are annotators of the same images: gt_pattern='#/*'; otherwise name the files "
-        "that are meant: gt_pattern='bear/*', or gt_pattern='camel/*'",
-        "pred against gt: 4 of 4 ground truths have no prediction:\n  bear/1\n  bear/2\n  camel/1\n"
-        "  camel/2\n2 predictions have no ground truth:\n  1\n  2\n"
-        "-> if bear, camel are annotators of the same images: --gt-pattern '#/*'; otherwise name the "
-        "files that are meant: --gt-pattern 'bear/*', or --gt-pattern 'camel/*'",
+        (
+            "pred against gt: 4 of 4 ground truths have no prediction:\n  bear/1\n  bear/2\n  camel/1\n"
+            "  camel/2\n2 predictions have no ground truth:\n  1\n  2\n"
+            "-> if bear, camel are annotators of the same images: gt_pattern='#/*'; otherwise name the files "
+            "that are meant: gt_pattern='bear/*', or gt_pattern='camel/*'"
+        ),
+        (
+            "pred against gt: 4 of 4 ground truths have no prediction:\n  bear/1\n  bear/2\n  camel/1\n"
+            "  camel/2\n2 predictions have no ground truth:\n  1\n  2\n"
+            "-> if bear, camel are annotators of the same images: --gt-pattern '#/*'; otherwise name the "
+            "files that are meant: --gt-pattern 'bear/*', or --gt-pattern 'camel/*'"
+        ),
     ),
     "methods": (
         of_folders(["a", "b"], ["hed/a", "hed/b", "rcf/a", "rcf/b"]),
-        "pred: holds the predictions of 2 methods in sub-folders: hed, rcf; call evaluate once per "
-        "sub-folder, as in pred/hed",
-        "pred: holds the predictions of 2 methods in sub-folders: hed, rcf; give each sub-folder as a "
-        "method, as in pred/hed",
+        (
+            "pred: holds the predictions of 2 methods in sub-folders: hed, rcf; call evaluate once per "
+            "sub-folder, as in pred/hed"
+        ),
+        (
+            "pred: holds the predictions of 2 methods in sub-folders: hed, rcf; give each sub-folder as a "
+            "method, as in pred/hed"
+        ),
     ),
     "an impossible pattern": (
         of_folders("a", "a", gt_pattern="name"),
@@ -223,27 +265,35 @@ SAID = {
     ),
     "a pattern that fits nothing": (
         of_folders("a", "a", gt_pattern="*_mask"),
-        "gt: none of 1 file matches the pattern '*_mask' (the first is 'a'); in a pattern * is the "
-        "image's name; the extension may be left out",
+        (
+            "gt: none of 1 file matches the pattern '*_mask' (the first is 'a'); in a pattern * is the "
+            "image's name; the extension may be left out"
+        ),
     ),
     "columns": (
         of_list("name;ground_truth;prediction"),
-        "pairs.csv: no column 'name' and no column 'ground_truth' and no column 'prediction' (columns: "
-        "name;ground_truth;prediction); columns are name, ground_truth, prediction or prediction:METHOD, "
-        "and optionally field, separated by commas",
+        (
+            "pairs.csv: no column 'name' and no column 'ground_truth' and no column 'prediction' (columns: "
+            "name;ground_truth;prediction); columns are name, ground_truth, prediction or prediction:METHOD, "
+            "and optionally field, separated by commas"
+        ),
     ),
     "lines": (
         of_list("name,ground_truth,prediction", "a,g.png,", ",g.png,p.png"),
-        "pairs.csv: 5 problems:\n  line 2: no prediction\n  line 2: FOLDER/g.png: there is no such file\n"
-        "  line 3: no name\n  line 3: FOLDER/g.png: there is no such file\n"
-        "  line 3: FOLDER/p.png: there is no such file\n"
-        "-> correct the list; its paths are relative to FOLDER; allow_missing=True leaves out images "
-        "without a prediction",
-        "pairs.csv: 5 problems:\n  line 2: no prediction\n  line 2: FOLDER/g.png: there is no such file\n"
-        "  line 3: no name\n  line 3: FOLDER/g.png: there is no such file\n"
-        "  line 3: FOLDER/p.png: there is no such file\n"
-        "-> correct the list; its paths are relative to FOLDER; --allow-missing leaves out images "
-        "without a prediction",
+        (
+            "pairs.csv: 5 problems:\n  line 2: no prediction\n  line 2: FOLDER/g.png: there is no such file\n"
+            "  line 3: no name\n  line 3: FOLDER/g.png: there is no such file\n"
+            "  line 3: FOLDER/p.png: there is no such file\n"
+            "-> correct the list; its paths are relative to FOLDER; allow_missing=True leaves out images "
+            "without a prediction"
+        ),
+        (
+            "pairs.csv: 5 problems:\n  line 2: no prediction\n  line 2: FOLDER/g.png: there is no such file\n"
+            "  line 3: no name\n  line 3: FOLDER/g.png: there is no such file\n"
+            "  line 3: FOLDER/p.png: there is no such file\n"
+            "-> correct the list; its paths are relative to FOLDER; --allow-missing leaves out images "
+            "without a prediction"
+        ),
     ),
     "no names": (
         lambda: as_images([]),
