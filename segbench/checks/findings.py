@@ -115,7 +115,8 @@ def _alternatives(advice: Message) -> tuple[tuple[Setting, ...], ...]:
     """Return the settings of advice, apart where it gives alternatives."""
     if advice.kind != "alternatives":
         return (advice.settings,) if advice.settings else ()
-    parts = [part for value in advice.values.values() for part in (value if isinstance(value, tuple) else (value,))]
+    values = [value for name, value in advice.named if name != "given"]
+    parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
     each = [_alternatives(as_message(part)) for part in parts if isinstance(part, Message | Setting)]
     return tuple(settings for alternatives in each for settings in alternatives)
 

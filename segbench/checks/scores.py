@@ -393,15 +393,12 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool, as_masks: bool) ->
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     of_masks = masks and as_masks
-    message = Message(
-        "few-levels",
-        "predictions inspected contain only {count} {noun} ({listed}), so {so}",
-        count="two" if masks else len(values),
-        noun="values" if masks else "scores",
-        listed=listed(values),
-        values=values,
-        so="they are evaluated as masks" if of_masks else f"the curve has {points}",
-    )
+    so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
+    said = {"count": len(values), "listed": listed(values), "values": values, "so": so}
+    if masks:
+        message = Message("few-levels", "predictions inspected contain only two values ({listed}), so {so}", **said)
+    else:
+        message = Message("few-levels", "predictions inspected contain only {count} scores ({listed}), so {so}", **said)
     save = Message("fix", "save soft maps, before they are cut at a threshold")
     labels = Message("fix", "for IoU, Dice and MCC of masks use {labels}", labels=LABELS)
     if of_masks:

@@ -440,7 +440,7 @@ def grey_levels_positive(values: Sequence[float], *, lossy: bool = False) -> Mes
     half = Setting("positive", f">={half_among(values)}")
     if lossy or _near_the_ends(values) or any(value % 1 for value in values):
         return Message("fix", "{half}", half=half)
-    return Message("fix", "{half}; or {all}, if values number objects", half=half, all=all_but(values[0]))
+    return Message("alternatives", "{half}; or {all}, if values number objects", half=half, all=all_but(values[0]))
 
 
 def ends_in_void(values: Sequence[float]) -> bool:

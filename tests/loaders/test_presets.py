@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from loaders.test_object_presets import SETS as OBJECT_SETS
 from noted import noted
 from PIL import Image
+from refusing import refused
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
@@ -308,7 +309,7 @@ def test_images_without_ground_truth_are_negative_only_where_they_fit(tmp_path):
     assert good.positives.sum() == 0
     assert good.negatives.sum() == SOFT.size
     assert ("", "negatives", {"images": 2, "pattern": "good/*"}) in noted(result.notes)
-    with pytest.raises(segbench.DataError, match="1 prediction has no ground truth"):
+    with refused("unpaired", segbench.DataError, extra=("good/000",)):
         segbench.evaluate(*where, gt_pattern="*_mask", negatives="good/*1")
 
 
@@ -459,12 +460,12 @@ class TestOnesOwn:
         for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "holds 'masks'", "'../up'"):
             assert fault in said
 
-    @pytest.mark.parametrize(("text", "said"), [("[layout", "is not TOML"), (None, "cannot be read")])
-    def test_that_is_none(self, tmp_path, text, said):
+    @pytest.mark.parametrize(("text", "kind"), [("[layout", "not-toml"), (None, "unreadable")])
+    def test_that_is_none(self, tmp_path, text, kind):
         file = tmp_path / "mine.toml"
         if text:
             file.write_text(text)
-        with pytest.raises(segbench.DataError, match=said):
+        with refused(kind, segbench.DataError, path=str(file)):
             segbench.load_preset(str(file))
 
     def test_an_option_that_is_none_is_refused(self, tmp_path):
@@ -485,9 +486,17 @@ class TestOnesOwn:
 
 
 def test_names_that_are_none_and_folders_that_are_not_there(tmp_path):
-    with pytest.raises(segbench.ArgumentError, match="did you mean bsds500"):
+    with refused(
+        "unknown-preset", segbench.ArgumentError, name="BSDS50", question="did you mean bsds500? ", nearest="bsds500"
+    ):
         segbench.load_preset("BSDS50")
-    with pytest.raises(segbench.DataError, match="has none of the folders in which drive keeps its ground truth"):
+    with refused(
+        "missing-folders",
+        segbench.DataError,
+        preset="drive",
+        what="ground truth",
+        folders=("test/1st_manual", "1st_manual"),
+    ):
         segbench.load_preset("drive").place("ground_truth", tmp_path)
 
 

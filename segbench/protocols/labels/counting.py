@@ -128,7 +128,7 @@ def _advice(
     elif len(labels) == 1 and others[-1] < labels[0]:
         (label,) = labels
         hint = Message(
-            "fix",
+            "alternatives",
             "{given} names label {label} alone; name all labels, and each is measured alone, too: {classes}, or "
             "{others} for {number:many label} from 0",
             given=Setting("classes", str(label)),
