@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from segbench.cli.options import required
 from segbench.core.errors import ArgumentError
 from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain
-from segbench.core.messages import Message, Setting, joined
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.options import options_of
 from segbench.protocols.guesses import measured_by
@@ -24,30 +24,35 @@ if TYPE_CHECKING:
 _LISTED = 8
 
 
-def command_meant(typed: str, known: Collection[str]) -> str:
+def command_meant(typed: str, known: Collection[str]) -> Message:
     """Say which command was meant by a word that is none."""
     word = typed.lower().replace("_", "-")
     if word in BENCHMARKS.split():
-        listed = ", ".join(name for name in verbs() if name in known)
-        return f"Choose what is measured: {listed}; segbench check GT PRED says which one the files look made for."
+        return Message(
+            "choose-command",
+            "Choose what is measured: {commands}; segbench check GT PRED says which one the files look made for.",
+            commands=[name for name in verbs() if name in known],
+        )
     found = next((command for command, words in COMMANDS.items() if word in words.split()), "")
     near = difflib.get_close_matches(word, known, 1)
     found = found or "".join(near)
-    return f"Did you mean segbench {found}?" if found else "segbench --help lists the commands."
+    if not found:
+        return Message("list-commands", "segbench --help lists the commands.")
+    return Message("meant", "Did you mean segbench {command}?", command=found)
 
 
-def option_meant(typed: str, known: Mapping[str, str]) -> str:
+def option_meant(typed: str, known: Mapping[str, str]) -> Message:
     """Say which option was meant by one that there is not; empty if nobody knows. `known` has what each takes."""
     word = typed.lower().replace("_", "-")
     for number in (f"{word}s", word.removesuffix("s")):  # singular and plural
         if number in known:
-            return f"write {number} {known[number]}".rstrip()
+            return Message("meant", "write {typed}", typed=f"{number} {known[number]}".rstrip())
     for flag, value in options_meant(typed):
         if not flag.startswith("--"):
-            return flag
+            return Message("advice", "{advice}", advice=flag)
         if flag in known and (not value.isupper() or value == known[flag]):
-            return f"write {flag} {value}".rstrip()
-    return ""
+            return Message("meant", "write {typed}", typed=f"{flag} {value}".rstrip())
+    return NOTHING
 
 
 def titles_of(metric: Metric) -> list[str]:
