@@ -521,13 +521,17 @@ def compare(
 def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
     """Refuse the signed-rank test of tables whose rows it cannot rank, or without a mean over them."""
     why = next((table.why_no_ranks for table in tables if table.why_no_ranks), "")
+    reason = "parts"
     if any(table.folds for table in tables):
+        reason = "folds"
         why = "the signed-rank test takes images as independent, and those of a fold share a training"
     if not (why or any(metric.mean_over_images for metric in metrics)):
+        reason = "no-mean"
         why = f"the signed-rank test is for means over {tables[0].noun}s, and no metric here is one"
     if why:
+        leave_out = Setting("test", "signed-rank")
         raise ArgumentError(
-            Message("no-ranks", "{why}; leave out {setting}", why=why, setting=Setting("test", "signed-rank"))
+            Message("no-ranks", "{why}; leave out {setting}", why=why, reason=reason, setting=leave_out)
         )
 
 

@@ -31,7 +31,7 @@ def column(*places, value=255):
 
 
 RESULTS = ("show", "compare", "plot", "report", "overlay")
-WITH_VOID = ("pixels", "labels", "regions", "contours", "saliency", "anomalies", "centerlines")
+WITH_VOID = ("pixels", "labels", "regions", "contours", "centerlines", "anomalies", "objects")
 
 
 @pytest.fixture
