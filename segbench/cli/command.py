@@ -100,6 +100,8 @@ class Command(click.Command):
             return Message("one-file", "{text}; {advice}", text=text.rstrip("."), advice=_ONE_FILE)
         if isinstance(error, click.BadParameter) and error.param is not None:
             return Message("unreadable-option", "{text}", text=text, option=error.param.opts[-1])
+        if isinstance(error, click.BadOptionUsage):
+            return Message("unreadable-option", "{text}", text=text, option=error.option_name)
         if not isinstance(error, click.NoSuchOption):
             return plain(text)
         from segbench.cli.guesses import option_meant
