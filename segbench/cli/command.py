@@ -113,7 +113,8 @@ class Command(click.Command):
         meant = option_meant(name, own)
         if meant or not has:
             shown = Message("text", "No such option: {typed}; {meant}", typed=name, meant=meant) if meant else text
-            return Message("no-such-option", "{shown}", shown=shown, typed=name, meant=meant)
+            near = error.possibilities or ()
+            return Message("no-such-option", "{shown}", shown=shown, typed=name, meant=meant, near=[*near])
         return Message(
             "option-of-others",
             "No such option: {typed}; it is an option of {others}",
@@ -205,7 +206,9 @@ class Group(Command, click.Group):
             from segbench.cli.guesses import command_meant
 
             meant = command_meant(name, self.listed())
-            raise UsageError(Message("no-such-command", "No such command {typed!r}. {meant}", typed=name, meant=meant), ctx)
+            raise UsageError(
+                Message("no-such-command", "No such command {typed!r}. {meant}", typed=name, meant=meant), ctx
+            )
         return (name, found, others) if found else super().resolve_command(ctx, args)
 
     def rows(self, ctx: click.Context, *, everything: bool) -> _Rows:

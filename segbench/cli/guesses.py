@@ -99,10 +99,13 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
     parts = [name for name in meant if word in name] if len(word) > 2 else []
     several = meant.get(word) or dict.fromkeys(key for name in parts for key in meant[name])
     if several:
-        return Message("may-be", "{typed} may be {metrics}", typed=typed, metrics=first_names([*several], _LISTED))
+        listed = first_names([*several], _LISTED)
+        return Message("may-be", "{typed} may be {listed}", typed=typed, listed=listed, metrics=[*several])
     if found := dict.fromkeys(verb for _, verb in measured_by(word)):
         commands = first_names([f"segbench {verb}" for verb in found], _LISTED)
-        return Message("measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands)
+        return Message(
+            "measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands, verbs=[*found]
+        )
     kinds = [(verb, kind) for verb in verbs() for kind in protocols_of(verb) if not required(kind)]
     for verb, kind in kinds:
         if given := _setting_for(word, kind):
@@ -111,6 +114,7 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
                 "{typed} is measured by segbench {verb}, with {setting}",
                 typed=typed,
                 verb=verb,
+                verbs=[verb],
                 setting=given,
             )
     if near := _of_one_kind(word, meant):

@@ -128,8 +128,16 @@ def test_images_of_classes_have_a_table_per_protocol(segbench, folders, with_cla
     [
         (["--classes", "road"], "wrong-classes", {"text": "road"}),
         (["--classes", "3-1"], "wrong-classes", {"text": "3-1", "first": 3, "last": 1}),
-        (["--classes", "0-2", "--positive", "1"], "excluding-options", {"options": "--positive", "others": "--classes"}),
-        (["--classes", "0-2", "--nms", "1,5,1.01"], "option-of-others", {"typed": "--nms", "commands": ("boundaries",)}),
+        (
+            ["--classes", "0-2", "--positive", "1"],
+            "excluding-options",
+            {"options": "--positive", "others": "--classes"},
+        ),
+        (
+            ["--classes", "0-2", "--nms", "1,5,1.01"],
+            "option-of-others",
+            {"typed": "--nms", "commands": ("boundaries",)},
+        ),
         (["--classes", "0-2,255"], "unfit-classes", {"labels": "255", "void": Setting("void", ())}),
         (["--per-class"], "needs-classes", {"setting": Setting("classes", "0-18")}),
     ],

@@ -223,7 +223,11 @@ class TestFailIfWorse:
         [
             (["--fail-if-worse", "0.01"], "no-baseline", {"against": Setting("against", "METHOD")}),
             (["--against", "good", "--fail-if-worse", "-0.1"], "wrong-value", {"value": -0.1}),
-            (["--against", "good", "--fail-if-worse", "nan"], "wrong-value", {"value": pytest.approx(np.nan, nan_ok=True)}),
+            (
+                ["--against", "good", "--fail-if-worse", "nan"],
+                "wrong-value",
+                {"value": pytest.approx(np.nan, nan_ok=True)},
+            ),
             (["--against", "best", "--fail-if-worse", "0.01"], "unknown-baseline", {"methods": "good, fair, none"}),
             (
                 ["--against", "good", "--fail-if-worse", "0.01", "--metrics", "ods_precision"],

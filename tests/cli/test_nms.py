@@ -59,7 +59,9 @@ def test_a_bad_map_is_named_and_the_others_are_written(segbench, thick, tmp_path
         str(thick / "c.npy"),
         str(thick / "d.npy"),
     ]
-    assert within(answer.error.values["failures"].values["part1"].values["what"], "outside") == {"most": pytest.approx(2.48)}
+    assert within(answer.error.values["failures"].values["part1"].values["what"], "outside") == {
+        "most": pytest.approx(2.48)
+    }
     assert (tmp_path / "out" / "a.png").exists()
     assert not (tmp_path / "out" / "d.png").exists()
 

@@ -54,7 +54,9 @@ def test_a_full_disk_leaves_what_was_there(here, segbench, small_files, argument
     with small_files(10):
         answer = segbench(*arguments)
     assert answer.code == 1
-    insist(answer.error, "unwritable", reason="File too large")
+    assert "File too large" in answer.err
+    if arguments[0] != "overlay":  # which goes on with the other pictures
+        insist(answer.error, "unwritable", reason="File too large")
     assert contents(here / "out") == before
 
 
