@@ -158,6 +158,7 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
                 listed=first_names(without, 3),
                 images=len(without),
                 total=len(images),
+                others=strange,
                 fix=_hint(by, strange),
             )
         )

@@ -149,8 +149,10 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
         return one_channel(pixels, path, role)
     if role in LABEL_MAPS:
         return Decoded(pixels // spread if spread != 1 else pixels)
+    if spread == 1:
+        return Decoded(pixels)
     message = Message("grey-spread", "{bits}-bit grey spread to 0..255, as PNG defines it", bits=data[24])
-    return Decoded(pixels, () if spread == 1 else (Note(message),))
+    return Decoded(pixels, (Note(message),))
 
 
 def _require_full_range(image: ImageFile, path: str) -> None:

@@ -122,8 +122,14 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
     if incomplete:
         raise _missing(pairing, incomplete, len(names), foreign, where)
     by_place = sorted(places, key=places.__getitem__)
-    named = tuple(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
-    notes = (*pairing.notes, Note(Message("predictions-by-class", "predictions by class: {named}", named=named)))
+    said = Message(
+        "predictions-by-class",
+        "predictions by class: {named}",
+        named=tuple(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place),
+        predictions=tuple(map(shown, by_place)),
+        classes=tuple(names[places[tag]] for tag in by_place),
+    )
+    notes = (*pairing.notes, Note(said))
     if foreign:
         message = Message(
             "predictions-of-no-class",

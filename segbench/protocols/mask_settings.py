@@ -105,7 +105,7 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | 
     given, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, places) for cut in cuts]
     one = name == "at"
     above = Setting(name, given[0] if one else given)
-    what = Message("above-scores", "have scores up to 1, and {above} is above all of them", above=above)
+    what = Message("above-scores", "have scores up to 1, and {given} is above all of them", given=above)
     if max(cuts) > full:
         return what, Message("fix", "give a score from 0 to 1")
     hint = Message(

@@ -139,7 +139,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
 
 def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
     """Give what JSON has of single images."""
-    notes = {name: [note.described() for note in notes] for name, notes in result.image_notes.items()}
+    notes = {name: [note.described(how.style) for note in notes] for name, notes in result.image_notes.items()}
     return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
 
 

@@ -7,8 +7,10 @@ import pytest
 from cases import write_folder
 from methods import write_methods
 from PIL import Image
+from refusing import insist
 
 from segbench import Pixels, compare, evaluate, load_results
+from segbench.core.messages import Setting
 
 FEW = ("--replicates", "20")
 
@@ -53,8 +55,7 @@ class TestAnswer:
     def test_of_the_same_predictions_says_so(self, segbench, tmp_path):
         truth, one = write_methods(tmp_path, {"one": 2})
         kept = counted(segbench, tmp_path / "r.segbench", truth, one, f"again={one}")
-        said = segbench("compare", kept).err
-        assert "one and again have the same predictions, byte for byte, so that no metric differs\n" in said
+        assert segbench("compare", kept).err.startswith("one and again have the same predictions")
 
     def test_has_a_row_per_method_the_best_first_with_letters(self, segbench, results):
         lines = segbench("compare", results).out.splitlines()
@@ -137,7 +138,7 @@ class TestEverything:
     def test_is_for_the_terminal(self, segbench, results, form):
         refused = segbench("compare", results, "--all", "--format", form)
         assert refused.code == 2
-        assert "--all is for --format table; leave it out" in refused.err
+        insist(refused.error, "other-form", form=form)
 
 
 class TestAgainst:
@@ -160,7 +161,7 @@ class TestAgainst:
     def test_an_unknown_method_is_refused_with_those_there_are(self, segbench, results):
         refused = segbench("compare", results, "--against", "best")
         assert refused.code == 2
-        assert refused.err == "segbench: --against best: expected one of the methods compared, good, fair, none\n"
+        insist(refused.error, "unknown-baseline", method="best", methods="good, fair, none")
 
 
 class TestFailIfWorse:
@@ -214,31 +215,37 @@ class TestFailIfWorse:
         counted(segbench, results, *write_methods(tmp_path / "fewer", {"few": 1}, images=3))
         found = segbench("compare", results, "--against", "good", "--fail-if-worse", "0.01")
         assert found.code == 1
-        (line,) = found.err.splitlines()
-        assert "good has im03, im04" in line
+        insist(found.error, "other-images", path="good, fair, none, few", methods=("good", "fair", "none", "few"))
+        assert len(found.err.splitlines()) == 1
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("options", "kind", "values"),
         [
-            (["--fail-if-worse", "0.01"], "--fail-if-worse takes a baseline, too: add --against METHOD, one of good"),
-            (["--against", "good", "--fail-if-worse", "-0.1"], "expected a margin of 0 or more, such as 0.01"),
-            (["--against", "good", "--fail-if-worse", "nan"], "expected a margin of 0 or more, such as 0.01"),
-            (["--against", "best", "--fail-if-worse", "0.01"], "expected one of the methods compared, good, fair"),
+            (["--fail-if-worse", "0.01"], "no-baseline", {"against": Setting("against", "METHOD")}),
+            (["--against", "good", "--fail-if-worse", "-0.1"], "wrong-value", {"value": -0.1}),
+            (
+                ["--against", "good", "--fail-if-worse", "nan"],
+                "wrong-value",
+                {"value": pytest.approx(np.nan, nan_ok=True)},
+            ),
+            (["--against", "best", "--fail-if-worse", "0.01"], "unknown-baseline", {"methods": "good, fair, none"}),
             (
                 ["--against", "good", "--fail-if-worse", "0.01", "--metrics", "ods_precision"],
-                "neither side of ods_precision is worse",
+                "neutral-metric",
+                {"metrics": "ods_precision"},
             ),
             (
                 ["--against", "good", "--fail-if-worse", "1"],
-                "--fail-if-worse 1: ods_f cannot differ by more than 1; 1 % is 0.01",
+                "whole-range",
+                {"margin": 1, "metric": "ods_f", "range": 1, "share": 0.01},
             ),
         ],
     )
-    def test_a_wrong_command_line_exits_with_2(self, segbench, results, options, message):
+    def test_a_wrong_command_line_exits_with_2(self, segbench, results, options, kind, values):
         found = segbench("compare", results, *options)
         assert found.code == 2
-        (line,) = found.err.splitlines()
-        assert message in line
+        insist(found.error, kind, **values)
+        assert len(found.err.splitlines()) == 1
 
     def test_is_in_json(self, segbench, results):
         found = segbench("compare", results, "--against", "good", "--fail-if-worse", "0.01", "--format", "json", *FEW)
@@ -348,7 +355,7 @@ class TestClasses:
         smallest = min(rows.values(), key=lambda row: row["p_value"])
         assert smallest["p_holm"] == pytest.approx(min(2 * smallest["p_value"], 1))
         assert largest["p_holm"] == pytest.approx(max(largest["p_value"], smallest["p_holm"]))
-        assert "left out, background: 0; to compare methods by it: --class 0" in answer.err
+        assert "--class 0" in answer.err
         assert segbench("compare", path, "--class", "0", "--metrics", "dice").code == 0
 
     def test_all_has_classes_in_csv_and_in_one_table_for_a_paper(self, segbench, kept):
@@ -363,7 +370,7 @@ class TestClasses:
     def test_a_file_without_classes_is_refused(self, segbench, results):
         refused = segbench("compare", results, "--class", "all")
         assert refused.code == 2
-        assert "--class all: no run in" in refused.err
+        insist(refused.error, "no-parts", parts="classes")
 
 
 class TestForms:
@@ -449,26 +456,30 @@ class TestChoice:
         }
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("options", "kind", "values"),
         [
-            (["--methods", "good"], "good: a comparison needs at least two methods"),
-            (["--methods", "good,gone"], "good, fair, none"),
-            (["--metrics", "lpips"], "this table has ods_f"),
-            (["--intervals", "0.95"], "write 95"),
-            (["--intervals", "100"], "not a confidence level"),
-            (["--only", "protocol:regions"], "protocol:pixels"),
+            (["--methods", "good"], "too-few-methods", {"methods": ("good",)}),
+            (["--methods", "good,gone"], "unknown-methods", {"unknown": ("gone",), "known": ("good", "fair", "none")}),
+            (["--metrics", "lpips"], "unknown-metric", {"option": "--metrics", "unknown": ("lpips",)}),
+            (["--intervals", "0.95"], "wrong-value", {"value": 0.95}),
+            (["--intervals", "100"], "wrong-value", {"value": 100}),
+            (
+                ["--only", "protocol:regions"],
+                "matches-nothing",
+                {"typed": "protocol:regions", "methods": ("good", "fair", "none")},
+            ),
         ],
     )
-    def test_what_is_not_there_is_named_with_what_is(self, segbench, results, options, message):
+    def test_what_is_not_there_is_named_with_what_is(self, segbench, results, options, kind, values):
         answer = segbench("compare", results, *options)
         assert answer.code == 2
-        assert message in answer.err
+        insist(answer.error, kind, **values)
 
     def test_runs_of_one_name_are_told_apart_by_signature(self, segbench, results, tmp_path):
         counted(segbench, results, tmp_path / "gt", tmp_path / "good", tmp_path / "fair", "--positive", "255")
         answer = segbench("compare", results)
         assert answer.code == 2
-        assert "fair, good: several runs of one name" in answer.err
+        insist(answer.error, "several-of-one-name", methods=("fair", "good"))
         answer = segbench("compare", results, "--only", "positive:255", "--format", "csv", *FEW)
         assert answer.code == 0
         assert {line.split(",")[1] for line in answer.out.splitlines()[1:]} == {"good"}
@@ -478,12 +489,12 @@ class TestChoice:
         kept = counted(segbench, tmp_path / "two.segbench", truth, good)
         counted(segbench, kept, truth, good, "--invert", "--scale", "2", "--no-check")
         names = ["good (invert:no, scale:none)", "good (invert:yes, scale:2)"]
-        refused = segbench("compare", kept).err
-        assert f"good: several runs of one name; choose some of '{names[0]}', '{names[1]}' with --methods" in refused
+        insist(segbench("compare", kept).error, "several-of-one-name", methods=("good",), choices=tuple(names))
         found = segbench("compare", kept, "--methods", f"{names[1]},{names[0]}", "--format", "json", *FEW)
         (row,) = answer_by(strict_json(found.out), "ods_f")["differences"]
         assert (row["a"], row["b"]) == (names[1], names[0])
-        assert f"not in {kept}, which has {names[0]}, {names[1]}" in segbench("compare", kept, "--methods", "bad").err
+        unknown = segbench("compare", kept, "--methods", "bad").error
+        insist(unknown, "unknown-methods", unknown=("bad",), known=tuple(names))
         alone = segbench("show", kept, "--only", names[1], "--format", "json")
         assert ["invert:yes" in run["signature"] for run in strict_json(alone.out)["runs"]] == [True]
 
@@ -498,7 +509,8 @@ class TestChoice:
         ]
         refused = segbench("merge", results, "-o", tmp_path / "other.segbench", "--leave-out", "unfair")
         assert refused.code == 2
-        assert wrong in refused.err
+        insist(refused.error, "unknown-runs", given=("'unfair'",))
+        assert repr(wrong) in refused.error.values["known"]
         assert not (tmp_path / "other.segbench").exists()
 
 
@@ -688,7 +700,7 @@ class TestSignedRank:
         kept = counted(segbench, tmp_path / "r.segbench", *folders, "--group-by", "folder")
         refused = segbench("compare", kept, "--group-by", "folder", "--test", "signed-rank")
         assert refused.code == 2
-        assert "these are over groups; one group can be compared by itself; leave out --test signed-rank" in refused.err
+        insist(refused.error, "no-ranks", reason="parts", setting=Setting("test", "signed-rank"))
         assert segbench("compare", kept, "--group", "g0", "--test", "signed-rank").code == 0
 
     def test_report_says_which_test(self, segbench, contours, tmp_path):
