@@ -239,9 +239,8 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
         safe = _one(database, "PRAGMA journal_mode") == "wal"
     if _one(database, "PRAGMA application_id") != APPLICATION_ID:
         foreign = Message("foreign", "is a database of another program")
-        raise (
-            ArgumentError(f"{path} " + foreign + f"; {_ANOTHER}") if create else DataError(str(path), foreign, _ANOTHER)
-        )
+        given = (f"{path} " + foreign + f"; {_ANOTHER}").extended("", path=str(path))
+        raise ArgumentError(given) if create else DataError(str(path), foreign, _ANOTHER)
     if _one(database, "PRAGMA user_version") != SCHEMA:
         raise DataError(str(path), Message("other-version", "was written by another version of segbench"), _AGAIN)
     if not _is_plain(database):
