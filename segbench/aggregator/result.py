@@ -190,7 +190,7 @@ class Result:
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
-        notes = [*self.notes, *filter(None, [self.outdated])]
+        notes = [*self.notes, *([self.outdated] if self.outdated else [])]
         return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *map(str, notes), self.signature])
 
     @property
@@ -329,12 +329,16 @@ class Result:
         return competes(self.rules) and self.partial is None and not is_mean_of_folds
 
     @property
-    def outdated(self) -> str:
-        """That a later run will replace this result, in words; empty if none is being counted or was cut short."""
+    def outdated(self) -> Message:
+        """That a later run will replace this result; empty if none is being counted or was cut short."""
         if not self.repeated:
-            return ""
-        so_far = f"a later run of it is not complete ({many(self.repeated, 'image')} so far)"
-        return f"{so_far}, so these are the metrics of the run before it; repeat it"
+            return NOTHING
+        return Message(
+            "outdated",
+            "a later run of it is not complete ({images:many image} so far), so these are the metrics of the run "
+            "before it; repeat it",
+            images=self.repeated,
+        )
 
     @property
     def standard_errors(self) -> Mapping[str, Mapping[str, float]]:

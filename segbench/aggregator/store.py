@@ -238,10 +238,9 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     else:
         safe = _one(database, "PRAGMA journal_mode") == "wal"
     if _one(database, "PRAGMA application_id") != APPLICATION_ID:
-        if create:
-            said = Message("foreign", "{path} is a database of another program; {hint}", path=str(path), hint=_ANOTHER)
-            raise ArgumentError(said)
-        raise DataError(str(path), Message("foreign", "is a database of another program"), _ANOTHER)
+        foreign = Message("foreign", "is a database of another program")
+        given = (f"{path} " + foreign + f"; {_ANOTHER}").extended("", path=str(path))
+        raise ArgumentError(given) if create else DataError(str(path), foreign, _ANOTHER)
     if _one(database, "PRAGMA user_version") != SCHEMA:
         raise DataError(str(path), Message("other-version", "was written by another version of segbench"), _AGAIN)
     if not _is_plain(database):

@@ -102,11 +102,13 @@ class Command(click.Command):
             return Message("unreadable-option", "{text}", text=text, option=error.param.opts[-1])
         if isinstance(error, click.BadOptionUsage):
             return Message("unreadable-option", "{text}", text=text, option=error.option_name)
-        if not isinstance(error, click.NoSuchOption):
-            return plain(text)
+        return self._no_such_option(error, parent) if isinstance(error, click.NoSuchOption) else plain(text)
+
+    def _no_such_option(self, error: click.NoSuchOption, parent: click.Context | None) -> Message:
+        """Say which option was probably meant, or which commands have it."""
         from segbench.cli.guesses import option_meant
 
-        name = error.option_name
+        name, text = error.option_name, error.format_message()
         own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]

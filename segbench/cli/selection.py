@@ -231,7 +231,7 @@ class Chosen:
         beside = [run for run in self.stopped if run.protocol in kinds]
         competing = [run for run in beside if competes(run.rules)]
         reasons = {run.method: f"its run is not complete ({_so_far(run)}); repeat it" for run in competing}
-        return reasons | {result.method: result.outdated for result in self.results if result.outdated}
+        return reasons | {result.method: str(result.outdated) for result in self.results if result.outdated}
 
 
 def _so_far(run: Run) -> str:

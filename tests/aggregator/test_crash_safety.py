@@ -16,6 +16,7 @@ import numpy as np
 import programs
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
+from refusing import refused
 
 import segbench
 from segbench import DataError, evaluate, load_results
@@ -131,12 +132,12 @@ class TestOtherPredictionsUnderOneName:
     def test_replace_the_stored_run_with_fresh(self, models):
         gt, a, b, file = models
         evaluate(gt, a, results=file)
-        with pytest.raises(DataError, match="or replace the stored run: fresh=True"):
+        with refused("other-predictions", DataError, path=str(file), settings={"fresh": True}, predictions=str(a)):
             evaluate(gt, b, results=file)
         evaluate(gt, b, results=file, fresh=True)
         (kept,) = load_results(file)
         assert document(kept) == document(evaluate(gt, b))
-        with pytest.raises(DataError, match="with other predictions"):
+        with refused("other-predictions", DataError, path=str(file), predictions=str(b)):
             evaluate(gt, a, results=file)
 
     def test_replace_it_also_where_a_fresh_run_was_cut_short(self, models):
@@ -240,14 +241,14 @@ class TestReadOnly:
         file = open_place / "r.segbench"
         evaluate(*papers_of(open_place), results=file)
         file.chmod(0o444)
-        with as_nobody(), pytest.raises(DataError, match=r"r\.segbench: .*(read-only|readonly)"):
+        with as_nobody(), refused("read-only", DataError, path=str(file)):
             evaluate(*papers_of(open_place), results=file)
 
     def test_a_folder_one_may_not_write_to(self, open_place, as_nobody):
         open_place.chmod(0o555)
         with (
             as_nobody(),
-            pytest.raises(DataError, match=r"cannot be opened, or made .*check the permissions of its folder"),
+            refused("unopenable", DataError, path=str(open_place / "r.segbench")),
         ):
             evaluate(*papers_of(open_place), results=open_place / "r.segbench")
         open_place.chmod(0o755)
@@ -278,9 +279,7 @@ class TestFullDisk:
 
         monkeypatch.setattr(sqlite3, "connect", tight)
         gt, pred = write_many(tmp_path / "many", 40)
-        with pytest.raises(
-            DataError, match=r"disk is full .*free some space and try again; what was counted before is"
-        ):
+        with refused("disk-full", DataError, path=str(tmp_path / "r.segbench")):
             evaluate(gt, pred, results=tmp_path / "r.segbench")
         monkeypatch.undo()
         assert integrity(tmp_path / "r.segbench") == "ok"

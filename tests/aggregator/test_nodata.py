@@ -8,10 +8,13 @@ import struct
 import numpy as np
 import pytest
 import tifffile
+from noted import noted, of_kind
+from refusing import refused
 from sklearn.metrics import average_precision_score, f1_score
 
 import segbench
 from segbench import Boundaries, Contours, DataError, Labels, Pixels, Regions, Repairs, Saliency, evaluate
+from segbench.core.messages import Setting
 
 RNG = np.random.default_rng(5)
 MASK = (RNG.random((16, 20)) < 0.3).astype(np.uint8)
@@ -80,7 +83,8 @@ def test_the_command_line_notes_how_many_positives_are_left_out(segbench, tmp_pa
     answer = segbench("pixels", *places, "--nodata", "exclude", "--format", "json")
     (run,) = json.loads(answer.out)["runs"]
     lost = MASK[HOLE].sum()
-    assert f"prediction without data: positive pixels left out: {lost} (1 of 1 image)" in run["notes"]
+    (note,) = (note for note in run["notes"] if note["kind"] == "no-data-positive")
+    assert (note["side"], note["values"]) == ("prediction", {"amount": lost, "images": 1, "total": 1})
     assert "nodata:exclude" in run["signature"]
     assert run["summary"]["ignored"] == HOLE.sum()
 
@@ -117,7 +121,7 @@ def test_what_is_resized_from_no_data_has_none(tmp_path, how):
 @pytest.mark.parametrize("protocol", [Boundaries(), Saliency()])
 def test_whole_images_take_the_lowest_score_alone(tmp_path, protocol):
     places = folders(tmp_path, geotiff(MASK * 255), geotiff(holed(SCORES, -9999), "-9999"))
-    with pytest.raises(segbench.ArgumentError, match="take repairs=Repairs\\(nodata='lowest'\\)"):
+    with refused("unfit-repairs", segbench.ArgumentError, settings={"nodata": "lowest"}):
         evaluate(*places, protocol, repairs=Repairs(nodata="exclude"))
     found = evaluate(*places, protocol, repairs=Repairs(nodata="lowest")).summary
     blank = folders(tmp_path, geotiff(MASK * 255), geotiff(holed(SCORES, 0)))
@@ -131,7 +135,8 @@ def test_whole_images_take_the_lowest_score_alone(tmp_path, protocol):
 def test_predicted_labels_without_data_are_wrong(tmp_path, stored, nodata):
     result = evaluate(*folders(tmp_path, geotiff(LABELS), geotiff(stored, nodata)), Labels(classes=3))
     assert result.summary["outside"] == HOLE.sum()
-    assert f"prediction: {nodata} is declared as no data (GDAL_NODATA), which counts as wrong" in result.notes[0]
+    values = {"values": nodata, "counts_as": "wrong", "images": 1, "total": 1}
+    assert noted(result.notes[:1]) == [("prediction", "no-data-labels", values)]
 
 
 @pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
@@ -153,7 +158,8 @@ def test_predicted_masks_without_data_are_background_to_contours(tmp_path):
     result = evaluate(*folders(tmp_path, geotiff(MASK), geotiff(holed(predicted, 255), "255")), Contours())
     blank = evaluate(*folders(tmp_path, geotiff(MASK), geotiff(holed(predicted, 0))), Contours())
     assert result.summary == blank.summary
-    assert "counts as background" in result.notes[0]
+    values = {"values": "255", "counts_as": "background", "images": 1, "total": 1}
+    assert noted(result.notes[:1]) == [("prediction", "no-data-labels", values)]
 
 
 LEGAL = {
@@ -205,13 +211,15 @@ def test_ground_truth_of_nan_is_advised_as_void(tmp_path):
 
 def test_ground_truth_without_data_that_is_counted_is_noted(tmp_path):
     places = folders(tmp_path, geotiff(holed(MASK, 99), "99"), geotiff(SCORES))
-    assert any("leave such pixels out: void=(99,)" in note for note in evaluate(*places, Pixels(positive=1)).notes)
+    (note,) = of_kind(evaluate(*places, Pixels(positive=1)).notes, "declared-no-data")
+    assert note.side == "ground truth"
+    assert note.values["advice"].settings == (Setting("void", (99,)),)
 
 
 @pytest.mark.parametrize("protocol", [Labels(classes=3), Regions()])
 def test_label_maps_take_no_rule_for_scores(tmp_path, protocol):
     places = folders(tmp_path, geotiff(LABELS), geotiff(PREDICTED))
-    with pytest.raises(segbench.ArgumentError, match="is for scores"):
+    with refused("unfit-repairs", segbench.ArgumentError):
         evaluate(*places, protocol, repairs=Repairs(nodata="lowest"))
 
 
@@ -252,5 +260,5 @@ def test_internal_masks_are_ignored_with_a_note(tmp_path):
         file.write(SCORES, subfiletype=0)
         file.write(~HOLE, subfiletype=4)
     masked = evaluate(*folders(tmp_path, geotiff(MASK), stream.getvalue()))
-    assert masked.notes[0] == "prediction: an internal mask in the file is ignored (1 of 1 image)"
+    assert noted(masked.notes[:1]) == [("prediction", "internal-mask", {"images": 1, "total": 1})]
     assert masked.counts["a"] == evaluate(*folders(tmp_path, geotiff(MASK), geotiff(SCORES))).counts["a"]

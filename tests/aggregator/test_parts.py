@@ -5,6 +5,7 @@ import json
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from refusing import refused
 
 import segbench
 from segbench import (
@@ -329,21 +330,30 @@ def test_a_results_file_and_its_merged_halves_have_the_same_parts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("take", "message"),
+    ("take", "kind", "values"),
     [
-        (lambda result: result.parts("classes"), "axis is 'classes', expected one of 'class', 'object', 'group'"),
-        (lambda result: result.parts("object"), "has no objects: it is a result of the labels protocol; it has parts"),
-        (lambda result: result.parts("class", "folder"), "by is for groups of images, and the axis is 'class'"),
+        (lambda result: result.parts("classes"), "unknown-axis", {"axis": "'classes'"}),
+        (lambda result: result.parts("object"), "no-parts", {"parts": "objects", "protocol": "labels"}),
+        (lambda result: result.parts("class", "folder"), "for-groups-only", {"axis": "class"}),
         (
             lambda result: result.parts("group"),
-            r"was counted without groups; name them: with_settings\(group_by='folder'\)",
+            "no-parts",
+            {"why": "was counted without groups", "parts": "groups"},
         ),
-        (lambda result: result.parts("class")["sea"], "class='sea': there is no such class; the classes are sky, road"),
-        (lambda result: result.parts("class").mean.parts("group", "folder"), "is a mean over classes; take the parts"),
+        (
+            lambda result: result.parts("class")["sea"],
+            "no-such-part",
+            {"settings": {"class": "sea"}, "axis": "class", "parts": "classes"},
+        ),
+        (
+            lambda result: result.parts("class").mean.parts("group", "folder"),
+            "mean-of-parts",
+            {"method": "arrays", "parts": "classes"},
+        ),
     ],
 )
-def test_mistakes_are_named(take, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_mistakes_are_named(take, kind, values):
+    with refused(kind, ArgumentError, **values):
         take(results_of_classes("labels"))
 
 
