@@ -183,7 +183,8 @@ class TestCompletion:
         monkeypatch.setenv("SHELL", "/bin/csh")
         answer = segbench("--install-completion")
         assert answer.code == 2
-        insist(answer.error, "unknown-shell", shell="csh")
+        insist(answer.error, "unknown-shell")
+        assert answer.error.values["shell"] == "csh"
 
 
 PLUGIN = '''
