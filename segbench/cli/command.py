@@ -93,28 +93,30 @@ class Command(click.Command):
         """Add to a message what was probably meant."""
         if isinstance(error, UsageError):
             return error.said
+        if isinstance(error, click.NoSuchOption):
+            return self._no_such_option(error, parent)
         text = error.format_message()
         if isinstance(error, click.MissingParameter) and isinstance(error.param, Argument):
             return Message("no-argument", "{text}: {help}", text=text.rstrip("."), help=error.param.help)
         if "extra argument" in text and "results" in [each.name for each in self.params]:
             return Message("one-file", "{text}; {advice}", text=text.rstrip("."), advice=_ONE_FILE)
-        if isinstance(error, click.BadParameter) and error.param is not None:
-            return Message("unreadable-option", "{text}", text=text, option=error.param.opts[-1])
-        if isinstance(error, click.BadOptionUsage):
-            return Message("unreadable-option", "{text}", text=text, option=error.option_name)
-        return self._no_such_option(error, parent) if isinstance(error, click.NoSuchOption) else plain(text)
+        param = getattr(error, "param", None)
+        option = param.opts[-1] if param is not None else getattr(error, "option_name", "")
+        return Message("unreadable-option", "{text}", text=text, option=option) if option else plain(text)
 
     def _no_such_option(self, error: click.NoSuchOption, parent: click.Context | None) -> Message:
-        """Say which option was probably meant, or which commands have it."""
+        """Say what an option that there is not was probably meant for."""
         from segbench.cli.guesses import option_meant
 
-        name, text = error.option_name, error.format_message()
+        name = error.option_name
         own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
         meant = option_meant(name, own)
         if meant or not has:
-            shown = Message("text", "No such option: {typed}; {meant}", typed=name, meant=meant) if meant else text
+            shown = error.format_message()
+            if meant:
+                shown = Message("text", "No such option: {typed}; {meant}", typed=name, meant=meant).written("options")
             near = error.possibilities or ()
             return Message("no-such-option", "{shown}", shown=shown, typed=name, meant=meant, near=[*near])
         return Message(

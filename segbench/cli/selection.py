@@ -246,7 +246,7 @@ def outdated(results: Sequence[Result]) -> list[str]:
     return [f"{result.label}: {result.outdated}" for result in results if result.outdated]
 
 
-def tell(*notes: Note | str) -> None:
+def tell(*notes: Note | Message | str) -> None:
     """Print notes on standard error."""
     for note in notes:
         click.secho(as_note(note).written("options"), fg="yellow", err=True)

@@ -13,6 +13,7 @@ from segbench import Pixels, compare, evaluate, load_results
 from segbench.core.messages import Setting
 
 FEW = ("--replicates", "20")
+AS_JSON = (*FEW, "--format", "json")
 
 
 def refuse_constant(name):
@@ -21,6 +22,12 @@ def refuse_constant(name):
 
 def strict_json(text):
     return json.loads(text, parse_constant=refuse_constant)
+
+
+def outcome_of(answer):
+    """Return the only outcome of ``--fail-if-worse``."""
+    (outcome,) = strict_json(answer.out)["check"]["outcomes"]
+    return outcome
 
 
 def answer_by(document, metric):
@@ -168,21 +175,24 @@ class TestFailIfWorse:
     def test_worse_exits_with_3(self, segbench, results):
         found = segbench("compare", results, "--against", "good", "--methods", "good,fair", "--fail-if-worse", "0.01")
         assert found.code == 3
-        (line,) = found.err.splitlines()
-        assert line.startswith("worse: fair is worse than good by more than .01 ODS F (difference -.")
+        assert found.err.startswith("worse: fair is worse than good")
+        assert len(found.err.splitlines()) == 1
 
     def test_the_same_predictions_are_not_worse(self, segbench, tmp_path):
         truth, good = write_methods(tmp_path, {"good": 2})
         kept = counted(segbench, tmp_path / "r", truth, good, f"again={good}")
-        found = segbench("compare", kept, "--against", "good", "--fail-if-worse", "0")
-        assert (found.code, "difference .0000" in found.err) == (0, True)
+        found = segbench("compare", kept, "--against", "good", "--fail-if-worse", "0", *AS_JSON)
+        assert found.code == 0
+        assert (outcome_of(found)["outcome"], outcome_of(found)["difference"]) == ("not worse", 0)
 
     def test_an_interval_with_the_margin_is_undecided(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 1, "b": 1})
         kept = counted(segbench, tmp_path / "r", *folders)
-        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0")
+        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0", *AS_JSON)
         assert found.code == 4
-        assert found.err.startswith("undecided: it is open whether b is worse than a by ODS F (difference ")
+        outcome = outcome_of(found)
+        assert [outcome[key] for key in ("metric", "method", "outcome", "reason")] == ["ods_f", "b", "undecided", ""]
+        assert outcome["interval"][0] < 0 < outcome["interval"][1]
 
     def test_where_lower_is_better_higher_is_worse(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"good": 3, "bad": 0})
@@ -197,19 +207,21 @@ class TestFailIfWorse:
     def test_too_few_images_are_undecided(self, segbench, tmp_path, images):
         folders = write_methods(tmp_path, {"a": 2, "b": 0}, images=images)
         kept = counted(segbench, tmp_path / "r", *folders)
-        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0.01")
+        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0.01", *AS_JSON)
         assert found.code == 4
-        (line,) = found.err.splitlines()
-        assert "whether b is worse than a by more than .01 ODS F is undefined" in line
-        assert "differences have intervals and p-values from 6 images on" in line
+        outcome = outcome_of(found)
+        assert [outcome[key] for key in ("metric", "method", "outcome")] == ["ods_f", "b", "undecided"]
+        assert outcome["interval"] is None
+        assert "6 images" in outcome["reason"]
 
     def test_an_undefined_metric_is_undecided(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2, "b": 0})
         write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
         assert segbench("pixels", *folders, "--positive", "255", "-o", tmp_path / "r").code == 1
-        found = segbench("compare", tmp_path / "r", "--against", "a", "--fail-if-worse", "0.01")
+        found = segbench("compare", tmp_path / "r", "--against", "a", "--fail-if-worse", "0.01", *AS_JSON)
         assert found.code == 4
-        assert found.err.endswith("is undefined: no positive pixels\n")
+        outcome = outcome_of(found)
+        assert (outcome["outcome"], outcome["reason"]) == ("undecided", "no positive pixels")
 
     def test_images_missing_in_one_method_are_a_problem_of_the_data(self, segbench, results, tmp_path):
         counted(segbench, results, *write_methods(tmp_path / "fewer", {"few": 1}, images=3))
@@ -659,18 +671,19 @@ class TestSignedRank:
         assert "(p at most .05, signed-rank test over 8 images, after Holm's correction for all pairs by each" in text
 
     @pytest.mark.parametrize(
-        ("against", "margin", "code", "said"),
+        ("against", "margin", "code", "decision", "estimate"),
         [
-            ("a", "1", 3, "worse: b is worse than a by more than 1 px HD95 (Hodges-Lehmann estimate +4.5"),
-            ("a", "3", 4, "undecided: it is open whether b is worse than a by more than 3 px HD95"),
-            ("b", "1", 0, "not worse: a is not worse than b by more than 1 px HD95"),
+            ("a", "1", 3, "worse", 4.5),
+            ("a", "3", 4, "undecided", 4.5),
+            ("b", "1", 0, "not worse", -4.5),
         ],
     )
-    def test_fails_by_the_interval_of_the_estimate(self, segbench, contours, against, margin, code, said):
+    def test_fails_by_the_interval_of_the_estimate(self, segbench, contours, against, margin, code, decision, estimate):
         options = ("--methods", "a,b", "--test", "signed-rank", "--against", against, "--fail-if-worse", margin)
-        found = segbench("compare", contours, *options)
+        found = segbench("compare", contours, *options, *AS_JSON)
         assert found.code == code
-        assert said in found.err
+        outcome = outcome_of(found)
+        assert (outcome["metric"], outcome["outcome"], outcome["difference"]) == ("hd95", decision, estimate)
 
     def test_p_decides_where_ties_make_the_interval_say_otherwise(self, segbench, tmp_path):
         # p of -1 (seven), -3, -3 and 2 is .059, with the interval [-2, -.5]; of -3 (five), -2, 1 and 2 it is .047, with

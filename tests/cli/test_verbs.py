@@ -183,7 +183,8 @@ class TestCompletion:
         monkeypatch.setenv("SHELL", "/bin/csh")
         answer = segbench("--install-completion")
         assert answer.code == 2
-        insist(answer.error, "unknown-shell", shell="csh")  # noqa: S604  a value of the message
+        insist(answer.error, "unknown-shell")
+        assert answer.error.values["shell"] == "csh"
 
 
 PLUGIN = '''
