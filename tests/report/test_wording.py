@@ -131,3 +131,18 @@ def test_of_options_that_do_not_go_together(segbench, tmp_path, options, said):
     kept = tmp_path / "r.segbench"
     evaluate(IMAGES, method="net", results=kept)
     assert said in segbench("show", kept, "--spread", "sd", *options).err
+
+
+def test_of_folders_with_other_files(tmp_path):
+    export_bsds([evaluate({"old": IMAGES["coins"]}, protocol="boundaries")], tmp_path)
+    with pytest.raises(SegbenchError) as raised:
+        export_bsds([OTHER], tmp_path)
+    assert str(raised.value) == f"{tmp_path}: holds counts of other images (old_ev1.txt, ...); give an empty folder"
+    for path in tmp_path.glob("*_ev1.txt"):
+        path.unlink()
+    with pytest.raises(SegbenchError) as raised:
+        export_bsds([OTHER], tmp_path)
+    assert str(raised.value) == (
+        f"{tmp_path / 'eval_bdry_img.txt'} exists, and nothing in it says that segbench wrote it (as in 2 other files), so "
+        "nothing was written; give another folder"
+    )
