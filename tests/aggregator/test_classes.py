@@ -126,6 +126,6 @@ def test_without_an_image_there_is_no_curve(folders):
     assert result.axes == ()
     with pytest.raises(ArgumentError, match="has no classes, since no image was counted"):
         result.parts("class")
-    assert result.summary.undefined["macro_ods_f"] == "no pixels"
+    assert result.summary.undefined["macro_ods_f"].kind == "no-pixels"
     with pytest.raises(segbench.DataError, match="no image was counted"):
         result.curve  # noqa: B018  a property that raises

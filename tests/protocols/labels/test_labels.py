@@ -541,9 +541,10 @@ def test_colours_without_meaning_are_listed(tmp_path):
     saved(tmp_path / "pred", "a.png", Image.fromarray(as_colours(predicted) + 1))
     folders = tmp_path / "gt", tmp_path / "pred"
     unknown = failure(*folders, Labels(palette=PALETTE))
-    assert (unknown.kind, unknown.values) == ("XX", {})
+    assert (unknown.kind, unknown.values["colours"].startswith("1,1,1")) == ("unknown-colours", True)
+    assert unknown.hint.kind == "fix"
     coloured = failure(*folders, Labels(classes=3))
-    assert (coloured.kind, coloured.settings) == ("in-colour", ())
+    assert (coloured.kind, coloured.settings) == ("in-colour", (Setting("palette", metavar="FILE"),))
 
 
 def test_labels_in_three_channels_are_refused_beside_a_palette(tmp_path):
@@ -551,7 +552,7 @@ def test_labels_in_three_channels_are_refused_beside_a_palette(tmp_path):
     saved(tmp_path / "gt", "a.png", Image.fromarray(as_colours(truth)))
     saved(tmp_path / "pred", "a.png", Image.fromarray(np.stack([predicted] * 3, axis=2)))
     found = failure(tmp_path / "gt", tmp_path / "pred", Labels(palette=PALETTE))
-    assert (found.kind, found.values) == ("XX", {})
+    assert (found.kind, found.hint.values["part1"].kind) == ("unknown-colours", "one-channel")
 
 
 def failure(*arguments, **options):
@@ -575,7 +576,7 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
     resized = segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(resize="nearest"))
     assert resized.counts["a"] == count(truth, predicted, Labels(classes=3))
     for wrong in ({"resize": "bilinear"}, {"scale": 255}):
-        with refused("XX", ArgumentError):
+        with refused("unfit-repairs", ArgumentError):
             segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))
 
 
@@ -688,7 +689,7 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     of_masks = {one.kind: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
     assert "use Labels(); for" in str(of_masks.get("few-levels", "use Labels(); for"))
     copies = {one.kind: one for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
-    assert "XX" == copies["identical"].message.values
+    assert copies["identical"].side == "prediction"
 
 
 def test_labels_in_a_loop_are_no_levels():

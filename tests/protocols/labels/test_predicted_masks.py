@@ -71,9 +71,9 @@ def test_a_bound_of_the_ground_truth_cuts_float_maps_alike(segbench, folders):
 )
 @pytest.mark.parametrize("option", ["--positive", "--predicted-positive"])
 def test_a_bound_on_another_scale_is_refused(segbench, folders, truth, predicted, rule, advice, option):
-    answer = segbench("labels", *folders(truth, predicted), option, rule)
-    assert answer.code == 1
-    assert f"--predicted-positive '{advice}'" in answer.err + answer.out
+    answer = segbench("labels", *folders(truth, predicted), option, rule, "--no-check", "--format", "json")
+    (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+    assert (answer.code, {"name": "predicted_positive", "value": advice} in failure["settings"]) == (1, True)
 
 
 LEVELS = np.rint(SOFT * 255).astype(np.uint8)
@@ -279,9 +279,10 @@ def test_a_rule_has_no_meaning_for_two_maps():
 def test_values_0_and_1_beside_void_are_told_a_rule_that_fits_these(segbench, folders, verb):
     truth = TRUTH.copy()
     truth[:2] = 255
-    answer = segbench(verb, *folders(truth, TRUTH), "--format", "json")
-    assert "--void 255" in answer.err
-    assert ">=128" not in answer.err
+    answer = segbench(verb, *folders(truth, TRUTH), "--no-check", "--format", "json")
+    (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+    assert {"name": "void", "value": [255]} in failure["settings"]
+    assert {"name": "positive", "value": ">=128"} not in failure["settings"]
 
 
 @pytest.mark.parametrize("verb", ["labels", "pixels"])
