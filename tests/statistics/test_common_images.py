@@ -432,8 +432,9 @@ def test_methods_without_a_common_image_have_no_difference():
     both = [10, 9] * 6
     row, comparison = rows_of(first, last, "hd95")
     assert np.isnan([row.difference, row.low, row.p_value]).all()
-    why = comparison.why_none("hd95", "first", "last")
-    assert {lacking: reason.kind for lacking, reason in why.items()} == dict.fromkeys(
+    why = "no image in which both have a value"
+    reasons = comparison.why_none("hd95", "first", "last")
+    assert {lacking: reason.kind for lacking, reason in reasons.items()} == dict.fromkeys(
         ("difference", "interval", "p_value"), "none-in-common"
     )
     assert comparison.answer("hd95").verdict == (
