@@ -193,7 +193,7 @@ def test_bars_of_classes_without_any_class_say_how_to_get_some(segbench, tmp_pat
     results = tmp_path / "r.segbench"
     assert segbench("contours", gt, pred, "-o", results).code == 0
     assert segbench("plot", results, "--kind", "classes", "-o", tmp_path / "c.png").code == 2
-    with refused("XXplot", ArgumentError):
+    with refused("other-classes", ArgumentError, found="pred has none"):
         plot(load_results(results), "classes")
 
 
