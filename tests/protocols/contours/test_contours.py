@@ -350,8 +350,9 @@ class TestValue255OfSequences:
         pairs = {name: (truth, np.uint8(255) * (predicted > 0)) for name, (truth, predicted) in frames().items()}
         with pytest.warns(FailedImages):
             failed = evaluate(*written(tmp_path, pairs), Contours(convention="davis")).failed
-        assert {(failure.kind, failure.settings) for failure in failed.values()} == {("not-numbered", ())}
-        assert {failure.hint.values["numbers"] for failure in failed.values()} == {(1, 2)}
+        of_several = [failure for name, failure in failed.items() if name.startswith("bear/")]
+        assert {(failure.kind, failure.settings) for failure in of_several} == {("not-numbered", ())}
+        assert {failure.hint.values["numbers"] for failure in of_several} == {(1, 2)}
 
     def test_other_numbers_get_the_advice_that_fits_all_frames(self, tmp_path):
         pairs = {name: (truth, np.uint8(254) * predicted) for name, (truth, predicted) in one_object().items()}
