@@ -49,26 +49,21 @@ def problem_findings(pairing: Pairing) -> list[Finding]:
     return _stopping(message, error.hint, [Place(write(line)) for line in lines])
 
 
-_REASONS = {
-    "wrong-lines": Message("wrong-lines", "holds faulty lines"),
-    "repeated-names": Message("repeated-names", "{count} files share their name with another"),
-    "unusable-archives": Message("unusable-archives", "{count} of {total} archives cannot be used"),
-    "unusable-members": Message("unusable-members", "{count} of its members cannot be read"),
-    "wrong-json": Message("wrong-json", "is not as it should be"),
-    "wrong-jsons": Message("wrong-jsons", "have {count} problems"),
-    "unknown-categories": Message("unknown-categories", "has categories that the ground truth does not list"),
-}
-"""What errors that list lines or files say without them."""
-
-
 def _reason(error: DataError) -> tuple[Message, Sequence[Message | str]]:
     """Return what is wrong with a folder or a list, and apart from it the files or lines where it is."""
-    if error.kind not in _REASONS:
-        return error.what, ()
-    counts = {name: value for name, value in error.values.items() if name != "problems"}
-    if error.kind == "wrong-lines":  # each method has its own lines, and their number would make several findings
-        counts = {}
-    return _REASONS[error.kind].extended("", **counts), error.values.get("problems", ())
+    counts, problems = dict(error.values), error.values.get("problems", ())
+    counts.pop("problems", None)
+    messages = (
+        Message("wrong-lines", "holds faulty lines"),  # each method has its own: their number would make many findings
+        Message("repeated-names", "{count} files share their name with another", **counts),
+        Message("unusable-archives", "{count} of {total} archives cannot be used", **counts),
+        Message("unusable-members", "{count} of its members cannot be read", **counts),
+        Message("wrong-json", "is not as it should be", **counts),
+        Message("wrong-jsons", "have {count} problems", **counts),
+        Message("unknown-categories", "has categories that the ground truth does not list", **counts),
+    )
+    listed = next((message for message in messages if message.kind == error.kind), None)
+    return (error.what, ()) if listed is None else (listed, problems)
 
 
 def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:

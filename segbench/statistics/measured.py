@@ -25,7 +25,6 @@ from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.metric import Metric
-from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE, Table
 from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.jackknife import (
@@ -208,8 +207,8 @@ class Measured:
         if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
             return Message(
                 "too-few",
-                "{number}: this metric has intervals from {least} {noun}s on",
-                number=many(self.images, self.noun),
+                "{number} {noun}s: this metric has intervals from {least} {noun}s on",
+                number=self.images,
                 noun=self.noun,
                 least=ENOUGH_IMAGES,
             )
@@ -241,8 +240,8 @@ class Measured:
         if 0 < len(set(folds)) < FEWEST_FOLDS:
             return Message(
                 "too-few",
-                "{number}: intervals and p-values over folds need at least {least}",
-                number=many(len(set(folds)), "fold"),
+                "{number:many fold}: intervals and p-values over folds need at least {least}",
+                number=len(set(folds)),
                 least=FEWEST_FOLDS,
             )
         lost = np.flatnonzero(np.isnan(self.without_folds(folds)[:, place])) if folds else np.array([])

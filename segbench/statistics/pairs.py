@@ -296,8 +296,9 @@ class TTests(Pairs):
     def _of_all(self) -> Message:
         """Why none has one, if that has the same reason for all pairs; else empty."""
         if self.measured[0].images < FEWEST_IMAGES:
-            number = many(self.measured[0].images, self.noun)
-            return Message("too-few", "{number}: {enough}", number=number, enough=self._enough)
+            images = self.measured[0].images
+            number = many(images, self.noun)
+            return Message("too-few", "{number}: {enough}", number=number, images=images, enough=self._enough)
         if self.metric.spread in ("jumps", "erratic"):
             return Message("jumps", "it jumps when {noun}s change, so it has no p-value", noun=self.noun)
         lost = [one.undefined_without(self.place) for one in self.measured]
@@ -588,6 +589,7 @@ class SignedRankTests(Pairs):
                 "too-few",
                 "{number}: intervals of {level:.10g} % take at least {least}",
                 number=many(rows, noun),
+                images=rows,
                 level=100 * level,
                 least=fewest,
             )

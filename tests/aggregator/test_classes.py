@@ -134,6 +134,6 @@ def test_without_an_image_there_is_no_curve(folders):
     assert result.axes == ()
     with refused("no-image", ArgumentError, parts="classes"):
         result.parts("class")
-    assert result.summary.undefined["macro_ods_f"] == "no pixels"
+    assert result.summary.undefined["macro_ods_f"].kind == "no-pixels"
     with refused("no-image", segbench.DataError):
         result.curve  # noqa: B018  a property that raises

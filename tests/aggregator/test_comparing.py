@@ -105,9 +105,10 @@ def test_what_is_undefined_has_the_reason_of_the_summary(tmp_path):
     folders = write_papers(tmp_path)
     results = [evaluate(*folders, Pixels(positive="7"), method=name) for name in "ab"]
     compared = compare_results(results, replicates=10)
-    assert compared.undefined["auc_pr"] == "no positive pixels for a, b"
+    reason = compared.undefined["auc_pr"]
+    assert (reason.kind, reason.values["methods"]) == ("no-positives", ("a", "b"))
     assert all(math.isnan(share) for share in compared.rank_shares["auc_pr"]["a"])
-    assert results[0].intervals(replicates=10).undefined["auc_pr"] == "no positive pixels"
+    assert results[0].intervals(replicates=10).undefined["auc_pr"].kind == "no-positives"
 
 
 @pytest.mark.parametrize(

@@ -222,10 +222,10 @@ def test_methods_with_other_folds_have_what_either_adds():
 def test_two_folds_tell_too_little_of_trainings():
     ours, theirs = (in_folds(method[0], 2) for method in draw_runs(np.random.default_rng(0), 12, 1, 0))
     comparison = segbench.compare({"ours": ours, "theirs": theirs})
-    reason = "2 folds: intervals and p-values over folds need at least 3"
+    reason = segbench.intervals(ours).undefined["iou"]
+    assert (reason.kind, reason.values) == ("too-few", {"number": 2, "least": 3})
     assert comparison.why_none("iou", "ours", "theirs") == {"interval": reason, "p_value": reason}
     assert math.isnan(row_of(comparison, "iou").p_value)
-    assert segbench.intervals(ours).undefined["iou"] == reason
 
 
 def test_a_metric_undefined_without_a_fold_has_no_interval():
@@ -239,8 +239,9 @@ def test_a_metric_undefined_without_a_fold_has_no_interval():
 
     methods = {"ours": [fold(name, [3, 1, 2]) for name in "abc"], "theirs": [fold(name, [4, 5, 1]) for name in "abc"]}
     comparison = segbench.compare(methods)
-    assert comparison.why_none("recall", "ours", "theirs")["p_value"] == "undefined without fold 1"
-    assert segbench.intervals(methods["ours"]).undefined["recall"] == "undefined without fold 1"
+    reason = segbench.intervals(methods["ours"]).undefined["recall"]
+    assert (reason.kind, reason.values) == ("undefined-without", {"noun": "fold", "name": "1"})
+    assert comparison.why_none("recall", "ours", "theirs")["p_value"] == reason
 
 
 def test_the_own_interval_of_folds_takes_the_larger_variance_too():
@@ -496,7 +497,8 @@ def test_a_metric_that_a_run_lacks_is_undefined():
     ours = [distances(*[9] * 8), distances(*[0] * 8)]
     comparison = segbench.compare({"ours": ours, "theirs": distances(*[8] * 8)})
     assert math.isnan(row_of(comparison, "hd95").difference)
-    assert "(run 2) for ours" in comparison.undefined["hd95"]
+    reason = comparison.undefined["hd95"]
+    assert (reason.values["runs"], reason.values["methods"]) == (("2",), ("ours",))
     assert math.isfinite(row_of(comparison, "dice").difference)
 
 
@@ -513,7 +515,7 @@ def test_metrics_that_jump_have_quantiles_that_trainings_widen():
     low, high = found["ods_precision"]
     assert high - low > 2 * reach
     with_folds = segbench.intervals([{name: run[name]} for run in runs[:1] for name in run])
-    assert "do not tell folds from images" in with_folds.undefined["ods_precision"]
+    assert with_folds.undefined["ods_precision"].kind == "jumps"
 
 
 def test_wins_and_ranks_are_of_means_over_runs():

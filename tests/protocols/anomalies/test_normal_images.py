@@ -11,6 +11,7 @@ from refusing import refused
 
 import segbench
 from segbench import Anomalies, DataError, FailedImages, Repairs
+from segbench.core.messages import Setting
 
 RNG = np.random.default_rng(2)
 NAMES = ("bad/0", "bad/1", "good/0", "good/1")
@@ -150,22 +151,26 @@ class TestDataSet:
 
 
 class TestNames:
-    def test_the_pattern_of_masks_is_found_beside_normal_images(self, segbench, tmp_path):
+    def test_the_pattern_of_masks_is_found_beside_normal_images(self, tmp_path):
         evaluated(tmp_path)
-        answer = segbench("anomalies", tmp_path / "gt", tmp_path / "pred", "--negatives", "good/*")
-        assert "try --gt-pattern '*_mask'" in answer.err
+        with refused("unpaired", DataError, missing=("bad/0_mask", "bad/1_mask")) as raised:
+            segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Anomalies(), negatives="good/*")
+        assert Setting("gt_pattern", "*_mask") in raised.value.settings
 
-    def test_normal_images_are_offered_before_a_part_of_the_set(self, segbench, tmp_path):
+    def test_normal_images_are_offered_before_a_part_of_the_set(self, tmp_path):
         evaluated(tmp_path)
-        answer = segbench("anomalies", tmp_path / "gt", tmp_path / "pred", "--gt-pattern", "*_mask")
-        assert 0 < answer.err.find("--negatives 'good/*'") < answer.err.find("--images")
+        with refused("unpaired", DataError, extra=("good/0", "good/1")) as raised:
+            segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Anomalies(), gt_pattern="*_mask")
+        names = [advised.name for advised in raised.value.settings]
+        assert names.index("negatives") < names.index("images")
 
-    def test_several_masks_need_one_of_them_where_no_rule_combines_them(self, segbench, tmp_path):
+    def test_several_masks_need_one_of_them_where_no_rule_combines_them(self, tmp_path):
         truth = write_folder(tmp_path / "gt", {f"{one}/a_mask.png": MASK for one in ("first", "second")})
         pred = write_folder(tmp_path / "pred", {"a.npy": MAPS["bad/0"]})
-        answer = segbench("anomalies", truth, pred, "--gt-pattern", "#/*_mask")
-        assert "take one of them by its name" in answer.err
-        assert "--annotators" not in answer.err
+        with pytest.warns(FailedImages):
+            (failure,) = segbench.evaluate(truth, pred, Anomalies(), gt_pattern="#/*_mask").failed.values()
+        assert failure.kind == "several-annotators"
+        assert {advised.name for advised in failure.settings} == {"gt_pattern", "defects"}
 
 
 class TestScales:

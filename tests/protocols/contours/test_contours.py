@@ -193,7 +193,7 @@ def test_bars_of_classes_without_any_class_say_how_to_get_some(segbench, tmp_pat
     results = tmp_path / "r.segbench"
     assert segbench("contours", gt, pred, "-o", results).code == 0
     assert segbench("plot", results, "--kind", "classes", "-o", tmp_path / "c.png").code == 2
-    with refused("XXplot", ArgumentError):
+    with refused("other-classes", ArgumentError, found="pred has none"):
         plot(load_results(results), "classes")
 
 
@@ -350,8 +350,9 @@ class TestValue255OfSequences:
         pairs = {name: (truth, np.uint8(255) * (predicted > 0)) for name, (truth, predicted) in frames().items()}
         with pytest.warns(FailedImages):
             failed = evaluate(*written(tmp_path, pairs), Contours(convention="davis")).failed
-        assert {(failure.kind, failure.settings) for failure in failed.values()} == {("not-numbered", ())}
-        assert {failure.hint.values["numbers"] for failure in failed.values()} == {(1, 2)}
+        of_several = [failure for name, failure in failed.items() if name.startswith("bear/")]
+        assert {(failure.kind, failure.settings) for failure in of_several} == {("not-numbered", ())}
+        assert {failure.hint.values["numbers"] for failure in of_several} == {(1, 2)}
 
     def test_other_numbers_get_the_advice_that_fits_all_frames(self, tmp_path):
         pairs = {name: (truth, np.uint8(254) * predicted) for name, (truth, predicted) in one_object().items()}
