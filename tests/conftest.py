@@ -40,6 +40,7 @@ class Answer(NamedTuple):
     code: int
     out: str
     err: str
+    error: BaseException | None = None  # what the command refused
 
 
 @functools.cache
@@ -63,7 +64,7 @@ def segbench(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["segbench", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit_:
             main()
-        answer = Answer(exit_.value.code or 0, *capsys.readouterr())
+        answer = Answer(exit_.value.code or 0, *capsys.readouterr(), exit_.value.__context__)
         assert not _of_python().search(answer.out + answer.err)
         messages = answer.err + (answer.out if arguments[:1] == ("check",) and "Usage:" not in answer.out else "")
         assert wrong_advice([*map(str, arguments)], messages) == []

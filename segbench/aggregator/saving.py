@@ -25,7 +25,8 @@ _AT_ONCE = 100
 class ReplacedRun(UserWarning):
     """A run in a results file was replaced by one that may be another, or kept as none of the new could be counted.
 
-    It is another for its images, or if two accumulators have no name of their own.
+    It is another for its images, or if two accumulators have no name of their own; the first of its `args` is the
+    message.
     """
 
 
@@ -66,9 +67,13 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     before = store.replaced(begun, run, result)
     named_run = f"{store.path}: the run of {run.label!r}"
     if before.images and not result.counts:
-        warnings.warn(
-            f"{named_run} is unchanged because no image could be counted now", ReplacedRun, stacklevel=stacklevel
+        kept = Message(
+            "kept-run",
+            "{path}: the run of {run!r} is unchanged because no image could be counted now",
+            path=str(store.path),
+            run=run.label,
         )
+        warnings.warn(ReplacedRun(kept), stacklevel=stacklevel)
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
     if before.lacking and "missing" in run.settings:
@@ -90,9 +95,13 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
         "replaced-run",
         "{replaced}; to keep both, give one of them another name{argument} or file",
         replaced=replaced,
+        path=str(store.path),
+        run=run.label,
+        lacking=before.lacking,
+        images=before.images,
         argument=Either(" (method=...)", ""),
     )
-    warnings.warn(str(warning), ReplacedRun, stacklevel=stacklevel)
+    warnings.warn(ReplacedRun(warning), stacklevel=stacklevel)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Saved) -> None:

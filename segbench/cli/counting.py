@@ -118,6 +118,7 @@ def count_methods(
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.aggregator.saving import ReplacedRun
     from segbench.core.capabilities import Annotated, Prepared
+    from segbench.core.messages import write
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
     from segbench.protocols.files import find_files
@@ -145,7 +146,11 @@ def count_methods(
         warnings.catch_warnings(action="ignore", category=FailedImages),
     ):
         warnings.simplefilter("always", ReplacedRun)
-        warnings.showwarning = lambda message, *_, **__: click.secho(str(message), fg="yellow", err=True)
+        warnings.showwarning = lambda message, *_, **__: click.secho(
+            write(message.args[0], "options") if isinstance(message, ReplacedRun) else str(message),
+            fg="yellow",
+            err=True,
+        )
         results: list[Result] = []
         started = time.perf_counter()
         for name, pairing, settings, allowed in work:

@@ -151,8 +151,8 @@ class TestResultsFile:
             database.execute("UPDATE pooled SET numbers = ?, digest = ?", (forged, result.digest_of(forged, counts)))
         answer = segbench("show", file)
         assert answer.code == 1
-        assert "what was kept of the run of 'net' cannot be unpacked" in answer.err
-        assert "run again into a new file" in answer.err
+        assert (answer.error.kind, answer.error.path, answer.error.values["run"]) == ("damaged-run", str(file), "net")
+        assert answer.error.values["reason"].kind == "damaged-counts"
 
 
 def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, tmp_path):
