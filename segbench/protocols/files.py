@@ -155,6 +155,7 @@ def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) ->
             "several-maps",
             "several predictions of one class ({maps})",
             maps="; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items()),
+            classes=list(doubled),
         )
         raise DataError(where, what, "keep one of each")
 
@@ -175,6 +176,9 @@ def _missing(
         images=of_all(len(incomplete), len(pairing.files), "image", "lack"),
         classes=classes,
         lines="".join(lines),
+        incomplete=len(incomplete),
+        total=len(pairing.files),
+        lacking=[(classes_lacking, images[:LISTED]) for classes_lacking, images in by_classes.items()],
     )
     named = Either("Classes(labels=...)", "--classes")
     hint = Message("fix", "write a map for every class, or name those present: {classes}", classes=named)

@@ -98,7 +98,7 @@ class TestSeveralWriters:
         gt = folders[0][0]
         codes, errors = self.start_four(tmp_path, gt, [folder for _, folder in folders])
         assert sorted(codes) == [0, 1, 1, 1], errors
-        assert sum("holds a run of 'net' with other predictions" in error for error in errors) == 3
+        assert sum("with other predictions" in error for error in errors) == 3
         (kept,) = load_results(tmp_path / "r.segbench")
         assert document(kept) == document(evaluate(gt, folders[codes.index(0)][1]))
 
@@ -119,8 +119,8 @@ class TestOtherPredictionsUnderOneName:
         gt, a, b, file = models
         assert segbench("pixels", gt, a, "-o", file).code == 0
         answer = segbench("pixels", gt, b, "-o", file)
-        assert answer.code == 1
-        assert f"holds a run of 'preds' with other predictions, {a}; give these another name" in answer.err
+        assert (answer.code, answer.error.kind) == (1, "other-predictions")
+        assert (answer.error.values["run"], answer.error.values["predictions"]) == ("preds", str(a))
         (kept,) = load_results(file)
         assert document(kept) == document(evaluate(gt, a))
         advised = re.search(r"another name, (\S+),", answer.err)[1]
@@ -185,8 +185,8 @@ class TestWhatIsCountedAgain:
         file = tmp_path / "r.segbench"
         with monkeypatch.context() as patch:
             patch.setattr(executors, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
-            with pytest.warns(match="2 of 2 images"):
-                evaluate(*papers, results=file)
+            with pytest.warns(segbench.FailedImages):
+                assert len(evaluate(*papers, results=file).failed) == 2
         evaluate(*papers, results=file)
         assert decoded == ["first", "second"]
         assert load_results(file)[0].failed == {}
@@ -214,8 +214,11 @@ class TestACompleteRunStays:
         first = evaluate(*papers, results=tmp_path / "r")
         for path in papers[1].iterdir():
             path.write_bytes(b"junk")
-        with pytest.warns(segbench.ReplacedRun, match="is unchanged"), pytest.warns(segbench.FailedImages):
+        with pytest.warns(segbench.FailedImages), pytest.warns(segbench.ReplacedRun) as warned:
             evaluate(*papers, results=tmp_path / "r")
+        assert [warning.message.args[0].kind for warning in warned if warning.category is segbench.ReplacedRun] == [
+            "kept-run"
+        ]
         (kept,) = load_results(tmp_path / "r")
         assert document(kept) == document(first)
 

@@ -73,9 +73,9 @@ class TestCounts:
         (folder / "bytes_ev1.txt").write_bytes(b"\xff\xfe\x00")
         with refused("unusable-files", DataError, path=str(folder), number=10) as caught:
             import_bsds(folder)
-        for name in ("words", "short", "ragged", "empty", "half", "less", "nan", "falling", "other", "bytes"):
-            assert f"{name}_ev1.txt" in str(caught.value)
-        assert "good_ev1.txt:" not in str(caught.value)
+        problems = [problem.values["path"] for problem in caught.value.values["problems"].values.values()]
+        named = ("words", "short", "ragged", "empty", "half", "less", "nan", "falling", "other", "bytes")
+        assert sorted(problems) == sorted(str(folder / f"{name}_ev1.txt") for name in named)
 
 
 class TestPublished:
@@ -88,7 +88,7 @@ class TestPublished:
         )
         assert result.summary.undefined["mean_image_f"].kind == "not-printed"
         assert (result.notes[-1].kind, result.notes[-1].values["metric"]) == ("printed-otherwise", "area_pr")
-        with pytest.raises(ArgumentError, match="without counts"):
+        with refused("published", ArgumentError, method="HED"):
             _ = result.pooled
 
     def test_without_print_ois_is_undefined(self, tmp_path):

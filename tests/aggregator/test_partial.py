@@ -225,10 +225,9 @@ class TestGate:
     )
     def test_a_comparison_that_names_it_says_that_it_is_not_complete(self, segbench, file, against, options):
         answer = self.gate(segbench, file, *options, against=against)
-        assert (answer.code, answer.err.splitlines()[-1]) == (
-            1,
-            f"segbench: {file}: the run of 'a' is not complete (4 of 9 images); repeat it",
-        )
+        assert answer.code == 1
+        assert (answer.error.kind, answer.error.path) == ("incomplete-run", str(file))
+        assert answer.error.values == {"run": "a", "so_far": "4 of 9 images"}
 
     def test_a_comparison_with_one_other_says_that_it_is_not_complete(self, segbench, folders, tmp_path):
         truth, a, b, _ = folders
@@ -237,7 +236,7 @@ class TestGate:
             evaluate(truth, a, results=tmp_path / "two", progress=stop_after(4))
         answer = segbench("compare", tmp_path / "two")
         assert answer.code == 1
-        assert "the run of 'a' is not complete (4 of 9 images)" in answer.err
+        assert (answer.error.kind, answer.error.values["run"]) == ("incomplete-run", "a")
 
     def test_a_complete_run_is_undecided_while_another_repeats_it(self, segbench, file, folders):
         truth, a, b, _ = folders

@@ -372,7 +372,8 @@ def test_methods_are_compared_and_drawn_by_one_object(segbench, of_sequences, tm
     assert list(dict.fromkeys(answer["object"] for answer in every)) == ["bear/1", "bear/2", "swan/1"]
     assert segbench("plot", of_sequences, "--object", "bear/1", "-o", tmp_path / "p.svg").code == 0
     refused = segbench("compare", of_sequences, "--object", "bee/1")
-    assert "there is no such object; the objects are bear/1, bear/2, swan/1" in refused.err
+    assert (refused.code, refused.error.kind) == (2, "no-such-part")
+    assert (refused.error.values["axis"], refused.error.values["known"]) == ("object", "bear/1, bear/2, swan/1")
 
 
 def test_the_page_has_objects_and_says_that_a_single_one_has_no_pictures(segbench, of_sequences, tmp_path):

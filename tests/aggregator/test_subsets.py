@@ -74,8 +74,10 @@ class TestImages:
         truth, pred, _ = folders
         for images in (["im00", "im01"], ["im01", "im00"]):
             evaluate(truth, pred, images=images, results=tmp_path / "r.segbench")
-        with pytest.warns(ReplacedRun, match="the run of 'a' with other images or another ground truth was replaced"):
+        with pytest.warns(ReplacedRun) as warned:
             evaluate(truth, pred, images=["im01", "im02"], results=tmp_path / "r.segbench")
+        (message,) = warned[0].message.args
+        assert (message.kind, message.values["run"]) == ("replaced-run", "a")
 
     def test_settings_and_pictures_are_read_from_the_file_again(self, folders, tmp_path):
         truth, pred, _ = folders
@@ -112,9 +114,11 @@ class TestMissing:
         truth, pred, _ = folders
         evaluate(truth, pred, results=tmp_path / "r.segbench")
         (pred / "im03.png").unlink()
-        fewer = "the run of 'a' was replaced by one without 1 of 9 images, which have no prediction now; to keep both"
-        with pytest.warns(ReplacedRun, match=fewer):
+        with pytest.warns(ReplacedRun) as warned:
             evaluate(truth, pred, allow_missing=True, results=tmp_path / "r.segbench")
+        (message,) = warned[0].message.args
+        assert (message.kind, message.values["run"]) == ("replaced-run", "a")
+        assert (message.values["lacking"], message.values["images"]) == (1, 9)
 
     def test_a_run_with_more_predictions_replaces_the_earlier(self, folders, tmp_path, decoded):
         truth, pred, _ = folders

@@ -145,25 +145,29 @@ class FixedThresholds(Block):
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.image_set.pool.counts.scores
         lowest, highest = self.image_set.pool.ends
-        for at in in_type_of(scores.dtype, self._at).tolist() if scores.size else ():
-            if at > highest:
+        cuts = in_type_of(scores.dtype, self._at).tolist() if scores.size else []
+        for cut, at in zip(cuts, self._at, strict=bool(cuts)):  # notes name what was asked for
+            if cut > highest:
                 above = Message(
                     "above-all-scores",
                     "no score reaches {at:g}: the highest is {highest}",
-                    at=at,
+                    at=float(at),
                     highest=number(highest),
                 )
                 yield Note(above)
-            elif at <= lowest:
+            elif cut <= lowest:
                 below = Message(
-                    "below-all-scores", "all scores reach {at:g}: the lowest is {lowest}", at=at, lowest=number(lowest)
+                    "below-all-scores",
+                    "all scores reach {at:g}: the lowest is {lowest}",
+                    at=float(at),
+                    lowest=number(lowest),
                 )
                 yield Note(below)
-            elif 0 < at < 1 and are_beyond_shares(lowest, highest):
+            elif 0 < cut < 1 and are_beyond_shares(lowest, highest):
                 of_shares = Message(
                     "other-scale",
                     "{at:g} is a threshold for scores from 0 to 1, and these range from {lowest} to {highest}",
-                    at=at,
+                    at=float(at),
                     lowest=number(lowest),
                     highest=number(highest),
                 )
