@@ -113,9 +113,10 @@ def test_folders_pair_with_classes_by_label_or_name_and_say_so(folders, tmp_path
         maps |= {"sky/0.npy": np.zeros((12, 14), np.uint8)}
         result = segbench.evaluate(truth, write_folder(tmp_path / kind, maps), PROTOCOL, pred_pattern="#/*")
         assert dict(result.counts) == dict(expected.counts)
-        told = tuple(f"{tag} is {name} (label {k})" for k, (tag, name) in enumerate(zip(called, NAMES, strict=True)))
+        classes = tuple(f"{name} (label {k})" for k, name in enumerate(NAMES))
+        told = tuple(f"{tag} is {name}" for tag, name in zip(called, classes, strict=True))
         assert noted(result.notes) == [
-            ("", "predictions-by-class", {"named": told}),
+            ("", "predictions-by-class", {"named": told, "predictions": called, "classes": classes}),
             ("", "predictions-of-no-class", {"names": ("sky",)}),
         ]
     doubled = {f"{tag}/{file}": stack[0] for file, stack in stacks.items() for tag in ("0", "road", "1", "2")}

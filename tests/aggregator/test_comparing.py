@@ -46,7 +46,7 @@ def test_results_compare_as_their_counts_do(results):
 def test_one_result_or_one_name_twice_is_refused(results):
     with refused("too-few-methods", ArgumentError):
         compare_results(results[:1])
-    with refused("same-name", ArgumentError, methods=("a",)):
+    with refused("several-of-one-name", ArgumentError, methods=("a",)):
         compare_results([results[0], results[0]])
 
 
@@ -56,7 +56,7 @@ def test_accumulators_of_one_name_are_asked_for_names():
         accumulator = Accumulator()
         accumulator.update([[0, 1]], [[0.1, level]], names=["a"])
         made.append(accumulator.compute())
-    with refused("same-name", ArgumentError, methods=("accumulated",)):
+    with refused("several-of-one-name", ArgumentError, methods=("accumulated",)):
         compare_results(made)
 
 
