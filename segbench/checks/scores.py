@@ -20,7 +20,7 @@ from segbench.core.levels import (
     are_signed,
     how_to_scale,
 )
-from segbench.core.messages import Either, Message, Setting, as_message, joined
+from segbench.core.messages import Either, Message, Setting, as_message, joined, protocol_with
 from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
 
@@ -421,7 +421,7 @@ def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> li
         compression=seen[0].lossy,
         percent=100 * middle / pixels,
     )
-    labels = Either("Labels(predicted_positive='>=128')", "segbench labels GT PRED --predicted-positive '>=128'")
+    labels = protocol_with("Labels", "segbench labels GT PRED ", Setting("predicted_positive", ">=128"))
     fix = Message(
         "fix",
         "save masks as PNG, or evaluate them cut at half: {at_half}",

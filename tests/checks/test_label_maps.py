@@ -71,8 +71,8 @@ class TestPixels:
         assert finding["severity"] == "error"
         assert finding["side"] == "prediction"
         assert finding["images"] == ["im0", "im1", "im2", "im3"]
-        assert "4 predictions of 4 inspected are label maps" in finding["text"]
-        assert "--classes 0-18" in finding["fix"]
+        assert (finding["values"]["count"], finding["values"]["total"]) == (4, 4)
+        assert advised(finding["settings"])["classes"] == "0-18"
         assert "masks of 0 and 255" in finding["fix"]
         assert "no-check" not in finding["fix"]
         assert finding["files"][0]["detail"] == "values 0..18"
@@ -95,7 +95,7 @@ class TestPixels:
             truth[:3] = 255
         _, found = checked(gt, predicted(), *options)
         assert found.keys() == {"label-map"}
-        assert "--classes 0-18" in found["label-map"]["fix"]
+        assert advised(found["label-map"]["settings"])["classes"] == "0-18"
 
     @pytest.mark.parametrize("as_type", [np.uint16, np.int64, np.float32])
     def test_arrays_of_any_type(self, checked, as_type):
@@ -148,7 +148,7 @@ class TestNoLabelMaps:
         assert code == 0
         assert "label-map" not in found
         _, found = checked(truths(), pred)
-        assert "--positive" in found["labels"]["fix"]
+        assert "positive" in advised(found["labels"]["settings"])
 
     @pytest.mark.parametrize(("low", "high"), [(0, 255), (0, 1)])
     def test_hard_masks_against_masks(self, checked, low, high):

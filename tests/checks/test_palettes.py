@@ -64,6 +64,12 @@ def found(segbench):
     return check
 
 
+def difference(finding):
+    """Return index, colour, file, and another colour and file, between which palettes differ."""
+    values = finding["values"]["reason"]["values"]["difference"]["values"]
+    return tuple(values[name] for name in ("index", "first_colour", "first_file", "colour", "file"))
+
+
 @pytest.mark.parametrize("side", ["gt", "pred"])
 class TestWithinASide:
     @pytest.fixture
@@ -76,7 +82,7 @@ class TestWithinASide:
         finding = findings["palettes"]
         assert finding["severity"] == "error"
         one, other = (place["file"] for place in finding["files"])
-        assert f"index 0 is 128,0,0 in {one} and 0,128,0 in {other}" in finding["text"]
+        assert difference(finding) == (0, [128, 0, 0], one, [0, 128, 0], other)
         assert {one, other} == {str(folders[side == "pred"] / f"im{k}.png") for k in (0, 1)}
 
     def test_a_run_is_refused(self, segbench, folders):
@@ -121,13 +127,14 @@ def test_one_file_of_very_many_is_found_at_the_end(saved):
     folders = saved("gt", indexed, map(drawn, range(40))), saved("pred", None, [*pictures[:39], reduced(drawn(39))])
     labels = library.Labels(classes=6)
     assert "palettes" not in {found.kind for found in library.check(*folders, labels, sample=3).findings}
-    with refused("palettes-differ", library.DataError):
+    with refused("palettes-differ", library.DataError) as caught:
         library.evaluate(*folders, labels)
+    assert "'im39'" in str(caught.value.values["difference"])
 
 
 def test_ground_truth_of_other_protocols_is_refused_with_advice_of_its_own(saved):
     folders = saved("gt", reduced), saved("pred", Image.fromarray)
-    with refused("palettes-differ", library.DataError):
+    with refused("palettes-differ", library.DataError, settings={}):
         library.evaluate(*folders, library.Pixels(positive=1))
 
 
@@ -135,8 +142,9 @@ def test_grey_and_coloured_palettes_on_one_side_are_refused(saved, found):
     white = drawn(0, 0, 5)
     few = indexed(np.minimum(white, 1), COLOURS[[0, 5]])  # index 1 of a palette of black and white
     folders = saved("gt", Image.fromarray, [white, drawn(1)]), saved("pred", None, [few, indexed(drawn(1))])
-    message = found("labels", *folders, *CLASSES)["palettes"]["text"]
-    assert f"the palette of {folders[1] / 'im0.png'} is grey" in message
+    reason = found("labels", *folders, *CLASSES)["palettes"]["values"]["reason"]
+    assert reason["kind"] == "grey-and-coloured-palettes"
+    assert reason["values"] == {"grey": str(folders[1] / "im0.png"), "coloured": str(folders[1] / "im1.png")}
 
 
 class TestBetweenSides:
@@ -145,7 +153,7 @@ class TestBetweenSides:
         finding = found("labels", gt, pred, *CLASSES)["palettes"]
         assert finding["severity"] == "error"
         one, other = (folder / "im0.png" for folder in (gt, pred))
-        assert f"index 0 is 0,0,0 in {one} and 128,0,0 in {other}" in finding["text"]
+        assert difference(finding) == (0, [0, 0, 0], str(one), [128, 0, 0], str(other))
         with refused("palettes-differ", library.DataError):
             library.evaluate(gt, pred, library.Labels(classes=6))
 
@@ -154,7 +162,7 @@ class TestBetweenSides:
         folders = saved("gt", indexed), saved("pred", lambda labels: indexed(labels, other))
         finding = found("labels", *folders, *CLASSES)["palettes"]
         assert finding["severity"] == "warning"
-        assert finding["fix"].startswith("right if indices are labels on both sides; if colours stand for labels")
+        assert finding["settings"] == [{"name": "palette"}]
         assert library.evaluate(*folders, library.Labels(classes=6)).summary["miou"] == 1
 
     def test_remapped_labels_are_not_compared(self, saved, found):
@@ -205,8 +213,10 @@ def test_colours_of_numbered_objects_need_not_agree(saved, protocol):
 
 def test_objects_whose_background_has_another_colour_are_refused(saved):
     folders = saved("gt", Image.fromarray), saved("pred", reduced)
-    with refused("palettes-differ", library.DataError):
+    with refused("palettes-differ", library.DataError, settings={}) as caught:
         library.evaluate(*folders, library.Objects())
+    values = caught.value.values["difference"].values
+    assert (values["index"], values["first_colour"]) == (0, (128, 0, 0))
 
 
 def test_notes_are_kept_without_colours(saved, tmp_path):
