@@ -143,6 +143,6 @@ def test_of_folders_with_other_files(tmp_path):
     with pytest.raises(SegbenchError) as raised:
         export_bsds([OTHER], tmp_path)
     assert str(raised.value) == (
-        f"{tmp_path / 'eval_bdry_img.txt'} exists, and nothing in it says that segbench wrote it (as in 2 other files), "
-        "so nothing was written; give another folder"
+        f"{tmp_path / 'eval_bdry_img.txt'} exists, and nothing in it says that segbench wrote it (as in 2 other "
+        "files), so nothing was written; give another folder"
     )
