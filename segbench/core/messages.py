@@ -292,7 +292,8 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401  any value of a message
 def _settings_in(values: Iterable[Any]) -> Iterator[Setting]:
     for value in values:
         if isinstance(value, Setting):
-            yield value
+            if value.value is not None:  # else it is named, and not advised
+                yield value
         elif isinstance(value, Message):
             yield from value.settings
         elif isinstance(value, Either):

@@ -190,7 +190,7 @@ class LabelMaps(OneMap):
         """Refuse a scale, and what would mix labels."""
         if repairs.scale is not None:
             raise ArgumentError(
-                Message("unfit-repairs", "label maps have no scale; leave out {scale}", scale=Setting("scale"))
+                Message("unfit-repairs", "label maps have no scale; leave out {scale}", scale=Setting("scale", None))
             )
         _refuse_for_labels(repairs)
 

@@ -76,7 +76,7 @@ FLOATS = {"extension": ".npy"}
         (each("scores", np.invert), Pixels(), "inverted", [("invert", True), ("positive", "0")]),
         (each("scores", lambda a: (a > 128).astype(np.uint8)), Pixels(), "few-levels", []),
         (each("scores", lambda a: a.astype(np.uint16)), Pixels(), "levels-unscaled", [("scale", 255)]),
-        (each("scores", lambda a: a.astype(np.int32), **FLOATS), Pixels(), "wide-integers", []),
+        (each("scores", lambda a: a.astype(np.int32), **FLOATS), Pixels(), "wide-integers", [("scale", ...)]),
         (
             each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
             Boundaries(),
