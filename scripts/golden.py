@@ -505,7 +505,7 @@ def _of_method(result: Result) -> dict[str, Any]:
         "summary": dict(summary),
         "images": {name: dict(values) for name, values in images.items()},
         "sampled": {key: list(ends) for key, ends in result.intervals(**RESAMPLING).items() if not math.isnan(ends[0])},
-        "text": {"notes": [*map(str, (*result.notes, *summary.notes))], "undefined": _written(summary.undefined)},
+        "text": {"notes": [*map(str, (*result.notes, *summary.notes))], "undefined": _reasons(summary.undefined)},
     }
 
 
@@ -522,11 +522,11 @@ def _of_pairs(results: Sequence[Result]) -> dict[str, Any]:
             *(row.wins, row.ties, row.losses),
         ]
     ranks = {key: {name: list(shares) for name, shares in by.items()} for key, by in compared.rank_shares.items()}
-    text = {"notes": [*map(str, compared.notes)], "undefined": _written(compared.undefined)}
+    text = {"notes": [*map(str, compared.notes)], "undefined": _reasons(compared.undefined)}
     return pairs | {"all methods": {"sampled": ranks, "text": text}}
 
 
-def _written(reasons: Mapping[str, Any]) -> dict[str, str]:
+def _reasons(reasons: Mapping[str, Any]) -> dict[str, str]:
     """Write why metrics are undefined."""
     return {key: str(reason) for key, reason in reasons.items()}
 
