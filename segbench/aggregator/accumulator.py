@@ -154,8 +154,8 @@ class Accumulator:
         if results is not None and repeated != "refuse":
             what = Message(
                 "beside-results",
-                "results keeps counts in a file as they come; leave out {setting}",
-                setting=Setting("repeated", repeated),
+                "results keeps counts in a file as they come; leave out {given}",
+                given=Setting("repeated", repeated),
             )
             raise ArgumentError(what)
         self.protocol = protocol

@@ -20,7 +20,7 @@ from segbench.aggregator.saving import keep_pooled
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting, option_of
-from segbench.core.notes import Note
+from segbench.core.notes import Note, NoteWarning
 from segbench.core.numbers import of_all
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together
@@ -193,7 +193,7 @@ def merge_results(
         what = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
         raise DataError(shown(place), what, _HINT) from error
     for note in filter(None, (whole.note_on_settings(place) for whole in merged.values())):
-        warnings.warn(UserWarning(note), stacklevel=2)
+        warnings.warn(NoteWarning(note), stacklevel=2)
     return load_results(place)
 
 

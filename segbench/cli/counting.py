@@ -92,9 +92,9 @@ def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
         raise ArgumentError(
             Message(
                 "nothing-to-compare",
-                "--crisp compares with suppression or thinning: give {nms}, or leave out {thin}",
+                "--crisp compares with suppression or thinning: give {nms}, or leave out {given}",
                 nms=Setting("nms", (1, 5, 1.01)),
-                thin=Setting("thin", False),
+                given=Setting("thin", False),
             )
         )
     return {"": standard, ", as predicted": as_predicted}

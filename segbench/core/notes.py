@@ -167,6 +167,10 @@ def part_of(count: int, total: int, noun: str = "image") -> Message:
     return Message("number", "{count} of {total} {nouns}", count=count, total=total, nouns=nouns)
 
 
+class NoteWarning(UserWarning):
+    """A warning that carries a message or a note as its only argument."""
+
+
 def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
     """Warn once of all notes that are doubts, without what they say of one image alone."""
     doubts = sorted({str(note.of_set) for note in notes if note.doubt})

@@ -123,7 +123,7 @@ class Inputs:
             )
         if reads.without_field and self.has_fields():
             in_list = "take the column 'field' out of the list"
-            fix = Message("fix", "leave out {field}", field=Setting("field")) if self.pairs is None else in_list
+            fix = Message("fix", "leave out {given}", given=Setting("field")) if self.pairs is None else in_list
             raise ArgumentError(Message("needless-field", "{reason}: {fix}", reason=reads.without_field, fix=fix))
         if reads.without_negatives and self.negatives:
             raise ArgumentError(

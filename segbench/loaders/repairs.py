@@ -218,7 +218,7 @@ def idle(settings: Mapping[str, str], notes: Iterable[Note]) -> tuple[Note, ...]
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.form not in ("soft", "ucm2"):
         what = Message("scaled-labels", "label maps have no scale")
-        raise DataError(maps.predictions[0][0], what, Message("fix", "leave out {scale}", scale=Setting("scale")))
+        raise DataError(maps.predictions[0][0], what, Message("fix", "leave out {given}", given=Setting("scale", None)))
     if maps.form == "ucm2" and isinstance(scale, str):
         what = Message("scaled-ucm2", "a ucm2 is 0 between contours, and {scale} would change that", scale=scale)
         raise DataError(maps.predictions[0][0], what)

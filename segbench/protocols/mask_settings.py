@@ -87,7 +87,7 @@ class CutMasks(SettledBySet):
             raise DataError("predictions", what, hint)
         score = number(max(low))
         what = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
-        fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {cuts}", cuts=format_cuts(self))]
+        fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {given}", given=format_cuts(self))]
         if min(cuts) <= 1:
             fixes.append(Message("fix", "or for files give {scale}", scale=Setting("scale", 1, of="Repairs")))
         raise DataError("predictions", what, joined(fixes))

@@ -146,8 +146,8 @@ def export_overlays(
             )
             hint = Message(
                 "leave-out",
-                "leave out {setting}, or {choose}",
-                setting=Setting("classes", True),
+                "leave out {given}, or {choose}",
+                given=Setting("classes", True),
                 choose=choose_others(),
             )
             raise DataError(result.method, what, hint)

@@ -535,7 +535,7 @@ def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
         )
     else:
         return
-    raise ArgumentError(why.extended("; leave out {setting}", setting=Setting("test", "signed-rank")))
+    raise ArgumentError(why.extended("; leave out {given}", given=Setting("test", "signed-rank")))
 
 
 def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from methods import write_methods
-from refusing import refused
+from refusing import refused, within
 
 from segbench import (
     DataError,
@@ -155,8 +155,10 @@ class TestMissing:
         truth, a, b = folders
         (a / "im02.png").unlink()
         results = [evaluate(truth, folder, allow_missing=True) for folder in (a, b)]
-        with refused("other-images", DataError, problems="b has im02, a has not", methods=("a", "b")):
+        with refused("other-images", DataError, methods=("a", "b")) as raised:
             compare_results(results)
+        lacking = within(raised.value, "lacking-images")
+        assert (lacking["absent"], lacking["present"], lacking["names"]) == ("a", "b", "im02")
         assert competing_sets(results) == [[1], [0]]
 
     def test_methods_that_lack_the_same_images_are_compared(self, folders):

@@ -190,7 +190,7 @@ class TestThresholds:
     @pytest.mark.parametrize(("level", "share"), [(128, 0.5), (200, 0.7824), (1000, 0.015251), (65535, 0.999992)])
     def test_levels_are_told_the_score_that_cuts_them_so(self, protocol, level, share):
         levels = labels_of(0, level - 1, level, level).astype(np.uint8 if level < 256 else np.uint16)
-        with refused("above-scores", DataError, settings={"at": share}, above=Setting("at", level)) as raised:
+        with refused("above-scores", DataError, settings={"at": share}, given=Setting("at", level)) as raised:
             notes(replace(protocol, at=level), self.MASK, levels)
         assert raised.value.hint.values["levels"] == str(level)
         truth = levels[0] >= level
@@ -203,7 +203,7 @@ class TestThresholds:
 
     @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK * 0.9])
     def test_levels_and_shares_are_below_a_threshold_of_levels(self, protocol, scores):
-        with refused("above-scores", DataError, path="predictions", above=Setting("at", 128)):
+        with refused("above-scores", DataError, path="predictions", given=Setting("at", 128)):
             notes(replace(protocol, at=128), self.MASK, scores)
 
     def test_masks_of_0_and_1_are_not_told_to_take_a_scale_that_leaves_them_below(self, protocol):

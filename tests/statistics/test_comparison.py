@@ -177,7 +177,8 @@ def test_a_metric_undefined_without_an_image_has_no_p_value():
             counts = images[name]
             images[name] = ScoreCounts(counts.scores, 0 * counts.positives, counts.negatives)
     assert math.isnan(row(compare(methods), "ods_f").p_value)
-    assert compare(methods).pairs("ods_f").reason == "undefined without the image 000"
+    reason = compare(methods).pairs("ods_f").reason
+    assert (reason.kind, reason.values["name"]) == ("undefined-without", "000")
 
 
 def test_quantiles_of_a_pair_do_not_depend_on_a_third_method():

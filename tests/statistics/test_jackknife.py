@@ -273,7 +273,9 @@ def test_a_test_of_signs_counts_the_images_that_have_the_metric(held, p):
     comparison = segbench.compare({"a": better, "b": worse})
     assert row(comparison, "mean_image_f").p_value == pytest.approx(p, nan_ok=True)
     if held < 6:
-        assert comparison.pairs("mean_image_f").reason.startswith(f"{held} of {held + 22} images count in it: ")
+        reason = comparison.pairs("mean_image_f").reason
+        assert reason.kind == "too-few"
+        assert str(reason).startswith(f"{held} of {held + 22} images count in it: ")
 
 
 def label_sets(held):

@@ -535,7 +535,7 @@ class Labels(
             what = Message(
                 "stack-and-rule", "is a stack of two maps, of which the higher one counts, beside {rule}", rule=rule
             )
-            raise DataError(sample.predicted_file, what, Message("fix", "leave out {rule}, or save one map", rule=rule))
+            raise DataError(sample.predicted_file, what, Message("fix", "leave out {given}, or save one map", given=rule))
         settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
         wrong = next((hole.pixels for hole in sample.nodata if hole), None)
         return masks_in(maps, sample.field, void=self.void or (), wrong=wrong, **settings)
@@ -577,8 +577,8 @@ def _count_void(void: int, missing: int) -> Message:
     gt_map, pred_map = (Setting(name, f"{void}={missing}") for name in ("gt_map", "pred_map"))
     return Message(
         "fix",
-        "for masks leave out {classes}; or count it: {gt_map}, and {pred_map} if predictions hold it, too",
-        classes=Setting("classes"),
+        "for masks leave out {given}; or count it: {gt_map}, and {pred_map} if predictions hold it, too",
+        given=Setting("classes"),
         gt_map=gt_map,
         pred_map=pred_map,
     )

@@ -77,7 +77,7 @@ def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, 
         if rules.classes is not None or rules.things or tuple(rules.void or ()) != (0,):
             what = Message("json-and-settings", "has a JSON, which names the classes, things and void")
             settings = [Setting(name, None) for name in ("classes", "things", "void")]
-            raise DataError(sample.truth_file, what, Message("fix", "leave out {settings}", settings=settings))
+            raise DataError(sample.truth_file, what, Message("fix", "leave out {given}", given=settings))
         return _by_json(sample, pixels)
     classes, things = dict(zip(rules.classes or (), rules.names or (), strict=True)), rules.things
     both = zip(_files(sample), pixels, strict=True)

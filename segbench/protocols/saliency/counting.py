@@ -126,7 +126,7 @@ def stretched(name: str, scores: Array, *, stretch: bool) -> FloatArray:
         if stretch:
             refuse_beyond_unit(name, values, "expected [0, 1], since a constant map cannot be stretched")
         else:
-            otherwise = Message("fix", ", or leave out {setting}", setting=Setting("stretch", False))
+            otherwise = Message("fix", ", or leave out {given}", given=Setting("stretch", False))
             refuse_beyond_unit(name, values, "expected [0, 1]", otherwise)
         values = values.clip(0, 1)
     return np.ascontiguousarray(values)

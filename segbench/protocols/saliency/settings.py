@@ -228,7 +228,7 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
             raise DataError(
                 file,
                 Message("field-of-view", "a field of view leaves pixels out, but saliency compares whole images"),
-                Message("fix", "leave out {setting}", setting=Setting("field")),
+                Message("fix", "leave out {given}", given=Setting("field")),
             )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)

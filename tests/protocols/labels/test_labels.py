@@ -411,7 +411,7 @@ def test_counts_are_checked_and_survive_packing():
         LabelCounts("0-1", [[1, 2], [3, 4]])
     with refused("counted-otherwise", ArgumentError, name="classes", ours="0-4", theirs="0-5"):
         counts + count(*random_maps(0, 3), Labels(classes=6))
-    with refused("no-counts", ArgumentError, argument="matrix", value=-1):
+    with refused("negative", ArgumentError, argument="matrix", value=-1):
         LabelCounts("0", [[-1, 0]])
 
 

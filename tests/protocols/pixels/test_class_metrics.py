@@ -117,7 +117,10 @@ def test_comparing_needs_the_same_ground_truth():
     assert row.difference > 0
     with refused("other-images", DataError, path="a, b", methods=("a", "b")) as raised:
         compare({"a": many(8), "b": many(6)})
-    assert "0 has 10 of road, 6 of car among 30 pixels in a, 10 of road, 5 of car" in raised.value.values["problems"]
+    first, *_ = raised.value.values["problems"]
+    assert (first.kind, first.values["image"]) == ("other-ground-truth", "0")
+    assert first.values["total"] == "10 of road, 6 of car among 30 pixels"
+    assert first.values["other_total"].startswith("10 of road, 5 of car")
 
 
 def _with_ground_truth_of(counts):
