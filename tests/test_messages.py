@@ -13,15 +13,15 @@ from segbench import SegbenchError, evaluate
 from segbench.core import messages
 
 ROOT = Path(__file__).parents[1]
-WORDS = {"text", "fix", "detail", "undefined", "seconds", "command"}
+WORDS = {"text", "fix", "detail", "undefined", "image_undefined"}
 """What JSON has for people; reasons why a metric is undefined are texts by its key."""
 
 
 def without_words(document):
     """Return JSON without texts for people; of undefined metrics the keys stay."""
     if isinstance(document, dict):
-        left = {name: without_words(value) for name, value in document.items() if name not in WORDS}
-        return left | ({"undefined": sorted(document["undefined"])} if "undefined" in document else {})
+        undefined = {name: sorted(document[name]) for name in ("undefined", "image_undefined") if name in document}
+        return {name: without_words(value) for name, value in document.items() if name not in WORDS} | undefined
     return [without_words(part) for part in document] if isinstance(document, list) else document
 
 

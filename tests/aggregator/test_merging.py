@@ -181,7 +181,7 @@ class TestRefusals:
 
     def test_a_method_to_join_that_is_in_no_file(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
-        with refused("unknown-runs", ArgumentError, settings={"join": None}, given=("'nte'",), known=("'pred'",)):
+        with refused("unknown-runs", ArgumentError, given=("'nte'",), known=("'pred'",)):
             merge_results([tmp_path / "one"], tmp_path / "all", join=["nte"])
 
     def test_an_image_counted_with_other_files_than_in_the_second_part(self, papers, tmp_path):

@@ -713,7 +713,7 @@ class TestSignedRank:
         kept = counted(segbench, tmp_path / "r.segbench", *folders, "--group-by", "folder")
         refused = segbench("compare", kept, "--group-by", "folder", "--test", "signed-rank")
         assert refused.code == 2
-        insist(refused.error, "ranks-of-parts", setting=Setting("test", "signed-rank"))
+        insist(refused.error, "ranks-of-parts", given=Setting("test", "signed-rank"))
         assert segbench("compare", kept, "--group", "g0", "--test", "signed-rank").code == 0
 
     def test_report_says_which_test(self, segbench, contours, tmp_path):

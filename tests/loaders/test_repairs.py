@@ -245,7 +245,7 @@ class TestScale:
         np.testing.assert_allclose(resized[0, 28:32], [0.5, 0.5625, 0.6875, 0.75], atol=1e-12)
 
     def test_what_has_no_scale_is_refused(self):
-        with refused("scaled-labels", DataError, settings={"scale": ...}):
+        with refused("scaled-labels", DataError, settings={}):
             mended(self.levels, "labels", scale=255)
         with refused("scaled-ucm2", DataError, scale="sigmoid"):
             mended(np.zeros((81, 121)), "ucm2", scale="sigmoid")

@@ -535,7 +535,8 @@ class Labels(
             what = Message(
                 "stack-and-rule", "is a stack of two maps, of which the higher one counts, beside {rule}", rule=rule
             )
-            raise DataError(sample.predicted_file, what, Message("fix", "leave out {given}, or save one map", given=rule))
+            fix = Message("fix", "leave out {given}, or save one map", given=rule)
+            raise DataError(sample.predicted_file, what, fix)
         settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
         wrong = next((hole.pixels for hole in sample.nodata if hole), None)
         return masks_in(maps, sample.field, void=self.void or (), wrong=wrong, **settings)

@@ -607,8 +607,9 @@ def test_pictures(tmp_path):
     assert np.array_equal(states, np.where(truth == 255, 4, np.where(truth == predicted, 0, 2)))  # errors alone
     with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
         assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
-    with refused("no-parts", DataError, path="hard", settings={"classes": True}):
+    with refused("no-parts", DataError, path="hard") as raised:
         segbench.export_overlays([result, masks], tmp_path / "none", classes=True)
+    assert raised.value.hint.values["given"] == segbench.Setting("classes", value=True)
     assert not (tmp_path / "none").exists()
     segbench.export_report([result, masks], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
@@ -798,7 +799,7 @@ class TestMasksCountedAsClasses:
 
     @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
     def test_files(self, protocol, places):
-        with self.REFUSED(settings={"classes": ..., "gt_map": "255=1", "pred_map": "255=1"}):
+        with self.REFUSED(settings={"gt_map": "255=1", "pred_map": "255=1"}):
             segbench.evaluate(*places, protocol(classes=2))
         assert segbench.evaluate(*places, protocol(classes=2, gt_map={255: 1}, pred_map={255: 1})).counts
         one = segbench.evaluate(*places, protocol(classes=2), images=["a"])

@@ -8,6 +8,7 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from noted import values_of
 from PIL import Image
 from refusing import refused
 
@@ -132,14 +133,15 @@ def test_pixels_outside_the_field_are_void():
 )
 def test_a_wrong_divisor_is_refused(divisor, labels):
     maps = drawn("rrb", **LETTERS)
-    advice = {"divisor": None, "classes": None, "void": None}
-    with refused("no-class", DataError, path="ground_truth", settings=advice, labels=labels, classes=3):
+    with refused("no-class", DataError, path="ground_truth", labels=labels, classes=3) as raised:
         count(maps, maps, Objects(**CLASSES | {"divisor": divisor}))
+    assert values_of(raised.value.hint)["divisor"] == divisor
 
 
 def test_a_wrong_divisor_without_classes_is_refused():
-    with refused("no-class", DataError, settings={"divisor": None}, label=26001, most=4096):
+    with refused("no-class", DataError, label=26001, most=4096) as raised:
         count(np.array([[26001]]), np.array([[26001]]), Objects(divisor=100000))
+    assert values_of(raised.value.hint)["divisor"] == 100000
 
 
 def write(folder, name, maps, *, classes=None, info=None):
@@ -388,7 +390,8 @@ def test_settings_that_a_json_decides_are_refused(folders, settings):
     with pytest.warns(FailedImages):
         failed = evaluate(*folders, Objects(kind="panoptic", **settings)).failed
     assert {failure.kind for failure in failed.values()} == {"json-and-settings"}
-    assert [advised.name for advised in failed["one"].settings] == ["classes", "things", "void"]
+    given = values_of(failed["one"].hint)["given"]
+    assert [setting.name for setting in given] == ["classes", "things", "void"]
 
 
 def test_text_that_is_no_json_is_refused(folders, tmp_path):
