@@ -433,5 +433,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
             positive=grey[0].fix,
         )
     elif grey:
-        fix = Message("fix", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0))
+        fix = Message(
+            "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
+        )
     return finding(_EXCHANGED, fix, places, side="names", images=[probe.image for probe in probes])

@@ -392,9 +392,9 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
     if not nearly(shape, expected):
         fix = resize
     elif max(map(abs, excess)) <= MOST_CUT[0]:
-        fix = Message("fix", "{crop}; or {resize}", crop=crop, resize=resize)
+        fix = Message("alternatives", "{crop}; or {resize}", crop=crop, resize=resize)
     else:
-        fix = Message("fix", "{resize}; if it was padded, {crop}", resize=resize, crop=crop)
+        fix = Message("alternatives", "{resize}; if it was padded, {crop}", resize=resize, crop=crop)
     if nearly(shape, expected) and all(more > 1 for more in excess):
         fix = "if there is padding on all sides, remove it from the files first; otherwise " + fix
     return fix + "; without it nothing is changed"
