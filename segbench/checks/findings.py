@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
-from segbench.core.messages import NOTHING, Message, Setting, Style, as_message, described, joined
+from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, described, joined
 from segbench.core.names import MethodRun
 from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
@@ -112,13 +113,21 @@ class Finding:
 
 
 def _alternatives(advice: Message) -> tuple[tuple[Setting, ...], ...]:
-    """Return the settings of advice, apart where it gives alternatives."""
-    if advice.kind != "alternatives":
-        return (advice.settings,) if advice.settings else ()
+    """Return the settings of advice, apart where it gives alternatives, also within what is done together."""
     values = [value for name, value in advice.named if name != "given"]
     parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
-    each = [_alternatives(as_message(part)) for part in parts if isinstance(part, Message | Setting)]
-    return tuple(settings for alternatives in each for settings in alternatives)
+    ways: list[tuple[tuple[Setting, ...], ...]] = []
+    for part in parts:
+        if isinstance(part, Setting):
+            ways.append(((part,),) if part.value is not None else ())
+        elif isinstance(part, Message):
+            ways.append(_alternatives(part))
+        elif isinstance(part, Either) and (settings := Message("fix", "{words}", words=part).settings):
+            ways.append((settings,))
+    ways = [way for way in ways if way]
+    if advice.kind == "alternatives":
+        return tuple(settings for way in ways for settings in way)
+    return tuple(tuple(chain(*settings)) for settings in product(*ways)) if ways else ()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -79,8 +79,11 @@ def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
     rule = None if expected.implied else expected.rule
     excludes = expected.void is not None or expected.lines
     may_be_void = values[-1] in VOIDS and excludes
-    if excludes and ends_in_void(values) and not (rule and _names_highest(rule, values)):
-        return "void"
+    if ends_in_void(values) and not (rule and _names_highest(rule, values)):
+        if excludes:
+            return "void"
+        if rule:
+            return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
     if rule and rule.comparison != "=":
         return ""
     if are_grey_levels(values):
@@ -433,5 +436,7 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
             positive=grey[0].fix,
         )
     elif grey:
-        fix = Message("fix", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0))
+        fix = Message(
+            "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
+        )
     return finding(_EXCHANGED, fix, places, side="names", images=[probe.image for probe in probes])

@@ -216,6 +216,13 @@ def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Mes
     return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
 
 
+def alternatives(parts: Iterable[Message | Setting | str], between: str = "; or ") -> Message:
+    """Put fixes behind each other of which any one is enough, without those that are empty."""
+    kept = [as_message(part) for part in parts if part]
+    whole = joined(kept, between)
+    return Message("alternatives", whole.template, **whole.values) if len(kept) > 1 else whole
+
+
 def together(*settings: Setting | Message) -> Message:
     """Put settings that are given together behind each other: ``void=(), at=0.5``, or ``--void none --at 0.5``."""
     if len(settings) == 1:

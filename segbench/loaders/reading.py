@@ -361,7 +361,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         notes |= _on_side("ground truth", drawn.notes)
     predicted = reads.predictions(files, contents)
     predictions, said, form = predicted.maps, predicted.notes, predicted.form
-    if form == "soft" and repairs.scale is None:
+    if form == "soft" and reads.levels and repairs.scale is None:
         said += note_on_levels(predictions[0].dtype)
     notes |= _on_side("prediction", said)
     lossy = true_lossy, predicted.lossy

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Message, Setting, joined
+from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.notes import Note
 from segbench.core.numbers import many, written
 from segbench.core.options import option, read_void
@@ -471,21 +471,21 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> Message
     if not void and (ends_in_void(values) or has_third_value(values)):
         unsure, sure = (highest, others[-1]) if ends_in_void(values) else (values[1], highest)
         return Message(
-            "fix",
+            "alternatives",
             "{sure} if {unsure:g} is void, or {all} if it is positive",
             sure=Setting("positive", sure),
             unsure=unsure,
             all=Setting("positive", f">{values[0]:g}"),
         )
     if ends_in_void(values):
-        between = "; or " if len(others) == 2 else ", and "
-        return joined([_leave_out(highest), _name_positive(f"{others[-1]:g}")], between)
+        fixes = [_leave_out(highest), _name_positive(f"{others[-1]:g}")]
+        return alternatives(fixes) if len(others) == 2 else joined(fixes, ", and ")
     if has_third_value(values):
-        return joined([_leave_out(values[1]), _name_positive(f">={half_of(highest)}")], "; or ")
+        return alternatives([_leave_out(values[1]), _name_positive(f">={half_of(highest)}")])
     if are_grey_levels(values) or any(value % 1 for value in values):
         rule = grey_levels_positive(values)
         return Message("fix", "say which values are positive, for instance {rule}", rule=rule)
-    return joined([_name_positive(written(highest)), all_but(values[0])], ", or ")
+    return alternatives([_name_positive(written(highest)), all_but(values[0])], ", or ")
 
 
 def _suggested_beside_unlabelled(labels: Sequence[float], *, void: bool) -> Message:

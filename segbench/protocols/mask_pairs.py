@@ -18,7 +18,7 @@ from segbench.core.levels import (
     scores_of,
     span,
 )
-from segbench.core.messages import NOTHING, Message, Setting, joined
+from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.protocol import Facts
@@ -202,11 +202,11 @@ def _advice_on_values(
     if predicted is None:
         small = values[-1] < 2 * len(values) and values[-1] not in VOIDS  # above all labels
         fixes = [order + suggested_positive(values), labels]
-        return joined(reversed(fixes) if small else fixes, "; or ")
+        return alternatives(reversed(fixes) if small else fixes)
     # Of levels in the lower half of their type, as numbers of labels are, a cut at .5 would leave nothing.
     low = predicted.kind in "iu" and values[-1] <= np.iinfo(predicted).max // 2
     cut = Message("fix", "cut a soft map at a score, {at}", at=_cut(values, predicted))
-    return joined([labels, "save masks of 0 and 255"] if low else [cut, labels], "; or ")
+    return alternatives([labels, "save masks of 0 and 255"] if low else [cut, labels])
 
 
 def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> Message | Setting:

@@ -71,7 +71,10 @@ def _before(advice: Message, advise: Advice, values: Sequence[float], other_side
 def _first(advice: Message, otherwise: Message | str) -> Message:
     """Write advice on a declared value before another advice, which may begin with the same remedy."""
     other, remedy = as_message(otherwise), advice.values["remedy"]
-    same = other.kind == "leave-out" and other.settings[:1] == remedy.settings
+    first = other
+    while isinstance(opening := first.values.get("part0"), Message):
+        first = opening
+    same = first.kind == "leave-out" and first.settings[:1] == remedy.settings
     return _of_declared(advice.values["values"], other if same else joined([remedy, other], "; otherwise "))
 
 

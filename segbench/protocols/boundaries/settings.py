@@ -422,7 +422,7 @@ class Boundaries(
         if ground_truth.dtype != np.bool_ and not np.all(ground_truth[boundary] == ground_truth.max()):
             values = np.unique(ground_truth)
             fix = Message(
-                "fix",
+                "alternatives",
                 "{positive}; or {label_maps} if these are labels",
                 positive=perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=False),
                 label_maps=Setting("label_maps", True),

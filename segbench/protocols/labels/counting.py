@@ -9,7 +9,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting, joined, protocol_with
+from segbench.core.messages import Message, Setting, alternatives, joined, protocol_with
 from segbench.core.numbers import verb
 from segbench.loaders.reading import how_to_save_labels
 from segbench.protocols.class_names import labels_text, with_background, with_labels
@@ -108,15 +108,18 @@ def _advice(
     out = Setting("void", sorted({*often_void, *void}))
     if not others:
         remapped = Setting("gt_map", f"{often_void[0]}=LABEL")
-        hint = Message("leave-out", "leave such pixels out: {void}, or remap them: {gt_map}", void=out, gt_map=remapped)
+        leave_out = Message("leave-out", "leave such pixels out: {void}", void=out)
+        hint = alternatives([leave_out, Message("fix", "remap them: {gt_map}", gt_map=remapped)], ", or ")
         apart = [label for label in often_void if label not in OFTEN_VOID]
         if len(apart) != 1:
             return hint
         classes = with_labels(labels, names, apart)
-        return joined([hint, Message("fix", "if {label} is a class, {classes}", label=apart[0], classes=classes)])
+        return alternatives(
+            [hint, Message("fix", "if {label} is a class, {classes}", label=apart[0], classes=classes)], "; "
+        )
     if remap and _count_from_one(held, len(labels)):
         hint = Message(
-            "fix",
+            "alternatives",
             "if no image has label 0, labels count from 1: write {classes_from_one}, or {gt_map}, with {pred_map} if "
             "predictions count from 1, too; if some has, list {labels}, too: {classes}",
             classes_from_one=Setting("classes", f"1-{len(labels)}"),
@@ -165,7 +168,7 @@ def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[st
         how = "as classes" if several else "as a class"
         return joined([background, Message("fix", "{how} {classes}", how=how, classes=as_classes), see])
     as_listed = Message(
-        "fix",
+        "alternatives",
         "list {labels}, too: {classes}, or remap {them}: {gt_map}",
         labels=listed,
         classes=as_classes,

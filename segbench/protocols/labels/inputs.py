@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
-from segbench.core.messages import NOTHING, Either, Message, Setting, joined, protocol_with, together
+from segbench.core.messages import NOTHING, Either, Message, Setting, alternatives, joined, protocol_with, together
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.sample import Sample
@@ -289,8 +289,8 @@ def _advice_on_values(
     hint = order + rules.suggested_positive(values)
     classes = NOTHING if order else likely_classes(np.asarray(values), _MOST_CLASSES)
     if classes and of_predictions:
-        return joined([hint, _name_classes(classes, "predicted_positive")], "; or ")
-    return joined([_name_classes(classes), hint], "; for masks ") if classes else hint
+        return alternatives([hint, _name_classes(classes, "predicted_positive")])
+    return alternatives([_name_classes(classes), hint], "; for masks ") if classes else hint
 
 
 def _name_classes(classes: Message, *rules_for_masks: str) -> Message:
@@ -372,17 +372,17 @@ def _advice_on_predictions(values: Sequence[float], truth: Sequence[float], *, r
     of_labels = [_name_classes(classes, *(["positive"] if rule else []))] if classes else []
     if same := rules.rule_of_other_side(rule, values, truth):
         of_truth = " (as in the ground truth, which holds the same values)"
-        return joined([_name_rule("predicted_positive", str(same)) + of_truth, *of_labels], "; or ")
+        return alternatives([_name_rule("predicted_positive", str(same)) + of_truth, *of_labels])
     soft = Message("fix", "rank soft maps with {pixels}", pixels=Either("Pixels()", "segbench pixels"))
     if not classes:
-        return joined([_cut_predictions(values), soft], "; or ")
+        return alternatives([_cut_predictions(values), soft])
     above = Setting("predicted_positive", f">{values[0]:g}")
     of_masks = Message("fix", "{rule} for all but {lowest:g}", rule=above, lowest=values[0])
     positive = [value for value in (rule.chosen(truth) if rule else truth[1:]) if value in values]
     if positive:
         same_labels = _name_rule("predicted_positive", written(positive))
-        of_masks = joined([same_labels, of_masks], " if labels mean the same there, or ")
-    return joined([of_masks, *of_labels, soft] if rule else [*of_labels, of_masks, soft], "; or ")
+        of_masks = alternatives([same_labels, of_masks], " if labels mean the same there, or ")
+    return alternatives([of_masks, *of_labels, soft] if rule else [*of_labels, of_masks, soft])
 
 
 def _cut_predictions(values: Sequence[float]) -> Message:

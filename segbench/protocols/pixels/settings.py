@@ -251,7 +251,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
                 annotators=len(sample.ground_truths),
             )
             fix = Message(
-                "fix",
+                "alternatives",
                 "choose {setting}, any, all or each; or {otherwise}",
                 setting=Setting("annotators", "majority"),
                 otherwise=take_one(),
