@@ -40,6 +40,8 @@ class Answer(NamedTuple):
     code: int
     out: str
     err: str
+    error: object = None
+    """The error that ended it, or the message of Click's, with kind and values, which `refusing.insist` compares."""
 
 
 @functools.cache
@@ -57,13 +59,21 @@ def _of_python():
 @pytest.fixture
 def segbench(monkeypatch, capsys):
     """Run a command line and give its exit code and what it printed."""
+    from segbench import SegbenchError
+    from segbench.cli.command import UsageError
     from segbench.cli.main import main
 
+    mistyped, show = [], UsageError.show
+    monkeypatch.setattr(UsageError, "show", lambda error: mistyped.append(error.said) or show(error))
+
     def run(*arguments):
+        mistyped.clear()
         monkeypatch.setattr(sys, "argv", ["segbench", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit_:
             main()
-        answer = Answer(exit_.value.code or 0, *capsys.readouterr())
+        ended_by = exit_.value.__context__
+        error = ended_by if isinstance(ended_by, SegbenchError) else next(iter(mistyped), None)
+        answer = Answer(exit_.value.code or 0, *capsys.readouterr(), error)
         assert not _of_python().search(answer.out + answer.err)
         messages = answer.err + (answer.out if arguments[:1] == ("check",) and "Usage:" not in answer.out else "")
         assert wrong_advice([*map(str, arguments)], messages) == []

@@ -1,5 +1,7 @@
 """What tests of notes share: side, kind and values of each, never its wording."""
 
+from segbench.core.messages import Either, Message
+
 
 def noted(notes):
     """Return side, kind and values of notes."""
@@ -14,3 +16,33 @@ def kinds(notes):
 def of_kind(notes, *kind):
     """Return the notes of some kinds."""
     return [note for note in notes if note.kind in kind]
+
+
+def within(message):
+    """Yield a message and all messages that stand in it, also in lists, with the words for Python of those with two."""
+    if isinstance(message, Message):
+        yield message
+    parts = message.values.values() if isinstance(message, Message) else message
+    for part in parts:
+        said = part.python if isinstance(part, Either) else part
+        if isinstance(said, (Message, tuple)):
+            yield from within(said)
+
+
+def values_of(message):
+    """Return the values of a message and of all messages that stand in it; outer ones count."""
+    return {name: value for part in [*within(message)][::-1] for name, value in part.values.items()}
+
+
+def advised(settings):
+    """Return settings, objects or their JSON, as a dictionary: name, value; None where the reader chooses one."""
+    pairs = [
+        (said["name"], said.get("value")) if isinstance(said, dict) else (said.name, said.value) for said in settings
+    ]
+    return {name: None if value is ... else value for name, value in pairs}
+
+
+def problems_of(error):
+    """Return line, kind and values of each problem that an error lists."""
+    problems = [(problem.values["line"], problem.values["problem"]) for problem in error.values["problems"]]
+    return [(line, problem.kind, problem.values) for line, problem in problems]

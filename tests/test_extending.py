@@ -11,6 +11,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from refusing import refused
 
 from segbench import ArgumentError, ScoreCounts, evaluate
 from segbench.core.metric import Metric
@@ -222,7 +223,7 @@ def test_the_plot_kind_of_the_page_draws_and_names_another_kind(monkeypatch, tmp
     monkeypatch.setitem(KINDS, "gap", ("gap", "from ODS to OIS"))
     save_plot([evaluate({"a": (np.eye(4), np.eye(4) + np.tri(4))})], tmp_path / "a.svg", kind="gap")
     assert "from ODS to OIS" in (tmp_path / "a.svg").read_text()
-    with pytest.raises(ArgumentError, match="labels has no OIS; draw each image: plot_images"):
+    with refused("no-ois", ArgumentError, protocol="labels"):
         save_plot([evaluate({"a": (np.eye(4), np.eye(4))}, protocol="labels")], tmp_path / "b.svg", kind="gap")
 
 
@@ -240,5 +241,5 @@ def test_a_metric_that_leaves_its_range_is_named():
 
     table = Percent([{"a": ScoreCounts([1.0], [1], [0])}])
     for measure in (table.summary, lambda: intervals(table)):
-        with pytest.raises(ArgumentError, match="share is 50, expected 0 to 1"):
+        with refused("outside-range", ArgumentError, metric="share", value=50, low=0, high=1):
             measure()

@@ -10,7 +10,9 @@ of its own are parts of others, such as advice, and are listed by name.
 from __future__ import annotations
 
 import ast
+import html
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,8 +43,8 @@ HEAD = """# Messages
 
 <!-- Written by scripts/messages/messages.py from the code; do not edit. -->
 
-Every note, finding, failure and error has a kind, which stays when its wording changes. Scripts read the kind, never the
-text:
+Every note, finding, failure and error has a kind, which stays when its wording changes. Scripts read the kind, never
+the text:
 
 ```python
 try:
@@ -56,7 +58,7 @@ result.failed["7"].kind, result.notes[0].kind, segbench.check("gt", "pred").find
 |---|---|
 | `error.kind` `.values` `.settings` | of every `SegbenchError`; a `DataError` has `.path`, `.what` and `.hint`, too |
 | `result.failed[image]` | the same as a `DataError`, for an image that could not be counted |
-| `result.notes` `result.image_notes` | `kind`, `side`, `values`, `metrics` (the keys it is about; empty: all), `doubt` |
+| `result.notes` `result.image_notes` | `kind`, `side`, `values`, `metrics` (keys; empty: about all), `doubt` |
 | `report.findings` of `check` | `kind`, `severity`, `side`, `places`, `images`, `settings`, `alternatives` |
 
 `str()` of each writes it for Python, `.written("options")` for the command line. In the JSON of `check`, `show` and
@@ -69,7 +71,7 @@ result.failed["7"].kind, result.notes[0].kind, segbench.check("gt", "pred").find
 | `values` | what the sentence speaks of, by name: numbers, texts, lists, and messages as objects like this one |
 | `settings` | the settings that help, as `{{"name": "positive", "value": 255}}`; without `value` you choose one |
 | `file` | of failures: the file or folder |
-| `side` `metrics` `doubt` | of notes: `"ground truth"`, `"prediction"`, `"field"` or empty; keys; whether Python warns of it |
+| `side` `metrics` `doubt` | of notes: `"ground truth"`, `"prediction"`, `"field"` or empty; keys; whether it warns |
 | `severity` `side` `fix` `alternatives` `count` `files` `images` | of findings, see [check](check.md#json) |
 
 {number} kinds follow, by the moment at which they appear. Examples are as the command line writes them.
@@ -96,12 +98,12 @@ def _messages(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def current(examples: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Return the examples whose messages the code still makes."""
-    kinds = kinds_in_code()
+    """Return the examples whose messages the code still makes, with more text before or behind them."""
+    kinds = {kind: [text for texts in of_kind.values() for text in texts] for kind, of_kind in kinds_in_code().items()}
     return {
         kind: example
         for kind, example in examples.items()
-        if example["template"] in kinds.get(kind, {}).get(example["package"], [])
+        if any(made in text for made in kinds.get(kind, ()) for text in example["templates"])
     }
 
 
@@ -126,15 +128,14 @@ def _row(kind: str, example: Mapping[str, Any]) -> str:
 
 def _cell(text: str) -> str:
     """Write text as a cell of a table."""
-    escaped = text.translate(str.maketrans({"|": r"\|", "<": "&lt;", ">": "&gt;", "*": r"\*", "_": r"\_", "`": r"\`"}))
-    return " ".join(escaped.split())
+    return re.sub(r"[|*_`\[\]]", r"\\\g<0>", html.escape(" ".join(text.split()), quote=False))
 
 
 def record() -> dict[str, Any]:
-    """Run the tests, and return an example of each kind that they meet: the shortest one, with a fix if there is any."""
+    """Run the tests, and return an example of each kind that they meet: the shortest, with a fix if there is any."""
     with tempfile.TemporaryDirectory() as folder:
         tests = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "recording", f"--record={folder}", "tests"]
-        subprocess.run(tests, cwd=ROOT, env=_with_this_folder(), check=False)  # noqa: S603  our own tests
+        subprocess.run(tests, cwd=ROOT, env=_with_this_folder(), check=False)
         met = [json.loads(line) for path in Path(folder).iterdir() for line in path.read_text().splitlines()]
     best: dict[str, Any] = {}
     for example in sorted(met, key=lambda example: (not example["fix"], len(example["text"]), example["text"])):

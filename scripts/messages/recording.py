@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pytest
 
+from segbench.core.messages import Message
+
+Made = TypeVar("Made")
+_DEPTH = 8  # of calls, from which those of segbench are found
+
 _TEMPORARY = re.compile(r"/\S*pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s:]+/?")
-_seen: dict[tuple[str, str], str] = {}
+_seen: dict[tuple[str, str, bool], str] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -42,21 +47,21 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_FILE].write_text("".join(line + "\n" for line in _seen.values()), encoding="utf-8")
 
 
-def _watch(kind: type, take: Callable[[Any], tuple[str, Any, str, Any]]) -> None:
+def _watch(kind: type[Made], take: Callable[[Made], tuple[str, Message, str, Message | None]]) -> None:
     """Record each object of a class as it is made."""
     make = kind.__init__
 
-    def made(self: Any, *args: Any, **kwargs: Any) -> None:
+    def made(self: Made, *args: object, **kwargs: object) -> None:
         make(self, *args, **kwargs)
         form, message, text, fix = take(self)
-        frame = sys._getframe(1)
-        while frame.f_back and not _package(frame.f_code.co_filename):
-            frame = frame.f_back
-        package = _package(frame.f_code.co_filename)
+        packages = (_package(frame.filename) for frame in reversed(traceback.extract_stack(limit=_DEPTH)))
+        package = next(filter(None, packages), "")
         if package:
-            _keep(message, {"form": form, "package": package, "text": text, "fix": fix.written("options") if fix else ""})
+            _keep(
+                message, {"form": form, "package": package, "text": text, "fix": fix.written("options") if fix else ""}
+            )
 
-    kind.__init__ = made  # type: ignore[misc]
+    kind.__init__ = made  # type: ignore[method-assign,assignment]  # watched in all places at once
 
 
 def _package(file: str) -> str:
@@ -66,10 +71,18 @@ def _package(file: str) -> str:
     return parts[within] if within + 1 < len(parts) else ""
 
 
-def _keep(message: Any, example: dict[str, str]) -> None:
+def _templates(message: Message) -> Iterator[str]:
+    """Yield the templates of a message and of those of its kind within it, from which it may be put together."""
+    yield message.template
+    for _, value in message.named:
+        if getattr(value, "kind", None) == message.kind:
+            yield from _templates(value)
+
+
+def _keep(message: Message, example: dict[str, str]) -> None:
     """Keep an example if it is shorter than that of its kind and package."""
     example = {name: _TEMPORARY.sub("", text) for name, text in example.items()}
-    line = json.dumps({"kind": message.kind, "template": message.template, **example}, ensure_ascii=False)
+    line = json.dumps({"kind": message.kind, "templates": [*_templates(message)], **example}, ensure_ascii=False)
     key = (message.kind, example["package"], bool(example["fix"]))
     if len(line) < len(_seen.get(key, line + " ")):
         _seen[key] = line

@@ -184,7 +184,7 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
         if not partial:
             show = Either("load_results(path, partial=True)", "segbench show")
             hint = hint + Message("so-far", "; {show} gives the images counted so far", show=show)
-        what = Message("no-run", "holds no {kind}", kind="run" if partial else "complete run")
+        what = Message("no-run", "holds no {sought}", sought="run" if partial else "complete run")
         raise DataError(str(path), what, hint)
     return results, stopped
 

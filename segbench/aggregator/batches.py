@@ -27,10 +27,6 @@ Name = str | SupportsIndex
 _MANY_PIXELS = 2**18  # of an image: to copy fewer from a GPU takes less time than to start its operations
 BATCH_HINT = "give the images of a batch one by one, or in Accumulator.update with names=, one for each"
 _COMBINED = "choose how they count together: Pixels(annotators='majority'), 'any', 'all' or 'each'"
-_SEVERAL = "several annotators are a list of arrays, for Pixels(annotators='majority')"
-_CLASSES = "a map for each class is for Labels(classes=...) or Classes(labels=...)"
-
-
 _PER_ANNOTATOR = "expected one array of shape (height, width) per annotator"
 
 
@@ -346,7 +342,7 @@ def _check_shapes(batch: Batch, called: Called) -> None:
                 shape=labels,
                 other_name=called.scores,
                 expected=scores,
-                hint=_further_axis(labels, scores, called) or "nothing is resized",
+                hint=_further_axis(labels, scores, called),
             )
         )
     if batch.valid is not None:
@@ -371,19 +367,35 @@ def _check_valid(valid: Any, shape: tuple[int, ...]) -> None:  # noqa: ANN401  a
         )
 
 
-def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...], called: Called) -> str:
-    """Say what to do about an axis that only one of the two has; nothing where that is not all."""
+def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...], called: Called) -> Message:
+    """Say what to do about an axis that only one of the two has, or that nothing can be done."""
     of_labels = len(labels) > len(scores)
     long, short = (labels, scores) if of_labels else (scores, labels)
     name, other = called if of_labels else reversed(called)
     for axis, index in ((1, "[:, {}]"), (0, "[{}]"), (-1, "[..., {}]")):
         size = long[axis] if len(long) > len(short) > axis else 0
         if size and tuple(np.delete(long, axis).tolist()) == short:
-            if size == 1:
-                return f"take {name}{index.format(0)}" + f", or {other}[None] for a batch of one" * (axis == 0)
-            positive = f"{name}{index.format(1)} if that is channel 1"
-            return f"take the channel of the positive class, such as {positive}; {_SEVERAL if of_labels else _CLASSES}"
-    return ""
+            taken = name + index.format(1 if size > 1 else 0)
+            if size > 1 and of_labels:
+                return Message(
+                    "axis-of-annotators",
+                    "take the channel of the positive class, such as {taken} if that is channel 1; several annotators "
+                    "are a list of arrays, for Pixels(annotators='majority')",
+                    taken=taken,
+                )
+            if size > 1:
+                return Message(
+                    "axis-of-channels",
+                    "take the channel of the positive class, such as {taken} if that is channel 1; a map for each "
+                    "class is for Labels(classes=...) or Classes(labels=...)",
+                    taken=taken,
+                )
+            if axis == 0:
+                return Message(
+                    "batch-of-one", "take {taken}, or {other}[None] for a batch of one", taken=taken, other=other
+                )
+            return Message("axis-of-one", "take {taken}", taken=taken)
+    return Message("other-pixels", "nothing is resized")
 
 
 def _as_tensor(array: Any, name: str, device: Any) -> Any:  # noqa: ANN401  tensors, of PyTorch's types

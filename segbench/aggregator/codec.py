@@ -26,7 +26,7 @@ from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
-from segbench.core.messages import Either, Message
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several
@@ -236,8 +236,9 @@ def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
 
 def count_afresh() -> Message:
     """Return the remedy where packed counts are not what was packed."""
-    how = Either("with fresh=True", "with the command of the run and --fresh")
-    return Message("count-again", "the results file was changed or damaged: count again {how}", how=how)
+    by_command = Message("count-again", "the command of the run and {fresh}", fresh=Setting("fresh", True))
+    how = Either(Setting("fresh", True), by_command)
+    return Message("count-again", "the results file was changed or damaged: count again with {how}", how=how)
 
 
 @contextmanager
@@ -300,10 +301,16 @@ class EncodedCounts(ByName[Counts]):
     def __getitem__(self, name: str) -> Counts:
         """Unpack the counts of one image; a `DataError` where they are none of the protocol."""
         if name not in self._packed:
-            near = nearest([str(name)], [*self._packed]).values()
+            near = tuple(nearest([str(name)], [*self._packed]).values())
             perhaps = "".join(f", perhaps {nearest_name!r}" for nearest_name in near)
             raise UnknownMetricError(
-                Message("no-such-image", "no image is called {image!r}{perhaps}", image=name, perhaps=perhaps)
+                Message(
+                    "no-such-image",
+                    "no image is called {image!r}{perhaps}",
+                    image=name,
+                    perhaps=perhaps,
+                    nearest=near,
+                )
             )
         counts: Counts = self._decoded(_Image(name, self._packed[name]))
         return counts
@@ -379,7 +386,8 @@ class EncodedCounts(ByName[Counts]):
             yield
         except DataError as error:
             if self.file:
-                raise DataError(self.file, f"image {image!r} " + error.what, error.hint) from error
+                what = (f"image {image!r} " + error.what).extended("", image=image)
+                raise DataError(self.file, what, error.hint) from error
             raise DataError(image, error.what, error.hint) from error
 
     def __repr__(self) -> str:

@@ -39,7 +39,6 @@ def common_images(
         had = "; ".join(
             f"{method} has {first_names(sorted(names), _LISTED) or 'none'}" for method, names in of_methods.items()
         )
-        what = Message("no-common-images", "there is no image that all methods have: {had}", had=had)
         hint = "name predictions as the ground truth is named, or leave out a method"
         what = Message("no-common-image", "there is no image that all methods have: {had}", had=had)
         raise DataError(first_names(list(images), _LISTED), what, hint)

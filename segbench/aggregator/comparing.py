@@ -353,7 +353,7 @@ def _of_predictions(results: Sequence[Result]) -> frozenset[str]:
     return Repairs.may_differ | fields_with(results[0].kind, "of_predictions")
 
 
-def _why(key: str, results: Sequence[Result]) -> str:
+def _why(key: str, results: Sequence[Result]) -> Message:
     lacking = (result for result in results if key in result.summary.undefined)
     return by_reason((result.summary.undefined[key], result.method) for result in lacking)
 
@@ -363,17 +363,19 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
     names = [result.method for result in results]
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        listed = first_names([*map(repr, names_of(results))], _LISTED)
+        choices = names_of(results)
+        listed = first_names([*map(repr, choices)], _LISTED)
         choose = Either(
             "name them: compare({name: result, ...})",
             f"choose some of {listed} with --methods, or those of one setting with --only",
         )
         raise ArgumentError(
             Message(
-                "same-name",
+                "several-of-one-name",
                 "{methods}: several runs of one name; {choose}, or give each a name of its own when it is counted: "
                 "{again}",
                 methods=doubled,
+                choices=choices,
                 choose=choose,
                 again=Either("method=...", "NAME=PRED"),
             )

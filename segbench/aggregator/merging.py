@@ -91,17 +91,23 @@ class _Merged:
         )
 
 
-def lacking(result: Result) -> str:
+def lacking(result: Result) -> Message:
     """Say how many images of a set none of the merged parts holds; empty if they hold all, or nothing was merged."""
-    return in_no_part(result) if result.inputs is not None and result.inputs.merged else ""
+    return in_no_part(result) if result.inputs is not None and result.inputs.merged else NOTHING
 
 
-def in_no_part(result: Result) -> str:
+def in_no_part(result: Result) -> Message:
     """Say the same of a run that may be the only part."""
     if "subset" not in result.settings:
-        return ""
+        return NOTHING
     chosen, total = map(int, result.settings["subset"].split(" of "))
-    return f"{of_all(total - chosen, total, 'image', 'are')} in no part; count the missing parts, and merge all again"
+    return Message(
+        "in-no-part",
+        "{number} in no part; count the missing parts, and merge all again",
+        number=of_all(total - chosen, total, "image", "are"),
+        images=total - chosen,
+        total=total,
+    )
 
 
 def merge_results(

@@ -29,14 +29,17 @@ if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
 
 
+_SOURCES = {
+    "pipe": "counted from a file list in a pipe, which is gone",
+    "arrays": "counted from arrays",
+    "others": "counted by others",
+    "published": "published",
+}
+"""What results come from that have no files to read again."""
+
+
 def why_no_pictures(result: Result) -> Message:
     """Say why no images of a result can be drawn, as what came of the method; empty where they can."""
-    verb = verb_of(result.kind)
-    unknown = Message(
-        "unknown-files",
-        "so its images are not known: pictures need a run of files, such as {run}",
-        run=Either("evaluate(GT, PRED, ...)", f"segbench {verb} GT PRED"),
-    )
     if isinstance(result.rules, MeanOverParts):
         plural = result.rules.plural
         single = Either("result.parts('run')[NAME]", "--only with the name of one run")
@@ -58,9 +61,20 @@ def why_no_pictures(result: Result) -> Message:
         if not result.counts:
             return Message("no-image", "has no image that was counted")
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
-        return "was counted from a file list in a pipe, which is gone, " + unknown if streamed else NOTHING
-    how = "counted from arrays" if result.settings.get("source") == "arrays" else "counted by others"
-    return f"was {'published' if result.published else how}, " + unknown
+        return _unknown_files(result, "pipe") if streamed else NOTHING
+    counted_from = "arrays" if result.settings.get("source") == "arrays" else "others"
+    return _unknown_files(result, "published" if result.published else counted_from)
+
+
+def _unknown_files(result: Result, source: str) -> Message:
+    """Say what a result comes from in place of files that are still there."""
+    return Message(
+        "unknown-files",
+        "was {how}, so its images are not known: pictures need a run of files, such as {run}",
+        how=_SOURCES[source],
+        source=source,
+        run=Either("evaluate(GT, PRED, ...)", f"segbench {verb_of(result.kind)} GT PRED"),
+    )
 
 
 def _without_pictures(result: Result) -> Message:

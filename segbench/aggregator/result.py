@@ -45,7 +45,7 @@ from segbench.core.capabilities import (
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, Style, option_of
+from segbench.core.messages import NOTHING, Either, Message, Setting, Style, option_of
 from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
 from segbench.core.notes import Note, as_note
@@ -190,7 +190,7 @@ class Result:
 
     def __str__(self) -> str:
         """Print a metric per line, what was noted, and the signature."""
-        notes = [*self.notes, *filter(None, [self.outdated])]
+        notes = [*self.notes, *([self.outdated] if self.outdated else [])]
         return "\n".join([f"{self.label}: {self._counted}", str(self.summary), *map(str, notes), self.signature])
 
     @property
@@ -329,12 +329,16 @@ class Result:
         return competes(self.rules) and self.partial is None and not is_mean_of_folds
 
     @property
-    def outdated(self) -> str:
-        """That a later run will replace this result, in words; empty if none is being counted or was cut short."""
+    def outdated(self) -> Message:
+        """That a later run will replace this result; empty if none is being counted or was cut short."""
         if not self.repeated:
-            return ""
-        so_far = f"a later run of it is not complete ({many(self.repeated, 'image')} so far)"
-        return f"{so_far}, so these are the metrics of the run before it; repeat it"
+            return NOTHING
+        return Message(
+            "outdated",
+            "a later run of it is not complete ({images:many image} so far), so these are the metrics of the run "
+            "before it; repeat it",
+            images=self.repeated,
+        )
 
     @property
     def standard_errors(self) -> Mapping[str, Mapping[str, float]]:
@@ -453,7 +457,7 @@ class Result:
             "partial": None if self.partial is None else list(self.partial),
             "summary": finite_values(summary),
             "intervals": {},
-            "undefined": dict(summary.undefined),
+            "undefined": {key: why.written(style) for key, why in summary.undefined.items()},
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),
             "notes": [
@@ -480,7 +484,7 @@ class Result:
                 "freedom": finite_values(intervals.freedom),
                 "replicates": intervals.replicates,
                 "seed": intervals.seed,
-                "undefined": dict(intervals.undefined),
+                "undefined": {key: why.written(style) for key, why in intervals.undefined.items()},
                 "wider_than_images": dict(intervals.wider),
                 "notes": [note.described(style) for note in intervals.notes],
             },
@@ -509,16 +513,16 @@ class Result:
         """
         return data_frame([self.summary], "method", [self.label], list(self.summary))
 
-    def _why_no_intervals(self) -> str:
+    def _why_no_intervals(self) -> Message:
         if self.published:
-            return "a published curve has no images to resample"
+            return Message("published", "a published curve has no images to resample")
         if self.unnamed:
             return WITHOUT_NAMES
         if isinstance(self.rules, MeanOverRuns) and not self.runs:
-            return "intervals are those of all folds pooled"
+            return Message("of-folds", "intervals are those of all folds pooled")
         if not self.counts:
-            return "no image was counted"
-        return "" if self.table.images else self.summary.undefined[headline(self.rules.metrics()).key]
+            return Message("no-images", "no image was counted")
+        return NOTHING if self.table.images else self.summary.undefined[headline(self.rules.metrics()).key]
 
     @cached_property
     def pooled(self) -> Counts:
@@ -1464,9 +1468,8 @@ class UnitSummaries(ByName[Summary]):
         """Measure the unit of that name."""
         alone = self._table_of(unit).image_summary()
         metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
-        reasons = {
-            key: alone.undefined.get(key, "undefined in every image") for key in metrics if math.isnan(metrics[key])
-        }
+        everywhere = Message("undefined-everywhere", "undefined in every {of}", of="image")
+        reasons = {key: alone.undefined.get(key, everywhere) for key in metrics if math.isnan(metrics[key])}
         return replace(alone, metrics=metrics, undefined=reasons)
 
     def _table_of(self, unit: str) -> Table:

@@ -25,7 +25,8 @@ _AT_ONCE = 100
 class ReplacedRun(UserWarning):
     """A run in a results file was replaced by one that may be another, or kept as none of the new could be counted.
 
-    It is another for its images, or if two accumulators have no name of their own.
+    It is another for its images, or if two accumulators have no name of their own; the first of its `args` is the
+    message.
     """
 
 
@@ -64,43 +65,39 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     """
     store = begun.file
     before = store.replaced(begun, run, result)
-    run_of = {"path": str(store.path), "run": run.label, "images": of_all(before.lacking, before.images, "image")}
+    run_of = {"path": str(store.path), "run": run.label}
     if before.images and not result.counts:
-        unchanged = Message(
-            "unchanged-run", "{path}: the run of {run!r} is unchanged because no image could be counted now", **run_of
+        kept = Message(
+            "kept-run", "{path}: the run of {run!r} is unchanged because no image could be counted now", **run_of
         )
-        warnings.warn(ReplacedRun(unchanged), stacklevel=stacklevel)
+        warnings.warn(ReplacedRun(kept), stacklevel=stacklevel)
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
+    without = f"by one without {of_all(before.lacking, before.images, 'image')}"
     if before.lacking and "missing" in run.settings:
-        replaced = Message(
-            "replaced-without",
-            "{path}: the run of {run!r} was replaced by one without {images}, which have no prediction now",
-            **run_of,
-        )
+        how = f"was replaced {without}, which have no prediction now"
     elif (
         (before.images and not before.same)
         or ("subset" in run.settings and before.lacking)
         or (run.published and before.signature not in {"", result.signature})
     ):
-        replaced = Message(
-            "replaced-other",
-            "{path}: the run of {run!r} with other images or another ground truth was replaced",
-            **run_of,
-        )
+        how = "with other images or another ground truth was replaced"
     elif before.lacking and run.settings.get("source") == "arrays":
-        replaced = Message(
-            "replaced-without", "{path}: the run of {run!r} was replaced by one without {images}", **run_of
-        )
+        how = f"was replaced {without}"
     elif before.images and of_another:
-        replaced = Message(
-            "replaced-of-another", "{path}: the run of {run!r} of {other} was replaced", other=of_another, **run_of
-        )
+        how = f"of {of_another} was replaced"
     else:
         return
-    advice = "; to keep both, give one of them another name{argument} or file"
-    warning = replaced.extended(advice, argument=Either(" (method=...)", ""))
-    warnings.warn(ReplacedRun(warning), stacklevel=stacklevel)
+    replaced = Message(
+        "replaced-run",
+        "{path}: the run of {run!r} {how}; to keep both, give one of them another name{argument} or file",
+        **run_of,
+        how=how,
+        lacking=before.lacking,
+        images=before.images,
+        argument=Either(" (method=...)", ""),
+    )
+    warnings.warn(ReplacedRun(replaced), stacklevel=stacklevel)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Saved) -> None:

@@ -238,10 +238,7 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     else:
         safe = _one(database, "PRAGMA journal_mode") == "wal"
     if _one(database, "PRAGMA application_id") != APPLICATION_ID:
-        foreign = Message("foreign", "is a database of another program")
-        raise (
-            ArgumentError(f"{path} " + foreign + f"; {_ANOTHER}") if create else DataError(str(path), foreign, _ANOTHER)
-        )
+        raise _foreign(path, create=create)
     if _one(database, "PRAGMA user_version") != SCHEMA:
         raise DataError(str(path), Message("other-version", "was written by another version of segbench"), _AGAIN)
     if not _is_plain(database):
@@ -249,6 +246,14 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
     database.execute("PRAGMA foreign_keys = ON")
     # Without a write-ahead log, as on some network disks, only FULL survives a power cut.
     database.execute(f"PRAGMA synchronous = {'NORMAL' if safe else 'FULL'}")
+
+
+def _foreign(path: Path, *, create: bool) -> ArgumentError | DataError:
+    """Return the error of a database that segbench did not write: of the command line if it was to be written to."""
+    if create:
+        said = Message("foreign", "{path} is a database of another program; {hint}", path=str(path), hint=_ANOTHER)
+        return ArgumentError(said)
+    return DataError(str(path), Message("foreign", "is a database of another program"), _ANOTHER)
 
 
 def _is_plain(database: sqlite3.Connection) -> bool:

@@ -106,6 +106,7 @@ def _refuse_foreign(files: Mapping[Path, bytes | None], hint: str) -> None:
                 "{path} exists, and nothing in it says that segbench wrote it{others}, so nothing was written; {hint}",
                 path=shown(foreign[0]),
                 others=others,
+                files=len(foreign),
                 hint=hint,
             )
         )

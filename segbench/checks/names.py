@@ -53,15 +53,17 @@ def _reason(error: DataError) -> tuple[Message, Sequence[Message | str]]:
     """Return what is wrong with a folder or a list, and apart from it the files or lines where it is."""
     counts, problems = dict(error.values), error.values.get("problems", ())
     counts.pop("problems", None)
-    if error.kind == "wrong-lines":  # each method has its own lines, and their number would make several findings
-        return Message("wrong-lines", "holds faulty lines"), problems
-    if error.kind == "repeated-names":
-        return Message("repeated-names", "{count} files share their name with another", **counts), problems
-    if error.kind == "unusable-archives":
-        return Message("unusable-archives", "{count} of {total} archives cannot be used", **counts), problems
-    if error.kind == "unusable-members":
-        return Message("unusable-members", "{count} of its members cannot be read", **counts), problems
-    return error.what, ()
+    messages = (
+        Message("wrong-lines", "holds faulty lines"),  # each method has its own: their number would make many findings
+        Message("repeated-names", "{count} files share their name with another", **counts),
+        Message("unusable-archives", "{count} of {total} archives cannot be used", **counts),
+        Message("unusable-members", "{count} of its members cannot be read", **counts),
+        Message("wrong-json", "is not as it should be", **counts),
+        Message("wrong-jsons", "have {count} problems", **counts),
+        Message("unknown-categories", "has categories that the ground truth does not list", **counts),
+    )
+    listed = next((message for message in messages if message.kind == error.kind), None)
+    return (error.what, ()) if listed is None else (listed, problems)
 
 
 def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:

@@ -20,7 +20,7 @@ from segbench.core.levels import (
     are_signed,
     how_to_scale,
 )
-from segbench.core.messages import Either, Message, Setting, as_message, joined
+from segbench.core.messages import Either, Message, Setting, as_message, joined, protocol_with
 from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
 
@@ -395,15 +395,12 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool, as_masks: bool) ->
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     of_masks = masks and as_masks
-    message = Message(
-        "few-levels",
-        "predictions inspected contain only {count} {noun} ({listed}), so {so}",
-        count="two" if masks else len(values),
-        noun="values" if masks else "scores",
-        listed=listed(values),
-        values=values,
-        so="they are evaluated as masks" if of_masks else f"the curve has {points}",
-    )
+    so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
+    said = {"count": len(values), "listed": listed(values), "values": values, "so": so}
+    if masks:
+        message = Message("few-levels", "predictions inspected contain only two values ({listed}), so {so}", **said)
+    else:
+        message = Message("few-levels", "predictions inspected contain only {count} scores ({listed}), so {so}", **said)
     save = Message("fix", "save soft maps, before they are cut at a threshold")
     labels = Message("fix", "for IoU, Dice and MCC of masks use {labels}", labels=LABELS)
     if of_masks:
@@ -426,7 +423,7 @@ def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> li
         compression=seen[0].lossy,
         percent=100 * middle / pixels,
     )
-    labels = Either("Labels(predicted_positive='>=128')", "segbench labels GT PRED --predicted-positive '>=128'")
+    labels = protocol_with("Labels", "segbench labels GT PRED ", Setting("predicted_positive", ">=128"))
     fix = Message(
         "fix",
         "save masks as PNG, or evaluate them cut at half: {at_half}",

@@ -13,7 +13,7 @@ from segbench.checks.findings import About, Finding, Place, finding, found_in
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_wide
-from segbench.core.messages import Either, Message, Setting, joined
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.sample import Reading, Side
 from segbench.loaders.decoded import Header, Role, Source, shown, size
 from segbench.loaders.pairing import SampleFiles
@@ -269,7 +269,7 @@ def type_findings(predictions: Mapping[Source, Header]) -> list[Finding]:
     fix = Message(
         "fix",
         "{scale} if N is the largest score, or save scores as floats",
-        scale=Either("repairs=Repairs(scale=N)", "--scale N"),
+        scale=Setting("scale", of="Repairs", metavar="N"),
     )
     found = finding(message, fix, (Place(shown(path)) for path in paths))
     if len({name.startswith("float") for name in by_type}) > 1:

@@ -10,6 +10,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from segbench.cli.options import Argument, Option
+from segbench.core.messages import Message, plain
 from segbench.core.names import first_names
 
 _ONE_FILE = (
@@ -40,6 +41,14 @@ def _everything(context: click.Context) -> str:
     return context.get_help()
 
 
+class UsageError(click.UsageError):
+    """A command line that cannot be read; `said` has its kind and values."""
+
+    def __init__(self, said: Message, context: click.Context | None) -> None:
+        super().__init__(said.written("options"), context)
+        self.said = said
+
+
 class Command(click.Command):
     """A command that words its errors and shows its help as this project does."""
 
@@ -62,7 +71,7 @@ class Command(click.Command):
         except click.exceptions.NoArgsIsHelpError:  # a help, with nothing before it
             raise
         except click.UsageError as error:
-            raise click.UsageError(self._explained(error, parent), error.ctx) from None
+            raise UsageError(self._explained(error, parent), error.ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, of which Click takes the last without a word."""
@@ -71,27 +80,52 @@ class Command(click.Command):
             for each in given:
                 valued = isinstance(each, click.Option) and not each.is_flag and not each.multiple
                 if valued and given.count(each) > 1:
-                    raise click.UsageError(f"{each.opts[-1]} is given {given.count(each)} times; give it once", ctx)
+                    said = Message(
+                        "given-twice",
+                        "{option} is given {times} times; give it once",
+                        option=each.opts[-1],
+                        times=given.count(each),
+                    )
+                    raise UsageError(said, ctx)
         return super().parse_args(ctx, args)
 
-    def _explained(self, error: click.UsageError, parent: click.Context | None) -> str:
+    def _explained(self, error: click.UsageError, parent: click.Context | None) -> Message:
         """Add to a message what was probably meant."""
+        if isinstance(error, UsageError):
+            return error.said
+        if isinstance(error, click.NoSuchOption):
+            return self._no_such_option(error, parent)
         text = error.format_message()
         if isinstance(error, click.MissingParameter) and isinstance(error.param, Argument):
-            return f"{text.rstrip('.')}: {error.param.help}"
+            return Message("no-argument", "{text}: {help}", text=text.rstrip("."), help=error.param.help)
         if "extra argument" in text and "results" in [each.name for each in self.params]:
-            return f"{text.rstrip('.')}; {_ONE_FILE}"
-        if not isinstance(error, click.NoSuchOption):
-            return text
+            return Message("one-file", "{text}; {advice}", text=text.rstrip("."), advice=_ONE_FILE)
+        param = getattr(error, "param", None)
+        option = param.opts[-1] if param is not None else getattr(error, "option_name", "")
+        return Message("unreadable-option", "{text}", text=text, option=option) if option else plain(text)
+
+    def _no_such_option(self, error: click.NoSuchOption, parent: click.Context | None) -> Message:
+        """Say what an option that there is not was probably meant for."""
         from segbench.cli.guesses import option_meant
 
         name = error.option_name
         own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
-        others = first_names([f"segbench {verb}" for verb in has], _NAMED)
-        meant = option_meant(name, own) or (f"it is an option of {others}" if others else "")
-        return f"No such option: {name}; {meant}" if meant else text
+        meant = option_meant(name, own)
+        if meant or not has:
+            shown = error.format_message()
+            if meant:
+                shown = Message("text", "No such option: {typed}; {meant}", typed=name, meant=meant).written("options")
+            near = error.possibilities or ()
+            return Message("no-such-option", "{shown}", shown=shown, typed=name, meant=meant, near=[*near])
+        return Message(
+            "option-of-others",
+            "No such option: {typed}; it is an option of {others}",
+            typed=name,
+            commands=has,
+            others=first_names([f"segbench {verb}" for verb in has], _NAMED),
+        )
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help with a panel for each kind of option."""
@@ -175,7 +209,10 @@ class Group(Command, click.Group):
         if found is None and not name.startswith("-") and not ctx.resilient_parsing:
             from segbench.cli.guesses import command_meant
 
-            ctx.fail(f"No such command {name!r}. {command_meant(name, self.listed())}")
+            meant = command_meant(name, self.listed())
+            raise UsageError(
+                Message("no-such-command", "No such command {typed!r}. {meant}", typed=name, meant=meant), ctx
+            )
         return (name, found, others) if found else super().resolve_command(ctx, args)
 
     def rows(self, ctx: click.Context, *, everything: bool) -> _Rows:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from segbench.cli.options import required
 from segbench.core.errors import ArgumentError
 from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain
-from segbench.core.messages import Message, Setting, joined
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.options import options_of
 from segbench.protocols.guesses import measured_by
@@ -24,30 +24,35 @@ if TYPE_CHECKING:
 _LISTED = 8
 
 
-def command_meant(typed: str, known: Collection[str]) -> str:
+def command_meant(typed: str, known: Collection[str]) -> Message:
     """Say which command was meant by a word that is none."""
     word = typed.lower().replace("_", "-")
     if word in BENCHMARKS.split():
-        listed = ", ".join(name for name in verbs() if name in known)
-        return f"Choose what is measured: {listed}; segbench check GT PRED says which one the files look made for."
+        return Message(
+            "choose-command",
+            "Choose what is measured: {commands}; segbench check GT PRED says which one the files look made for.",
+            commands=[name for name in verbs() if name in known],
+        )
     found = next((command for command, words in COMMANDS.items() if word in words.split()), "")
     near = difflib.get_close_matches(word, known, 1)
     found = found or "".join(near)
-    return f"Did you mean segbench {found}?" if found else "segbench --help lists the commands."
+    if not found:
+        return Message("list-commands", "segbench --help lists the commands.")
+    return Message("meant", "Did you mean segbench {command}?", command=found)
 
 
-def option_meant(typed: str, known: Mapping[str, str]) -> str:
+def option_meant(typed: str, known: Mapping[str, str]) -> Message:
     """Say which option was meant by one that there is not; empty if nobody knows. `known` has what each takes."""
     word = typed.lower().replace("_", "-")
     for number in (f"{word}s", word.removesuffix("s")):  # singular and plural
         if number in known:
-            return f"write {number} {known[number]}".rstrip()
+            return Message("meant", "write {typed}", typed=f"{number} {known[number]}".rstrip())
     for flag, value in options_meant(typed):
         if not flag.startswith("--"):
-            return flag
+            return Message("advice", "{advice}", advice=flag)
         if flag in known and (not value.isupper() or value == known[flag]):
-            return f"write {flag} {value}".rstrip()
-    return ""
+            return Message("meant", "write {typed}", typed=f"{flag} {value}".rstrip())
+    return NOTHING
 
 
 def titles_of(metric: Metric) -> list[str]:
@@ -94,10 +99,13 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
     parts = [name for name in meant if word in name] if len(word) > 2 else []
     several = meant.get(word) or dict.fromkeys(key for name in parts for key in meant[name])
     if several:
-        return Message("may-be", "{typed} may be {metrics}", typed=typed, metrics=first_names([*several], _LISTED))
+        listed = first_names([*several], _LISTED)
+        return Message("may-be", "{typed} may be {listed}", typed=typed, listed=listed, metrics=[*several])
     if found := dict.fromkeys(verb for _, verb in measured_by(word)):
         commands = first_names([f"segbench {verb}" for verb in found], _LISTED)
-        return Message("measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands)
+        return Message(
+            "measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands, verbs=[*found]
+        )
     kinds = [(verb, kind) for verb in verbs() for kind in protocols_of(verb) if not required(kind)]
     for verb, kind in kinds:
         if given := _setting_for(word, kind):
@@ -106,6 +114,7 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
                 "{typed} is measured by segbench {verb}, with {setting}",
                 typed=typed,
                 verb=verb,
+                verbs=[verb],
                 setting=given,
             )
     if near := _of_one_kind(word, meant):

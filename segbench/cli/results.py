@@ -286,7 +286,12 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         found = self._compared(by_part, axis, runs)
         same = grouped(((one.signature, one.digest_of("", b"")), one.method) for one in runs.results if one.digests)
         for methods in filter(lambda methods: len(methods) > 1, same.values()):
-            tell(f"{' and '.join(methods)} have the same predictions, byte for byte, so that no metric differs")
+            same_predictions = Message(
+                "same-predictions",
+                "{methods: and } have the same predictions, byte for byte, so that no metric differs",
+                methods=methods,
+            )
+            tell(same_predictions)
         if form == "json":
             click.echo(comparison_json(found), nl=False)
         elif form == "csv":
@@ -489,12 +494,12 @@ class Merge:
             if len(parts) > 1:
                 places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
-            if text := in_no_part(result):
-                tell(f"{result.method}: {text}")
+            if said := in_no_part(result):
+                tell(as_note(said).said_of(result.method))
         for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
-                said = f"note: {method} is {len(runs)} runs, since their settings differ"
-                click.echo(f"{said}; count parts of one set with the same options", err=True)
+                number = f"note: {method} is {len(runs)} runs, since their settings differ"
+                click.echo(f"{number}; count parts of one set with the same options", err=True)
         for note in (said for warning in caught for said in cast("UserWarning", warning.message).args):
             click.echo(f"note: {as_note(note).written('options')}", err=True)
         if len(places) > 1:

@@ -231,7 +231,7 @@ class Chosen:
         beside = [run for run in self.stopped if run.protocol in kinds]
         competing = [run for run in beside if competes(run.rules)]
         reasons = {run.method: f"its run is not complete ({_so_far(run)}); repeat it" for run in competing}
-        return reasons | {result.method: result.outdated for result in self.results if result.outdated}
+        return reasons | {result.method: str(result.outdated) for result in self.results if result.outdated}
 
 
 def _so_far(run: Run) -> str:
@@ -246,7 +246,7 @@ def outdated(results: Sequence[Result]) -> list[str]:
     return [f"{result.label}: {result.outdated}" for result in results if result.outdated]
 
 
-def tell(*notes: Note | str) -> None:
+def tell(*notes: Note | Message | str) -> None:
     """Print notes on standard error."""
     for note in notes:
         click.secho(as_note(note).written("options"), fg="yellow", err=True)

@@ -61,7 +61,7 @@ class Nms(Shown):
                     png, said = self._suppressed(source)
                     if identity_of(target) in written:
                         what = Message(
-                            "same-name",
+                            "overwrites",
                             "would overwrite {path}, which was written for another name",
                             path=str(target),
                         )
@@ -74,7 +74,7 @@ class Nms(Shown):
                     notes |= dict.fromkeys(said)
                 tally(done, len(targets))
         for note in notes:
-            click.echo(note.written(), err=True)
+            click.echo(note.written("options"), err=True)
         click.echo(f"written: {many(len(targets) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
             what = Message(

@@ -187,7 +187,7 @@ def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
         if not np.all(np.isfinite(numbers) & (numbers == np.rint(numbers))):
             raise ArgumentError(
                 Message(
-                    "no-counts",
+                    "not-whole",
                     "{argument} holds values that are not whole numbers; counts are integers",
                     argument=name,
                 )
@@ -195,13 +195,15 @@ def as_counts(values: ArrayLike, name: str) -> NDArray[Any]:
         if numbers.max() >= _BEYOND_INT64 or numbers.min() < -_BEYOND_INT64:
             largest = numbers[np.abs(numbers).argmax()]
             raise ArgumentError(
-                Message("no-counts", "{argument} holds {value:g}, beyond 64-bit integers", argument=name, value=largest)
+                Message(
+                    "beyond-int64", "{argument} holds {value:g}, beyond 64-bit integers", argument=name, value=largest
+                )
             )
     array = array.astype(np.int64, copy=False) if array.dtype != np.int32 else array
     if array.size and array.min() < 0:
         raise ArgumentError(
             Message(
-                "no-counts", "{argument} holds {value}; counts are not negative", argument=name, value=int(array.min())
+                "negative", "{argument} holds {value}; counts are not negative", argument=name, value=int(array.min())
             )
         )
     return frozen(array)

@@ -54,8 +54,8 @@ class Failure:
 
     @property
     def settings(self) -> tuple[Setting, ...]:
-        """The settings that would help, with their values."""
-        return self.hint.settings
+        """The settings that would help, with their values; without a hint, those that the finding names."""
+        return self.hint.settings or self.what.settings
 
     def written(self, style: Style = "python") -> str:
         """Write path, finding and hint as one sentence; below a list, cut to its first lines, the hint has a line."""
@@ -178,7 +178,7 @@ class DataError(SegbenchError):
     @property
     def settings(self) -> tuple[Setting, ...]:
         """The settings that would help, with their values."""
-        return self.hint.settings
+        return self.failure.settings
 
     def written(self, style: Style = "python") -> str:
         """Write path, finding and hint, see `Failure.written`."""

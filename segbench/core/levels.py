@@ -124,7 +124,9 @@ def how_to_scale(lowest: float, highest: float) -> Message:
     divided = Setting("scale", of="Repairs", metavar="N")
     if lowest < 0:
         sigmoid = Setting("scale", "sigmoid", of="Repairs")
-        return Message("fix", "{sigmoid} for logits, or {divided} for others", sigmoid=sigmoid, divided=divided)
+        return Message(
+            "alternatives", "{sigmoid} for logits, or {divided} for others", sigmoid=sigmoid, divided=divided
+        )
     if 128 <= highest <= 255:
         return Message("fix", "{scale}", scale=Setting("scale", 255, of="Repairs"))
     return Message("fix", "{divided} with the highest score that there can be", divided=divided)

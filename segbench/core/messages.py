@@ -109,7 +109,7 @@ class Message:
     >>> advice.written("options")
     '3 values; give --positive 128'
     >>> advice.values["count"], advice.settings
-    (3, (Setting(name='positive', value=128, of=''),))
+    (3, (Setting(name='positive', value=128, of='', metavar=''),))
     >>> Message.of_json(advice.to_json()) == advice
     True
     """

@@ -286,7 +286,7 @@ def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[Not
     rarest, commonest = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
     said = Message(
         "unequal-classes",
-        "{metrics} averages each class over the images that hold it: from {rarest} ({fewest}) to {commonest} ({most}) "
+        "{metrics} averages each class over the images that hold it: from {fewest} ({rarest}) to {most} ({commonest}) "
         "of {images} images",
         rarest=rarest,
         fewest=number[rarest],

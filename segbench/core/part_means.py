@@ -29,8 +29,12 @@ class PartMeans(Table):
         self.metrics = tuple(metrics)
         self.places = np.array(places, np.intp)
         self.parts = parts
-        itself = "" if parts == "runs" else f"; one {singular(parts)} can be compared by itself"
-        self.why_no_ranks = f"the signed-rank test is for means over images, and these are over {parts}{itself}"
+        self.why_no_ranks = Message(
+            "ranks-of-parts",
+            "the signed-rank test is for means over images, and these are over {parts}{itself}",
+            parts=parts,
+            itself="" if parts == "runs" else f"; one {singular(parts)} can be compared by itself",
+        )
 
     @property
     def noun(self) -> str:  # type: ignore[override]  # that of the tables
@@ -136,10 +140,10 @@ class PartMeans(Table):
         """Say what a method without a value does, as the tables do."""
         return next(iter(self.tables.values())).lacks(metric)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         """Say why a mean is nan."""
         del metric
-        return f"undefined in every {singular(self.parts)}"
+        return Message("undefined-everywhere", "undefined in every {of}", of=singular(self.parts))
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -281,10 +281,10 @@ class ScoreCounts(Counts):
 
     def _ends(self, thresholds: FloatArray) -> NDArray[np.intp]:
         """Count the scores that reach each threshold."""
-        if np.isnan(thresholds).any() or not self.scores_known:
-            raise ArgumentError(
-                Message("thresholds-unknown", "thresholds must be numbers, and the scores of the counts known")
-            )
+        if np.isnan(thresholds).any():
+            raise ArgumentError(Message("not-a-number", "{argument} hold NaN; expected numbers", argument="thresholds"))
+        if not self.scores_known:
+            raise ArgumentError(Message("thresholds-unknown", "curves given by points have no scores for thresholds"))
         return np.searchsorted(-self.scores, -in_type_of(self.scores.dtype, thresholds), "right")
 
     def part(self, start: int, stop: int) -> ScoreCounts:

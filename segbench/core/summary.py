@@ -35,8 +35,8 @@ class Summary(Mapping[str, float | int]):
     ----------
     metrics : mapping of str to float or int
         nan where a metric is undefined.
-    undefined : mapping of str to str
-        Why a metric is nan.
+    undefined : mapping of str to Message
+        Why a metric is nan; `str` writes it.
     optimistic : tuple of str
         Metrics with thresholds that were chosen on the images they describe.
     threshold_source : str
@@ -48,15 +48,16 @@ class Summary(Mapping[str, float | int]):
 
     Examples
     --------
-    >>> summary = Summary({"ods_f": float("nan")}, undefined={"ods_f": "no positive pixels"})
-    >>> summary["ods_f"], summary.undefined["ods_f"]
-    (nan, 'no positive pixels')
+    >>> why = Message("no-positives", "no positive pixels")
+    >>> summary = Summary({"ods_f": float("nan")}, undefined={"ods_f": why})
+    >>> summary["ods_f"], summary.undefined["ods_f"].kind
+    (nan, 'no-positives')
     >>> print(summary)
     ods_f  -  no positive pixels
     """
 
     metrics: Mapping[str, float | int]
-    undefined: Mapping[str, str] = field(default_factory=dict)
+    undefined: Mapping[str, Message] = field(default_factory=dict)
     optimistic: tuple[str, ...] = ()
     threshold_source: str = ""
     notes: tuple[Note, ...] = ()
@@ -91,14 +92,16 @@ class Summary(Mapping[str, float | int]):
         return table_html(TextTable(["metric", "value", "undefined"][:columns], rows))
 
     def _rows(self) -> list[list[str]]:
-        return [[key, by_key(key, value, self.thresholds), self.undefined.get(key, "")] for key, value in self.items()]
+        return [
+            [key, by_key(key, value, self.thresholds), str(self.undefined.get(key, ""))] for key, value in self.items()
+        ]
 
     def to_dataframe(self) -> pd.DataFrame:
         """Give a row per metric: value, and the reason where it is undefined.
 
         Takes pandas, which segbench does not install by itself.
         """
-        rows = [{"value": value, "undefined": self.undefined.get(key, "")} for key, value in self.items()]
+        rows = [{"value": value, "undefined": str(self.undefined.get(key, ""))} for key, value in self.items()]
         return data_frame(rows, "metric", list(self))
 
     @property

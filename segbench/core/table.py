@@ -22,7 +22,7 @@ from threadpoolctl import ThreadpoolController
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Message, as_message
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many
@@ -34,7 +34,6 @@ Held = TypeVar("Held", bound=Counts)
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
 
-_NO_MEAN = "a mean over images, and counts of {} were added up: measure each by itself, or evaluate them together"
 _CELLS_CONVERTED = 2**18  # 2 MB in double precision, which a cache holds
 _LONG = 2**34  # multiplications; some .2 s, and threads spin for .1 s
 _one_at_a_time = Lock()  # limits are of the process: of two at once, the last to end would restore the other's
@@ -57,7 +56,7 @@ class Table(ABC):
     """The fold of each row, where those of a cross-validation are pooled; empty without folds, see `in_folds`."""
     in_named_groups: bool = False
     """Whether it is known which images belong together, as fixed categories: names need not suggest it."""
-    why_no_ranks: str = ""
+    why_no_ranks: Message = NOTHING
     """Why the signed-rank test does not take its rows, for instance as they are of several parts; empty if it does."""
 
     means: Collection[str] = ()
@@ -263,10 +262,10 @@ class Table(ABC):
         """Totals over all images, by the keys of the metrics of that kind."""
         return {}
 
-    def why_undefined(self, metric: Metric) -> str:
-        """Say why an estimate is nan."""
+    def why_undefined(self, metric: Metric) -> Message | str:
+        """Say why an estimate is nan; text alone is a message without data."""
         del metric
-        return "undefined for these images"
+        return Message("undefined", "undefined for these images")
 
     @property
     def notes(self) -> tuple[Note | str, ...]:
@@ -282,11 +281,23 @@ class Table(ABC):
 
         Its counts may be those of several `images` added up, of which means over images are unknown.
         """
-        unknown = "" if images == 1 else _NO_MEAN.format(many(images, self.noun))
+        unknown = NOTHING
+        if images > 1:
+            unknown = Message(
+                "added-up",
+                "a mean over images, and counts of {images} {noun}s were added up: "
+                "measure each by itself, or evaluate them together",
+                images=images,
+                noun=self.noun,
+            )
         return self._summary([metric.image_key for metric in self.metrics], self.totals, (), unknown)
 
     def _summary(
-        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[Note | str, ...], why_no_means: str = ""
+        self,
+        keys: Sequence[str],
+        totals: Mapping[str, int],
+        notes: tuple[Note | str, ...],
+        why_no_means: Message = NOTHING,
     ) -> Summary:
         """Return the estimates under these keys, one for each metric, empty for those that are left out."""
         lacking = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
@@ -296,7 +307,7 @@ class Table(ABC):
         return Summary(
             {**{key: value for key, _, value in named}, **totals},
             {
-                key: why_no_means if why_no_means and not metric.is_of_sums else self.why_undefined(metric)
+                key: why_no_means if why_no_means and not metric.is_of_sums else as_message(self.why_undefined(metric))
                 for key, metric, value in named
                 if math.isnan(value)
             },
@@ -417,9 +428,9 @@ class CountsTable(Table, Generic[Held]):
         """The counts of each image, in the order of the rows."""
         return (self.per_image[name] for name in self.names)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message | str:
         """Say why an estimate is nan."""
-        return super().why_undefined(metric) if self.images else "no image was counted"
+        return super().why_undefined(metric) if self.images else Message("no-images", "no image was counted")
 
     @property
     def pooled(self) -> Held:

@@ -162,7 +162,11 @@ def data_frame(
         import pandas as pd
     except ImportError as error:
         raise ArgumentError(
-            Message("not-installed", "to_dataframe takes pandas, which is not installed: pip install pandas")
+            Message(
+                "not-installed",
+                "to_dataframe takes {package}, which is not installed: pip install {package}",
+                package="pandas",
+            )
         ) from error
     return pd.DataFrame(list(map(dict, rows)), pd.Index(list(names), name=index or None), columns)
 

@@ -42,7 +42,7 @@ class Thresholds(Brief):
     def __post_init__(self) -> None:
         values: FloatArray = np.unique(as_floats(self.values, "thresholds"))[::-1]
         if np.isnan(values).any():
-            raise ArgumentError(Message("not-a-number", "thresholds hold NaN; expected numbers"))
+            raise ArgumentError(Message("not-a-number", "{argument} hold NaN; expected numbers", argument="thresholds"))
         object.__setattr__(self, "values", frozen(values))
 
     @property

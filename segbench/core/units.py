@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
+from segbench.core.messages import Message
 from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.numbers import many
@@ -164,7 +165,7 @@ class SummedRows(Table):
         """Totals over all images."""
         return self.of.totals
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message | str:
         """Say why an estimate is nan."""
         return self.of.why_undefined(metric)
 
@@ -315,9 +316,11 @@ class UnitTable(Table):
         """Totals over all images."""
         return self._rows.totals
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message | str:
         """Say why an estimate is nan."""
-        return f"undefined in every {self.noun}" if metric in self.of_units else self._rows.why_undefined(metric)
+        if metric in self.of_units:
+            return Message("undefined-everywhere", "undefined in every {of}", of=self.noun)
+        return self._rows.why_undefined(metric)
 
     @property
     def notes(self) -> tuple[Note | str, ...]:

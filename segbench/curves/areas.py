@@ -124,7 +124,13 @@ def pr_area(points: Points, *, method: AreaMethod = "exact") -> float:
 
     if method not in get_args(AreaMethod):
         raise ArgumentError(
-            Message("wrong-value", "method is {method}; expected 'exact', 'trapezoid' or 'linear'", method=repr(method))
+            Message(
+                "wrong-value",
+                "{argument} is {value}; expected {expected}",
+                argument="method",
+                value=repr(method),
+                expected="'exact', 'trapezoid' or 'linear'",
+            )
         )
     tp, fp = points
     sums = {"exact": kernels.pr_area_exact, "trapezoid": kernels.pr_area_trapezoid, "linear": kernels.pr_area_linear}

@@ -366,7 +366,7 @@ def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tunin
     tuning_counts = as_pooled(tuning_counts, ScoreCounts, "tuning_counts")
     if not tuning_counts.scores_known:
         raise ArgumentError(
-            Message("unknown-thresholds", "the tuning curve was given by its points, so its thresholds are not known")
+            Message("thresholds-unknown", "the tuning curve was given by its points, so its thresholds are not known")
         )
     totals = tuning_counts.total_positives, tuning_counts.total_negatives
     if min(totals) == 0:

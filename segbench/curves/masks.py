@@ -23,7 +23,7 @@ from segbench.core.scores import ScoreCounts, Several
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs
 
-TWO_VALUED = "two-valued predictions"
+TWO_VALUED = Message("two-valued", "two-valued predictions")
 AT_THE_MASK = Note(
     Message(
         "at-the-mask",

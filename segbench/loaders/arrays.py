@@ -309,7 +309,7 @@ def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:
     wanted = variable_of(role)
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != 1 and wanted not in members:
-        names = shown(", ".join(sorted(members))) or "none"
+        names = [*map(shown, sorted(members))] or "none"
         what = Message("several-arrays", "{count} arrays ({names}), expected one", count=len(members), names=names)
         raise DataError(path, what, Message("fix", "name the one to read {name!r}", name=wanted))
     return members[wanted] if wanted in members else next(iter(members.values()))

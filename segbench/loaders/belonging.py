@@ -157,6 +157,8 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
                 some=f" to {of_all(len(without), len(images), 'image')}: " if of_images else ": images are ",
                 listed=first_names(without, 3),
                 images=len(without),
+                total=len(images),
+                others=strange,
                 fix=_hint(by, strange),
             )
         )

@@ -189,6 +189,7 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
     folder = _folder(place)
     rows: dict[str, SampleFiles | None] = {}
     problems: list[Message] = []
+    absent = False
     numbered = [(number, cells, _name(cells, places["name"][0])) for number, cells in lines]
     names = tuple(sorted({name for *_, name in numbered if name}))
     chosen, unknown = select(images, frozenset(names)) if images else (set(names), ())
@@ -196,9 +197,10 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
         if name and name not in chosen:
             continue
         files, wrong = _row(cells, header, places, folder, allow_missing=allow_missing)
+        absent |= any(problem.kind == "missing" or problem.values.get("lacking") == "prediction" for problem in wrong)
         if not wrong and name in rows:
             wrong = [Message("repeated-name", "the name {name!r} occurs twice", name=name)]
-        problems += (f"line {number}: " + problem for problem in wrong)
+        problems += (Message("wrong-line", "line {line}: {problem}", line=number, problem=problem) for problem in wrong)
         if not wrong:
             rows[name] = files
     lacking = tuple(sorted(name for name, row in rows.items() if row is None))
@@ -208,7 +210,6 @@ def read_list(place: str, column: str | None, *, images: Sequence[str] = (), all
         )
         if not problems:
             what = Message("no-images", "lists no image{of_them}", of_them=" with a prediction" if lacking else "")
-        absent = any(problem.kind == "missing" or problem.values.get("lacking") == "prediction" for problem in problems)
         hint = Message("fix", "correct the list; its paths are relative to {folder}", folder=folder)
         raise DataError(shown_place, what, joined([hint, leave_out_missing()]) if absent else hint)
     known = set(chain.from_iterable(places.values()))

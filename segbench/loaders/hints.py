@@ -11,6 +11,8 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import NamedTuple
 
+from segbench.core.messages import Message
+
 COMPARISONS = 20_000
 """Names compared at most, so that two folders that have nothing in common are refused within a second."""
 
@@ -85,13 +87,13 @@ def matching_patterns(truths: Names, predictions: Names) -> list[PatternPair]:
     return list(found.values())
 
 
-def numbered_otherwise(truths: Names, predictions: Names) -> str:
-    """Say how numbers in names differ if nothing else does: in leading zeros, or by one; empty otherwise."""
+def numbered_otherwise(truths: Names, predictions: Names) -> Message | None:
+    """Say how numbers in names differ if nothing else does: in leading zeros, or by one; None otherwise."""
     alone, others = ({_NUMBER.sub(_moved, name) for name in names.alone} for names in (truths, predictions))
     if len(alone & others) >= max(1, _NEARLY_ALL * min(len(alone), len(others))):
-        return "the numbers in names are padded differently"
+        return Message("other-padding", "the numbers in names are padded differently")
     if not truths.alone or len(truths.alone) != len(predictions.alone) or len(truths.all) < _SERIES:
-        return ""
+        return None
     for first, names, second, other in (
         ("ground truth", truths, "predictions", predictions),
         ("predictions", predictions, "ground truth", truths),
@@ -99,9 +101,14 @@ def numbered_otherwise(truths: Names, predictions: Names) -> str:
         if {_LAST_NUMBER.sub(partial(_moved, by=1), name) for name in names.all} == {
             _LAST_NUMBER.sub(_moved, name) for name in other.all
         }:
-            seem = f"the numbers of {first} seem to be one lower than those of {second}"
-            return f"{seem}; compare an image with its prediction, and if they are"
-    return ""
+            return Message(
+                "one-lower",
+                "the numbers of {lower} seem to be one lower than those of {higher}; compare an image with its "
+                "prediction, and if they are",
+                lower=first,
+                higher=second,
+            )
+    return None
 
 
 def base_name(name: str) -> str:
@@ -146,16 +153,16 @@ def in_other_folders(truths: Names, predictions: Names) -> bool:
     return _nearly_all_equal(truths, predictions, base_name)
 
 
-def differing_case(truths: Names, predictions: Names) -> str:
+def differing_case(truths: Names, predictions: Names) -> Message | None:
     """Say that names without partner pair if upper and lower case are the same, perhaps under patterns; or nothing."""
     if _nearly_all_equal(truths, predictions, str.casefold):
-        return "names differ only in upper and lower case"
+        return Message("other-case", "names differ only in upper and lower case")
     alone = [Names(names.alone, ()) for names in (truths, predictions)]
     folded = [Names([*map(str.casefold, names.alone)], ()) for names in alone]
     unique = all(len({*names.alone}) == len(names.alone) for names in folded)
     if unique and matching_patterns(*folded) and not matching_patterns(*alone):
-        return "names differ in upper and lower case, too"
-    return ""
+        return Message("also-other-case", "names differ in upper and lower case, too")
+    return None
 
 
 def _nearly_all_equal(truths: Names, predictions: Names, key: Callable[[str], str]) -> bool:

@@ -87,10 +87,12 @@ def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[
     cell = first.get("Boundaries") if isinstance(first, dict) else None
     hint = "expected a struct as in SBD"
     if not isinstance(cell, list) or not cell:
-        what = Message("missing-variable", "GTcls has no cell Boundaries of one map per category")
+        what = Message(
+            "missing-variable", "GTcls has no cell {variable} of one map per category", variable="Boundaries"
+        )
         raise DataError(shown(path), what, hint)
     found = [item != 0 if isinstance(item, np.ndarray) else item for item in cell]
-    otherwise = Message("no-map", "is none: GTcls has no cell Boundaries of maps")
+    otherwise = Message("no-map", "is none: GTcls has no cell {part} of maps", part="Boundaries")
     return _maps(found, path, "category", otherwise, hint)
 
 
@@ -160,7 +162,8 @@ def _maps(
     maps = []
     for number, array in enumerate(found, start=1):
         if not isinstance(array, np.ndarray):
-            raise DataError(shown(path), f"{each} {number} " + otherwise, hint)
+            what = Message("no-map", "{each} {number} {otherwise}", each=each, number=number, otherwise=otherwise)
+            raise DataError(shown(path), what, hint)
         maps.append(as_map(array, f"{shown(path)}, {each} {number}", "ground truth").array)
     sizes = sorted({array.shape for array in maps})
     if len(sizes) != 1:

@@ -990,7 +990,7 @@ def pairing_hint(pairing: Pairing) -> Message:
 
 def _named_patterns(pairing: Pairing) -> Message:
     """Write the patterns that were tried."""
-    return Message("fix", "{patterns:, or }", patterns=[tried.said for tried in pairing.advised])
+    return Message("alternatives", "{patterns:, or }", patterns=[tried.said for tried in pairing.advised])
 
 
 def _hint_on_names(pairing: Pairing) -> Message:
@@ -1001,13 +1001,19 @@ def _hint_on_names(pairing: Pairing) -> Message:
         return "try " + right.said
     by_list = Message("fix", "list which belong together: {pairs}", pairs=Setting("pairs"))
     if otherwise := numbered_otherwise(*names) or differing_case(*names):
-        return f"{otherwise}: rename the files of one side, or " + by_list
+        return Message(
+            "fix", "{otherwise}: rename the files of one side, or {by_list}", otherwise=otherwise, by_list=by_list
+        )
     named = _named_patterns(pairing)
     if advised and (not paired or (pairing.missing and pairing.extra)):
         return "try " + named if len(advised) == 1 else "name the files that are meant: " + named
     if not advised and in_other_folders(*names):
-        same = "names differ in their folders alone: put the files of both sides into the same folders, or "
-        return joined([same + by_list, *_leaving_out(pairing)])
+        same = Message(
+            "other-folders",
+            "names differ in their folders alone: put the files of both sides into the same folders, or {by_list}",
+            by_list=by_list,
+        )
+        return joined([same, *_leaving_out(pairing)])
     if pairing.nearly_all:
         return joined([*_leaving_out(pairing), "or add or remove files so that all names pair"])
     general = Message(

@@ -81,7 +81,7 @@ class Palettes:
                 continue
             kept[of_set] = None
             held = note.detail.values if isinstance(note.detail, Message) else {}
-            colours = zip(held.get("indices", ()), held.get("colours", ()), strict=True)
+            colours = zip(held.get("indices", ()), held.get("colours", ()), strict=False)  # files may be altered
             self._add(side, note.kind, colours, files[side])
         without = tuple(kept)
         return self.said.setdefault(without, without)

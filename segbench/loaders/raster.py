@@ -132,7 +132,7 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     if mode == "P":
         return _palette(image, role, path)
     if form == "PNG" and data[24] == 16 and mode in MULTICHANNEL:
-        what = Message("unsupported-colour", "colour or transparency in 16 bits")
+        what = Message("unsupported-colour", "colour or transparency in {bits} bits", bits=16)
         raise DataError(path, what, "save it in grey, or with 8 bits")
     if mode == "1":
         pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
@@ -149,8 +149,10 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
         return one_channel(pixels, path, role)
     if role in LABEL_MAPS:
         return Decoded(pixels // spread if spread != 1 else pixels)
+    if spread == 1:
+        return Decoded(pixels)
     message = Message("grey-spread", "{bits}-bit grey spread to 0..255, as PNG defines it", bits=data[24])
-    return Decoded(pixels, () if spread == 1 else (Note(message),))
+    return Decoded(pixels, (Note(message),))
 
 
 def _require_full_range(image: ImageFile, path: str) -> None:

@@ -441,6 +441,7 @@ def as_scale(scale: float | str) -> Scale:
                 "wrong-value",
                 "{given} is not a scale; give a number above 0 (as 255), minmax or sigmoid",
                 given=Either(f"scale={value}", f"--scale {value}"),
+                argument="scale",
                 value=value,
             )
         )

@@ -122,8 +122,14 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
     if incomplete:
         raise _missing(pairing, incomplete, len(names), foreign, where)
     by_place = sorted(places, key=places.__getitem__)
-    named = tuple(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place)
-    notes = (*pairing.notes, Note(Message("predictions-by-class", "predictions by class: {named}", named=named)))
+    said = Message(
+        "predictions-by-class",
+        "predictions by class: {named}",
+        named=tuple(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place),
+        predictions=tuple(map(shown, by_place)),
+        classes=tuple(names[places[tag]] for tag in by_place),
+    )
+    notes = (*pairing.notes, Note(said))
     if foreign:
         message = Message(
             "predictions-of-no-class",
@@ -149,6 +155,7 @@ def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) ->
             "several-maps",
             "several predictions of one class ({maps})",
             maps="; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items()),
+            classes=list(doubled),
         )
         raise DataError(where, what, "keep one of each")
 
@@ -169,6 +176,9 @@ def _missing(
         images=of_all(len(incomplete), len(pairing.files), "image", "lack"),
         classes=classes,
         lines="".join(lines),
+        incomplete=len(incomplete),
+        total=len(pairing.files),
+        lacking=[(classes_lacking, images[:LISTED]) for classes_lacking, images in by_classes.items()],
     )
     named = Either("Classes(labels=...)", "--classes")
     hint = Message("fix", "write a map for every class, or name those present: {classes}", classes=named)

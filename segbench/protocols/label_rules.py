@@ -343,9 +343,15 @@ def _numbers(rule: float | Sequence[float], name: str) -> str:
     except ArgumentError:
         numbers = []
     if not numbers:
-        given = f"{name}={rule!r:.60}"
+        value = f"{rule!r:.60}"
         raise ArgumentError(
-            Message("wrong-rule", "{given} is not a rule; {expected}", given=given, expected=_EXPECTED_RULE)
+            Message(
+                "wrong-rule",
+                "{argument}={value} is not a rule; {expected}",
+                argument=name,
+                value=value,
+                expected=_EXPECTED_RULE,
+            )
         )
     return written(numbers)
 
@@ -708,7 +714,7 @@ def leaving_out(settings: Mapping[str, str], field: str | None) -> Message:
 def left_out(by: Message) -> Message:
     """Say that options may have left out all other values; nothing where none did."""
     return (
-        Message("fix", "perhaps {options} left out every other value; give another, or none", options=by) if by else by
+        Message("fix", "perhaps {given} left out every other value; give another, or none", given=by) if by else by
     )
 
 

@@ -156,8 +156,8 @@ def _advice_beside_rule(
         mask = f"numpy.isin(labels, [{written(same.chosen(values))}]) * numpy.uint8(255)"
         return Message(
             "fix",
-            "save predicted masks of what {rule} names, as the ground truth holds the same values: {mask}",
-            rule=Setting("positive", str(same)),
+            "save predicted masks of what {given} names, as the ground truth holds the same values: {mask}",
+            given=Setting("positive", str(same)),
             mask=mask,
         )
     return otherwise(values, truth)

@@ -11,7 +11,7 @@ from segbench.core.arguments import as_real, set_fields
 from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.messages import NOTHING, Message, Setting, joined
+from segbench.core.messages import NOTHING, Message, Setting, alternatives
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void, read_whole
 from segbench.core.protocol import Facts
@@ -87,10 +87,10 @@ class CutMasks(SettledBySet):
             raise DataError("predictions", what, hint)
         score = number(max(low))
         what = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
-        fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {cuts}", cuts=format_cuts(self))]
+        fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {given}", given=format_cuts(self))]
         if min(cuts) <= 1:
             fixes.append(Message("fix", "or for files give {scale}", scale=Setting("scale", 1, of="Repairs")))
-        raise DataError("predictions", what, joined(fixes))
+        raise DataError("predictions", what, alternatives(fixes, "; "))
 
 
 def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | None:
@@ -105,7 +105,7 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | 
     given, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, places) for cut in cuts]
     one = name == "at"
     above = Setting(name, given[0] if one else given)
-    what = Message("above-scores", "have scores up to 1, and {above} is above all of them", above=above)
+    what = Message("above-scores", "have scores up to 1, and {given} is above all of them", given=above)
     if max(cuts) > full:
         return what, Message("fix", "give a score from 0 to 1")
     hint = Message(

@@ -224,6 +224,7 @@ def _refusal(
         share=_percent(missing, missing.size),
         of_positives=of_positives,
         pixels=int(np.count_nonzero(missing)),
+        positives=None if positive is None else int(np.count_nonzero(positive & missing)),
     )
     lowest = Setting("nodata", "lowest", of="Repairs")
     hint = Message("fix", "{lowest} gives them the lowest score, as pixels where nothing is found", lowest=lowest)

@@ -158,7 +158,7 @@ def comparison_json(of: Compared) -> str:
 
 
 def _outcome(outcome: Outcome, axis: str) -> dict[str, Any]:
-    fields = dataclasses.asdict(outcome)
+    fields = dataclasses.asdict(outcome) | {"reason": outcome.reason.written("options")}
     name = fields.pop("part")
     return ({axis: name} if name else {}) | fields
 
@@ -187,7 +187,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
                 "freedom": finite(one.found.freedom),
                 "better_than": [methods[answer.places[letter]] for letter in one.better_than],
                 "rank_shares": [finite(share) for share in ranks[one.method]],
-                "undefined": {"interval": one.found.reason} if one.found.reason else {},
+                "undefined": {"interval": one.found.reason.written("options")} if one.found.reason else {},
             }
             for one in answer.standings
         ],
@@ -202,9 +202,15 @@ def _difference(comparison: Comparison, row: Difference) -> dict[str, Any]:
     ranked = None
     if not comparison.signed_rank_tests(row.metric).reason:
         values = {name: finite(getattr(row, field)) for field, name in _OF_RANKS.items()}
-        ranked = values | {"undefined": comparison.why_none(row.metric, row.a, row.b, "signed-rank")}
-    undefined = comparison.why_none(row.metric, row.a, row.b, "t-test")
+        ranked = values | {"undefined": _why_none(comparison, row, "signed-rank")}
+    undefined = _why_none(comparison, row, "t-test")
     return known | {"signed_rank": ranked, "undefined": undefined}
+
+
+def _why_none(comparison: Comparison, row: Difference, test: Test) -> dict[str, str]:
+    """Write why a pair lacks a difference, an interval or a p-value."""
+    why = comparison.why_none(row.metric, row.a, row.b, test)
+    return {lacking: reason.written("options") for lacking, reason in why.items()}
 
 
 def exact_comparison(of: Compared) -> TextTable:
@@ -221,7 +227,7 @@ def exact_comparison(of: Compared) -> TextTable:
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
             applied = [test for test in get_args(Test) if test == "t-test" or not comparison.pairs(key, test).reason]
-            lacking = [comparison.why_none(key, row.a, row.b, test).values() for test in applied]
+            lacking = [_why_none(comparison, row, test).values() for test in applied]
             reasons = dict.fromkeys(itertools.chain.from_iterable(lacking))
             rows.append(cells | {"undefined": "; ".join(reasons)})
     return TextTable.of(rows, names=3)

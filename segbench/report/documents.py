@@ -139,7 +139,7 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
 
 def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
     """Give what JSON has of single images."""
-    notes = {name: [note.described() for note in notes] for name, notes in result.image_notes.items()}
+    notes = {name: [note.described(how.style) for note in notes] for name, notes in result.image_notes.items()}
     return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
 
 
@@ -152,7 +152,10 @@ def _alone(
         order = worst_first(image_metrics(results)[how.sort], of_rows.column(how.sort))
         names = [names[place] for place in order.tolist()]
     summaries = {name: of_rows[name] for name in names}
-    undefined = {name: how.chosen(summary.undefined) for name, summary in summaries.items()}
+    undefined = {
+        name: {key: why.written(how.style) for key, why in how.chosen(summary.undefined).items()}
+        for name, summary in summaries.items()
+    }
     return {
         f"per_{kind}": {name: how.chosen(finite_values(summary)) for name, summary in summaries.items()},
         f"{kind}_undefined": {name: reasons for name, reasons in undefined.items() if reasons},

@@ -92,7 +92,14 @@ def curve_band(
     True
     """
     if space not in ("roc", "pr"):
-        raise ArgumentError(Message("wrong-value", "space is {space}; expected 'roc' or 'pr'", space=repr(space)))
+        what = Message(
+            "wrong-value",
+            "{argument} is {value}; expected {expected}",
+            argument="space",
+            value=repr(space),
+            expected="'roc' or 'pr'",
+        )
+        raise ArgumentError(what)
     points = as_whole(points, "points", least=2, most=_MOST_POINTS)
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)

@@ -18,7 +18,7 @@ from segbench.core.arguments import check_choice
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting
+from segbench.core.messages import Either, Message, Setting, as_message, joined
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
 from segbench.core.notes import Note, notes_about
@@ -149,7 +149,7 @@ class Comparison:
         What is compared.
     general_notes : tuple of Note
         What to say beside the tables but for few images that decide a difference, which `notes` has, too.
-    undefined : mapping of str to str
+    undefined : mapping of str to Message
         By metric, why it is undefined for some method, named with the reason.
     beside : tuple of Comparison
         Comparisons that are read together with this one, for instance of the other classes: p-values are corrected for
@@ -163,7 +163,7 @@ class Comparison:
     measured: Mapping[str, Measured]
     metrics: tuple[Metric, ...]
     general_notes: tuple[Note, ...] = ()
-    undefined: Mapping[str, str] = field(default_factory=dict)
+    undefined: Mapping[str, Message] = field(default_factory=dict)
     beside: tuple[Comparison, ...] = ()
     parts: str = ""
     test: Test = "t-test"
@@ -244,7 +244,7 @@ class Comparison:
                 return metric
         known = [metric.key for metric in self.metrics]
         raise ArgumentError(
-            Message("unknown-metric", "{key!r} is not compared; expected one of {known}", key=key, known=known)
+            Message("unknown-metric", "{metric!r} is not compared; expected one of {known}", metric=key, known=known)
         )
 
     @property
@@ -337,7 +337,7 @@ class Comparison:
         tests = {key: self.t_tests(key) for key in keys}
         return *on_differences(tests, self.methods), *on_distances(tests)
 
-    def why_none(self, key: str, a: str, b: str, test: Test | None = None) -> dict[str, str]:
+    def why_none(self, key: str, a: str, b: str, test: Test | None = None) -> dict[str, Message]:
         """Say why two methods lack a difference, an interval or a p-value by a metric; empty where they have all."""
         pairs = self.pairs(key, test)
         return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
@@ -483,7 +483,7 @@ def compare(
     undefined = {}
     for place, metric in metrics.items():
         without = (name for name, table in tables.items() if math.isnan(table.estimates[place]))
-        if lacking := [(tables[name].why_undefined(metric), name) for name in without]:
+        if lacking := [(as_message(tables[name].why_undefined(metric)), name) for name in without]:
             undefined[metric.key] = by_reason(lacking)
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
     notes = [AT_THE_MASK.said_of(few_names(masks, len(tables)))] if 0 < len(masks) < len(tables) else []
@@ -520,15 +520,22 @@ def compare(
 
 def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
     """Refuse the signed-rank test of tables whose rows it cannot rank, or without a mean over them."""
-    why = next((table.why_no_ranks for table in tables if table.why_no_ranks), "")
+    reasons = [table.why_no_ranks for table in tables if table.why_no_ranks]
     if any(table.folds for table in tables):
-        why = "the signed-rank test takes images as independent, and those of a fold share a training"
-    if not (why or any(metric.mean_over_images for metric in metrics)):
-        why = f"the signed-rank test is for means over {tables[0].noun}s, and no metric here is one"
-    if why:
-        raise ArgumentError(
-            Message("no-ranks", "{why}; leave out {setting}", why=why, setting=Setting("test", "signed-rank"))
+        why = Message(
+            "ranks-of-folds", "the signed-rank test takes images as independent, and those of a fold share a training"
         )
+    elif reasons:
+        why = reasons[0]
+    elif not any(metric.mean_over_images for metric in metrics):
+        why = Message(
+            "ranks-without-mean",
+            "the signed-rank test is for means over {noun}s, and no metric here is one",
+            noun=tables[0].noun,
+        )
+    else:
+        return
+    raise ArgumentError(why.extended("; leave out {setting}", setting=Setting("test", "signed-rank")))
 
 
 def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:
@@ -537,9 +544,9 @@ def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:
     return [replace(one, beside=beside, parts=parts) for one, beside in zip(comparisons, others, strict=True)]
 
 
-def by_reason(lacking: Iterable[tuple[str, str]]) -> str:
+def by_reason(lacking: Iterable[tuple[Message, str]]) -> Message:
     """Say for which methods each reason holds."""
-    return "; ".join(f"{reason} for {', '.join(names)}" for reason, names in grouped(lacking).items())
+    return joined(reason.extended(" for {methods}", methods=names) for reason, names in grouped(lacking).items())
 
 
 def compared(comparison: Comparison) -> list[str]:

@@ -61,7 +61,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
         How many there are, in words: "12 images", or "12 patients, 170 images".
     notes : tuple of Note
         What to say beside the intervals.
-    undefined : mapping of str to str
+    undefined : mapping of str to Message
         Why an interval is nan.
     thresholds : tuple of str
         Metrics that are thresholds, which are printed rounded down.
@@ -83,7 +83,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     images: int
     sample_size: str
     notes: tuple[Note, ...] = ()
-    undefined: Mapping[str, str] = field(default_factory=dict)
+    undefined: Mapping[str, Message] = field(default_factory=dict)
     thresholds: tuple[str, ...] = ()
     components: Mapping[str, Mapping[str, Component]] = field(default_factory=dict)
     wider: Mapping[str, float] = field(default_factory=dict)
@@ -130,7 +130,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
                 "high": high,
                 "standard_error": self.standard_errors[key],
                 "freedom": self.freedom[key],
-                "undefined": self.undefined.get(key, ""),
+                "undefined": str(self.undefined.get(key, "")),
             }
             for key, (low, high) in self.items()
         ]

@@ -23,9 +23,8 @@ import numpy as np
 
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import FloatArray
-from segbench.core.messages import Setting
+from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.metric import Metric
-from segbench.core.numbers import many
 from segbench.core.table import CELLS_AT_ONCE, Table
 from segbench.statistics.group_means import GroupMeans
 from segbench.statistics.jackknife import (
@@ -58,7 +57,7 @@ class Found(NamedTuple):
     """An interval with the standard error and degrees of freedom that it comes from, if any; or why there is none."""
 
     ends: Interval
-    reason: str = ""
+    reason: Message = NOTHING
     error: float = math.nan
     freedom: float = math.nan
 
@@ -175,57 +174,81 @@ class Measured:
         if reason := self.hardly_above_0(place):
             return Found(NO_INTERVAL, reason)
         if self.jackknife.standard_errors[place] < _NO_SPREAD:
-            return Found(NO_INTERVAL, f"the same without each of the {self.noun}s, so that nothing shows how it varies")
+            same = Message(
+                "no-spread", "the same without each of the {noun}s, so that nothing shows how it varies", noun=self.noun
+            )
+            return Found(NO_INTERVAL, same)
         error, freedom = float(self.variance.error[place]), float(self.variance.freedom[place])
         reach = float(self._reach[place])
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
-            return Found(logit_ends(estimate, reach), "", error, freedom)
-        return Found(_within_range(metric, estimate - reach, estimate + reach), "", error, freedom)
+            return Found(logit_ends(estimate, reach), NOTHING, error, freedom)
+        return Found(_within_range(metric, estimate - reach, estimate + reach), NOTHING, error, freedom)
 
     @cached_property
     def _reach(self) -> FloatArray:
         """How far the interval of each metric reaches to each side."""
         return self.variance.reach(self.level)
 
-    def why_none(self, place: int) -> str:
+    def why_none(self, place: int) -> Message:
         """Say why a metric has no interval, as far as images decide; empty where it may have one."""
         metric = self.table.metrics[place]
         if math.isnan(self.table.estimates[place]):
-            return self.table.why_undefined(metric)
+            return as_message(self.table.why_undefined(metric))
         if self.images == 1:
-            return f"1 {self.noun}: an interval needs at least two"
+            return Message("too-few", "1 {noun}: an interval needs at least two", noun=self.noun, least=2)
         if metric.spread == "erratic":
-            return f"it jumps when {self.noun}s change, so that no interval is reliable"
+            return Message("jumps", "it jumps when {noun}s change, so that no interval is reliable", noun=self.noun)
         if metric.spread == "jumps" and self.table.folds:
-            return f"it jumps when {self.noun}s change, and quantiles of resamples do not tell folds from {self.noun}s"
+            return Message(
+                "jumps",
+                "it jumps when {noun}s change, and quantiles of resamples do not tell folds from {noun}s",
+                noun=self.noun,
+            )
         if metric.spread != "smooth" and self.images < ENOUGH_IMAGES:
-            return f"{many(self.images, self.noun)}: this metric has intervals from {ENOUGH_IMAGES} {self.noun}s on"
-        return "" if metric.spread == "jumps" else self.undefined_without(place)
+            return Message(
+                "too-few",
+                "{number} {noun}s: this metric has intervals from {least} {noun}s on",
+                number=self.images,
+                noun=self.noun,
+                least=ENOUGH_IMAGES,
+            )
+        return NOTHING if metric.spread == "jumps" else self.undefined_without(place)
 
-    def why_untested(self, place: int) -> str:
+    def why_untested(self, place: int) -> Message:
         """Say why no difference of this smooth or biased metric can be tested; empty where it can."""
         return self.undefined_without(place) or self.hardly_above_0(place)
 
-    def hardly_above_0(self, place: int) -> str:
+    def hardly_above_0(self, place: int) -> Message:
         """Say that a metric that is biased upwards may be all bias; empty where it is not, or has no such bias."""
         least = _ABOVE_ZERO * self.variance.error[place]
         if self.table.metrics[place].spread != "biased" or not self.table.estimates[place] < least:
-            return ""
-        return f"less than {_ABOVE_ZERO:g} standard errors, which chance alone can give"
+            return NOTHING
+        return Message(
+            "by-chance", "less than {times:g} standard errors, which chance alone can give", times=_ABOVE_ZERO
+        )
 
-    def undefined_without(self, place: int) -> str:
+    def undefined_without(self, place: int) -> Message:
         """Name the image without which a metric is undefined; empty where there is none."""
         lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, place]))
         if lost.size:
-            return f"undefined without the {self.noun} {self.table.names[lost[0]]}"
+            name = self.table.names[lost[0]]
+            return Message("undefined-without", "undefined without the {noun} {name}", noun=self.noun, name=name)
         return self.undefined_without_fold(place, self.table.folds)
 
-    def undefined_without_fold(self, place: int, folds: Sequence[str]) -> str:
+    def undefined_without_fold(self, place: int, folds: Sequence[str]) -> Message:
         """Name the fold, of this method or another, without which a metric is undefined; or say that they are few."""
         if 0 < len(set(folds)) < FEWEST_FOLDS:
-            return f"{many(len(set(folds)), 'fold')}: intervals and p-values over folds need at least {FEWEST_FOLDS}"
+            return Message(
+                "too-few",
+                "{number:many fold}: intervals and p-values over folds need at least {least}",
+                number=len(set(folds)),
+                least=FEWEST_FOLDS,
+            )
         lost = np.flatnonzero(np.isnan(self.without_folds(folds)[:, place])) if folds else np.array([])
-        return f"undefined without fold {list(dict.fromkeys(folds))[lost[0]]}" if lost.size else ""
+        if not lost.size:
+            return NOTHING
+        name = list(dict.fromkeys(folds))[lost[0]]
+        return Message("undefined-without", "undefined without {noun} {name}", noun="fold", name=name)
 
 
 def widened(width: FloatArray | float, reach: FloatArray) -> FloatArray:

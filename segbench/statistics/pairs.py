@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
+from segbench.core.messages import NOTHING, Message, as_message
 from segbench.core.metric import Metric
 from segbench.core.numbers import many, number, verb
 from segbench.core.table import CELLS_AT_ONCE
@@ -97,9 +98,14 @@ class Pairs(ABC):
         return self.measured[0].noun
 
     @property
-    def _enough(self) -> str:
+    def _enough(self) -> Message:
         """How many images, or units, differences need."""
-        return f"differences have intervals and p-values from {FEWEST_IMAGES} {self.noun}s on"
+        return Message(
+            "enough",
+            "differences have intervals and p-values from {least} {noun}s on",
+            least=FEWEST_IMAGES,
+            noun=self.noun,
+        )
 
     @cached_property
     def has_one_run(self) -> BoolArray:
@@ -199,7 +205,7 @@ class Pairs(ABC):
 
     @property
     @abstractmethod
-    def reason(self) -> str:
+    def reason(self) -> Message:
         """Why no pair has a p-value; empty where some may have one."""
 
     @property
@@ -217,7 +223,7 @@ class Pairs(ABC):
         """Return both ends of the interval of each difference; nan where it has none."""
 
     @abstractmethod
-    def why_none(self, pair: int) -> dict[str, str]:
+    def why_none(self, pair: int) -> dict[str, Message]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
 
     @property
@@ -282,19 +288,21 @@ class TTests(Pairs):
         return np.array([one.jackknife.counted[self.place] for one in self.measured])
 
     @cached_property
-    def reason(self) -> str:
+    def reason(self) -> Message:
         """Why no pair has a p-value; empty where some may have one."""
         return self._of_all or self._too_few(self._in_pairs.max())
 
     @cached_property
-    def _of_all(self) -> str:
+    def _of_all(self) -> Message:
         """Why none has one, if that has the same reason for all pairs; else empty."""
         if self.measured[0].images < FEWEST_IMAGES:
-            return f"{many(self.measured[0].images, self.noun)}: {self._enough}"
+            images = self.measured[0].images
+            number = many(images, self.noun)
+            return Message("too-few", "{number}: {enough}", number=number, images=images, enough=self._enough)
         if self.metric.spread in ("jumps", "erratic"):
-            return f"it jumps when {self.noun}s change, so it has no p-value"
+            return Message("jumps", "it jumps when {noun}s change, so it has no p-value", noun=self.noun)
         lost = [one.undefined_without(self.place) for one in self.measured]
-        return lost[0] if all(lost) else ""
+        return lost[0] if all(lost) else NOTHING
 
     @cached_property
     def _in_pairs(self) -> IntArray:
@@ -302,11 +310,18 @@ class TTests(Pairs):
         one, other = self.pairs
         return np.maximum(self._counted[one], self._counted[other])
 
-    def _too_few(self, counted: int) -> str:
+    def _too_few(self, counted: int) -> Message:
         """Say that a difference has neither interval nor p-value, if so few images do; empty of enough."""
         if counted >= FEWEST_IMAGES:
-            return ""
-        return f"{counted} of {many(self.measured[0].images, self.noun)} count in it: {self._enough}"
+            return NOTHING
+        number = many(self.measured[0].images, self.noun)
+        return Message(
+            "too-few",
+            "{counted} of {number} count in it: {enough}",
+            counted=counted,
+            number=number,
+            enough=self._enough,
+        )
 
     @cached_property
     def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -393,18 +408,18 @@ class TTests(Pairs):
         p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
         return self._with_common(p_values, lambda alone: alone.p_values)
 
-    def why_none(self, pair: int) -> dict[str, str]:
+    def why_none(self, pair: int) -> dict[str, Message]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
         one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
         if pair in self.common:
             alone, defined = self.common[pair], ~np.isnan([each.table.estimates[self.place] for each in (one, other)])
             if np.isnan(alone.differences[0]) and defined.all():
-                lacking = f"no {self.noun} in which both have a value"
+                lacking = Message("none-in-common", "no {noun} in which both have a value", noun=self.noun)
                 return dict.fromkeys(("difference", "interval", "p_value"), lacking)
             return alone.why_none(0)
         table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
         if table is not None:
-            return dict.fromkeys(("difference", "interval", "p_value"), table.why_undefined(self.metric))
+            return dict.fromkeys(("difference", "interval", "p_value"), as_message(table.why_undefined(self.metric)))
         if self.reason and self.metric.spread == "jumps":
             of_one = one.why_none(self.place) or other.why_none(self.place)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
@@ -415,7 +430,8 @@ class TTests(Pairs):
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
         same = self._same[pair] & ~self._equal[pair]
-        return {"interval": f"the same difference in every {self.noun}"} if same else {}
+        no_spread = Message("no-spread", "the same difference in every {noun}", noun=self.noun)
+        return {"interval": no_spread} if same else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Give both ends of the interval of each difference; nan where it has none."""
@@ -497,12 +513,15 @@ class SignedRankTests(Pairs):
     differs_by = "Hodges-Lehmann estimate"
 
     @cached_property
-    def reason(self) -> str:
+    def reason(self) -> Message:
         """Why no pair has a p-value: the rows of a table have no ranks, or the metric is no mean over them."""
         tables = [measured.table for measured in self.measured]
         of_tables = next(filter(None, (table.why_no_ranks for table in tables)), "")
-        of_metric = "" if self.metric.mean_over_images else f"the signed-rank test is for means over {tables[0].noun}s"
-        return of_tables or of_metric
+        if of_tables:
+            return Message("no-ranks", "{why}", why=of_tables)
+        if self.metric.mean_over_images:
+            return NOTHING
+        return Message("no-ranks", "the signed-rank test is for means over {noun}s", noun=tables[0].noun)
 
     def differences_of_rows(self, pair: int) -> FloatArray:
         """Return the difference of a pair in each row; nan where one of the two has no value."""
@@ -550,23 +569,31 @@ class SignedRankTests(Pairs):
         ends = np.array([walsh_interval(self.differences_of_rows(pair), level) for pair in range(pairs)])
         return ends[:, 0], ends[:, 1]
 
-    def why_none(self, pair: int) -> dict[str, str]:
+    def why_none(self, pair: int) -> dict[str, Message]:
         """Say why a pair lacks an estimate, an interval or a p-value; empty where it has all three."""
         lacking = self.reason
         undefined = [
             self.measured[numbers[pair]].table for numbers in self.pairs if np.isnan(self.estimates[numbers[pair]])
         ]
         if not lacking and undefined:
-            lacking = undefined[0].why_undefined(self.metric)
+            lacking = as_message(undefined[0].why_undefined(self.metric))
         noun, level = self.measured[0].table.noun, self.measured[0].level
         rows = int(np.count_nonzero(~np.isnan(self.differences_of_rows(pair))))
         if not (lacking or rows):
-            lacking = f"no {noun} in which both have a value"
+            lacking = Message("none-in-common", "no {noun} in which both have a value", noun=noun)
         if lacking:
             return dict.fromkeys(("difference", "interval", "p_value"), lacking)
         fewest = fewest_differences(level)
         if rows < fewest:
-            return {"interval": f"{many(rows, noun)}: intervals of {100 * level:g} % take at least {fewest}"}
+            few = Message(
+                "too-few",
+                "{number}: intervals of {level:.10g} % take at least {least}",
+                number=many(rows, noun),
+                images=rows,
+                level=100 * level,
+                least=fewest,
+            )
+            return {"interval": few}
         return {}
 
     def why_never_significant(self, level: float) -> str:

@@ -86,14 +86,16 @@ class RunMeans(PartMeans):
         """Whether `restricted_to_common` may change a metric."""
         return any(run.may_be_restricted(metric) for run in self.run_tables)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         """Say why a mean is nan, and in which runs."""
         place = self.metrics.index(metric)
         lacking = [
-            (run.why_undefined(metric), name) for name, run in self.tables.items() if np.isnan(run.estimates[place])
+            (as_message(run.why_undefined(metric)), name)
+            for name, run in self.tables.items()
+            if np.isnan(run.estimates[place])
         ]
-        return "; ".join(
-            reason if len(runs) == len(self.tables) else f"{reason} (run {', '.join(runs)})"
+        return joined(
+            reason if len(runs) == len(self.tables) else reason.extended(" (run {runs})", runs=runs)
             for reason, runs in grouped(lacking).items()
         )
 

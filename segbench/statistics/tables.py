@@ -108,7 +108,7 @@ _LISTED = 5
 def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
     """Check that all methods have the same images, counted against the same ground truth."""
     (first, reference), *others = methods.items()
-    problems: list[str] = []
+    problems: list[Message] = []
     remedies: dict[Message, None] = {}
     on_common = Message(
         "common-images",
@@ -121,19 +121,38 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
             (name, first, sorted(set(per_image) - set(reference))),
         ):
             if images:
-                problems.append(f"{present} has {first_names(images, _LISTED)}, {absent} has not")
+                lacking = Message(
+                    "lacking-images",
+                    "{present} has {names}, {absent} has not",
+                    present=present,
+                    names=first_names(images, _LISTED),
+                    absent=absent,
+                    images=len(images),
+                )
+                problems.append(lacking)
                 remedies[on_common] = None
         for image in sorted(set(reference) & set(per_image)):
             totals = [images[image].ground_truth for images in (reference, per_image)]
             if totals[0] != totals[1]:
-                problems.append(f"{image} has {totals[0]} in {first}, {totals[1]} in {name}")
+                differing = Message(
+                    "other-ground-truth",
+                    "{image} has {total} in {method}, {other_total} in {other_method}",
+                    image=image,
+                    total=str(totals[0]),
+                    method=first,
+                    other_total=str(totals[1]),
+                    other_method=name,
+                )
+                problems.append(differing)
                 remedies[as_message("count all methods against the same ground truth")] = None
                 break
     if problems:
+        more = len(problems) - _LISTED
         what = Message(
             "other-images",
-            "methods are compared on the same images and ground truth, but {problems}",
-            problems=first_names(problems, _LISTED, "; "),
+            "methods are compared on the same images and ground truth, but {problems:; }{others}",
+            problems=problems[:_LISTED],
+            others=f" and {more} more" if more > 0 else "",
             methods=list(methods),
         )
         raise DataError(first_names(list(methods), _LISTED), what, joined(remedies, between=", and "))

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from segbench.core.messages import NOTHING, Message, as_message
 from segbench.core.metric import Metric
 from segbench.core.numbers import digits_within, point_first, signed
 from segbench.statistics.answer import p_text
@@ -30,7 +31,7 @@ class Outcome:
     outcome: Decision
     difference: float | None
     interval: tuple[float, float] | None
-    reason: str
+    reason: Message
     text: str
 
 
@@ -78,10 +79,10 @@ def check_not_worse(
             _outcome(name, comparison, metric, row.by(comparison.test), margin)
             for row in comparison.rows(key, against=baseline, tallied=False)
         ]
-        found += [Outcome(name, key, method, "undecided", None, None, "", "") for method in sorted(others)]
+        found += [Outcome(name, key, method, "undecided", None, None, NOTHING, "") for method in sorted(others)]
         of_all = f"{baseline}: {unfinished[baseline]}" if baseline in unfinished else ""
         for one in found:
-            reason = unfinished.get(one.method, of_all)
+            reason = as_message(unfinished.get(one.method, of_all))
             said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
             open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_part(name)}{said}")
             outcomes.append(open_ if reason else one)
@@ -114,7 +115,7 @@ def _decided(comparison: Comparison, metric: Metric, row: Difference, margin: fl
 def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
     worse = _worse(row.b, metric, margin)
     outcome: Decision = "undecided"
-    interval, reason = None, ""
+    interval, reason = None, NOTHING
     if math.isnan(row.low):
         reason = comparison.why_none(metric.key, row.a, row.b)["interval"]
         text = f"whether {row.a} is {worse} is undefined: {reason}"

@@ -158,7 +158,7 @@ def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those o
             "not-counted",
             "{count:many image} could not be counted:\n  {problems:\n  }\n",
             count=len(result.failed),
-            problems=[*map(str, result.failed.values())],
+            problems=[failure.sentence for failure in result.failed.values()],
         )
         raise DataError(result.method, what)
     return result

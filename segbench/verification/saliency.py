@@ -75,7 +75,7 @@ def _read_table(path: Path) -> dict[str, dict[str, list[float]]]:
                 "wrong-line",
                 "line {line} lacks a value for method, image, {columns}",
                 line=rows.line_num,
-                columns=columns,
+                columns=tuple(columns),
             )
             raise DataError(shown(path), what, "give every line a value in every column") from error
     return read

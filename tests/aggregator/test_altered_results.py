@@ -2,7 +2,6 @@
 
 import functools
 import json
-import re
 import sqlite3
 
 import numpy as np
@@ -11,10 +10,14 @@ import zstandard
 from cases import write_folder, write_papers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusing import refused
 
 import segbench
 from segbench import ClassCounts, DataError, Labels, ScoreCounts, evaluate, load_results
 from segbench.aggregator.codec import EncodedCounts, decode, encode
+from segbench.aggregator.records import reference
+from segbench.core.messages import Message
+from segbench.core.notes import Note
 
 COUNTS = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7])
 
@@ -44,6 +47,11 @@ def in_parts(kind, size, block=b""):
 def arrays(**changes):
     one = {"scores": [8, "<f8", 0, 1], "positives": [1, "<i8", 0, 1], "negatives": [1, "<i8", 0, 1]}
     return {"kind": "scores", "arrays": one | changes}
+
+
+def of_palette(indices, colours):
+    """Return what a row holds of the colours of an image's indices."""
+    return Message("colours", "{indices: }: {colours: }", indices=indices, colours=colours).to_json()
 
 
 class TestCounts:
@@ -78,14 +86,13 @@ class TestCounts:
         ],
     )
     def test_that_are_none(self, data):
-        with pytest.raises(DataError, match="cannot be unpacked") as caught:
+        with refused("damaged-counts", DataError, settings={"fresh": True}) as caught:
             decode(data)
-        assert "fresh=True" in caught.value.hint
         assert str(caught.value).isprintable()
 
     def test_a_bomb_does_not_go_off(self):
         bomb = zstandard.compress(bytes(200_000_000))
-        with pytest.raises(DataError, match="unpacks to more than counts do"):
+        with refused("damaged-counts", DataError, reason="unpacks to more than counts do"):
             decode(bomb)
 
     def test_many_levels_that_shrink_well_are_no_bomb(self):
@@ -106,18 +113,18 @@ class TestCounts:
 
     def test_the_image_is_named(self, results):
         change(results, "UPDATE images SET counts = ? WHERE name = 'first'", (b"junk",))
-        with pytest.raises(DataError, match=r"r\.segbench: image 'first' cannot be unpacked"):
+        with refused("damaged-counts", DataError, path=str(results), image="first"):
             _ = load_results(results)[0].summary
 
     def test_counts_of_another_protocol(self, results):
         other = encode(segbench.BoundaryCounts([0.5], [1], [2], [1], [2]))
         change(results, "UPDATE images SET counts = ?, label_values = '[]'", (other,))
-        with pytest.raises(DataError, match=r"r\.segbench: image 'first' holds counts of another protocol"):
+        with refused("other-protocol", DataError, path=str(results), image="first"):
             _ = load_results(results)[0].summary
 
     def test_a_class_that_is_not_there(self):
         counts = {"x": encode(ClassCounts(("a",), (COUNTS,)))}
-        with pytest.raises(DataError, match="x: holds no counts of the class b"):
+        with refused("damaged-counts", DataError, path="x", name="b"):
             EncodedCounts(counts, ClassCounts).of_class("b")
 
 
@@ -139,7 +146,7 @@ class TestManyAtATime:
         try:
             alone = [encoded[name] for name in encoded]
         except DataError as error:
-            with pytest.raises(DataError, match=re.escape(error.what)):
+            with refused(error.kind, DataError, path=error.path, **error.values):
                 list(encoded.in_batches())
             return
         for name in ("scores", "positives", "negatives"):
@@ -222,7 +229,7 @@ class TestRows:
     )
     def test_of_runs(self, results, column, value):
         change(results, f"UPDATE runs SET {column} = ?", (value,))  # noqa: S608  our own names
-        with pytest.raises(DataError, match=r"r\.segbench: holds a row that segbench did not write"):
+        with refused("damaged-row", DataError, path=str(results)):
             load_results(results)
 
     @pytest.mark.parametrize(
@@ -231,20 +238,38 @@ class TestRows:
     )
     def test_of_images(self, results, column, value):
         change(results, f"UPDATE images SET {column} = ? WHERE name = 'first'", (value,))  # noqa: S608  as above
-        with pytest.raises(DataError, match=r"r\.segbench: holds a row that segbench did not write"):
+        with refused("damaged-run", DataError, path=str(results), run="pred") as raised:
             load_results(results)
+        assert raised.value.values["reason"].kind == "damaged-row"
 
-    @pytest.mark.parametrize("colours", ["zz", "1=zz=3", "a=000000", "1=zz 1=yy", f"{10**30}=00ff00", "-1=00ff00", ""])
+    @pytest.mark.parametrize(
+        "colours",
+        [
+            "zz",
+            7,
+            of_palette([0], ["zz"]),
+            of_palette(["a"], ["000000"]),
+            of_palette([1, 1], ["00ff00"]),
+            of_palette([10**30], ["00ff00"]),
+            of_palette([-1], ["00ff00"]),
+            of_palette([], []),
+        ],
+    )
     def test_colours_of_a_palette_that_are_none(self, tmp_path, colours):
         file, labels = tmp_path / "r.segbench", np.arange(12, dtype=np.uint8).reshape(3, 4) % 3
         for side in ("gt", "pred"):
             write_folder(tmp_path / side, {f"{k}.png": labels for k in range(2)})
         evaluate(tmp_path / "gt", tmp_path / "pred", Labels(classes=3), results=file)
-        said = "ground truth: coloured palette: its indices are taken as labels"
-        for name, noted in (("0", colours), ("1", "1=00ff00")):
-            change(file, "UPDATE images SET notes = ? WHERE name = ?", (json.dumps([f"{said} [{noted}]"]), name))
+        note = Note(Message("palette-indices", "coloured palette: its indices are taken as labels"), "ground truth")
+        change(file, "INSERT INTO notes VALUES (?, ?, ?)", reference(note))
+        for name, detail in (("0", colours), ("1", of_palette([1], ["00ff00"]))):
+            row = json.dumps([[reference(note)[0], detail]])
+            change(file, "UPDATE images SET notes = ? WHERE name = ?", (row, name))
         (result,) = load_results(file)
-        assert result.notes == (f"{said} (2 of 2 images)",)
+        assert result.image_notes.keys() == {"0", "1"}
+        (noted,) = result.notes
+        assert (noted.side, noted.kind, noted.images, noted.total) == ("ground truth", "palette-indices", 2, 2)
+        assert str(noted).isprintable()
 
     def test_what_a_terminal_would_obey_is_shown_as_text(self, results):
         change(results, "UPDATE runs SET method = ?", ("\x1b[2Jgone",))
@@ -263,20 +288,20 @@ class TestTables:
     )
     def test_beside_ours_are_refused(self, results, statement):
         change(results, statement)
-        with pytest.raises(DataError, match="holds other tables than segbench makes"):
+        with refused("other-tables", DataError, path=str(results)):
             load_results(results)
 
     def test_a_view_in_place_of_a_table_is_never_asked(self, results):
         change(results, "DROP TABLE images")
         endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS run FROM n"
         change(results, f"CREATE VIEW images AS {endless}")
-        with pytest.raises(DataError, match="holds other tables"):
+        with refused("other-tables", DataError, path=str(results)):
             load_results(results)
 
     def test_an_empty_file_is_left_empty(self, tmp_path):
         file = tmp_path / "r.segbench"
         file.touch()
-        with pytest.raises(DataError, match="is empty"):
+        with refused("empty", DataError, path=str(file)):
             load_results(file)
         assert file.stat().st_size == 0
 

@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import noted
+from refusing import refused
 
 import segbench
 from segbench.aggregator.codec import decode, encode
@@ -44,7 +46,14 @@ def test_each_class_is_a_result_of_pixels(folders, tmp_path):
         assert one.curve.area == pixels.curve.area
         assert one.intervals(replicates=50)["ods_f"] == pixels.intervals(replicates=50)["ods_f"]
         assert one.signature == pixels.signature.replace("pixels|", f"pixels|class:{name}|")
-    with pytest.raises(ArgumentError, match="class='dog': there is no such class; the classes are road, person, car"):
+    with refused(
+        "no-such-part",
+        ArgumentError,
+        settings={"class": "dog"},
+        axis="class",
+        parts="classes",
+        known="road, person, car",
+    ):
         result.parts("class")["dog"]
 
 
@@ -58,7 +67,7 @@ def test_micro_is_a_result_of_pixels(folders):
     assert result.curve.area == micro.curve.area == result.summary["micro_auc_pr"]
     pixels = segbench.evaluate(folders[0], folders[0], segbench.Pixels(positive="1"))
     assert pixels.axes == ()
-    with pytest.raises(ArgumentError, match="no classes: it is a result of the pixels protocol"):
+    with refused("no-parts", ArgumentError, parts="classes", protocol="pixels"):
         pixels.parts("class")
 
 
@@ -89,11 +98,9 @@ def test_images_that_lack_a_class_are_listed_all_at_once(folders, tmp_path):
     for gone in ("class_1/2.npy", "class_2/2.npy", "class_2/3.npy"):
         del maps[gone]
     prediction = write_folder(tmp_path / "maps", maps)
-    with pytest.raises(segbench.DataError) as error:
+    lacking = ((("person (label 1)", "car (label 2)"), ("2",)), (("car (label 2)",), ("3",)))
+    with refused("missing-maps", segbench.DataError, incomplete=2, total=4, classes=3, lacking=lacking):
         segbench.evaluate(truth, prediction, PROTOCOL)
-    assert "2 of 4 images lack maps of some of the 3 classes" in str(error.value)
-    assert "person (label 1), car (label 2): missing for 2" in str(error.value)
-    assert "car (label 2): missing for 3" in str(error.value)
 
 
 def test_folders_pair_with_classes_by_label_or_name_and_say_so(folders, tmp_path):
@@ -106,17 +113,17 @@ def test_folders_pair_with_classes_by_label_or_name_and_say_so(folders, tmp_path
         maps |= {"sky/0.npy": np.zeros((12, 14), np.uint8)}
         result = segbench.evaluate(truth, write_folder(tmp_path / kind, maps), PROTOCOL, pred_pattern="#/*")
         assert dict(result.counts) == dict(expected.counts)
-        told = ", ".join(
-            f"{tag} is {name} (label {k})" for k, (tag, name) in enumerate(zip(called, NAMES, strict=True))
-        )
-        assert result.notes == (
-            f"predictions by class: {told}",
-            "predictions left out because they belong to no class: sky",
-        )
+        classes = tuple(f"{name} (label {k})" for k, name in enumerate(NAMES))
+        told = tuple(f"{tag} is {name}" for tag, name in zip(called, classes, strict=True))
+        assert noted(result.notes) == [
+            ("", "predictions-by-class", {"named": told, "predictions": called, "classes": classes}),
+            ("", "predictions-of-no-class", {"names": ("sky",)}),
+        ]
     doubled = {f"{tag}/{file}": stack[0] for file, stack in stacks.items() for tag in ("0", "road", "1", "2")}
-    with pytest.raises(segbench.DataError, match=r"several predictions of one class \(road"):
+    with refused("several-maps", segbench.DataError, classes=("road (label 0)",)):
         segbench.evaluate(truth, write_folder(tmp_path / "doubled", doubled), PROTOCOL)
-    assert expected.notes == ("maps of the classes, in this order: road (label 0), person (label 1), car (label 2)",)
+    order = ("road (label 0)", "person (label 1)", "car (label 2)")
+    assert noted(expected.notes) == [("", "order-of-classes", {"classes": order})]
 
 
 def test_without_an_image_there_is_no_curve(folders):
@@ -124,8 +131,8 @@ def test_without_an_image_there_is_no_curve(folders):
         result = segbench.evaluate(*folders[:2], segbench.Classes(labels=range(4)))
     assert len(result.failed) == 4
     assert result.axes == ()
-    with pytest.raises(ArgumentError, match="has no classes, since no image was counted"):
+    with refused("no-image", ArgumentError, parts="classes"):
         result.parts("class")
-    assert result.summary.undefined["macro_ods_f"] == "no pixels"
-    with pytest.raises(segbench.DataError, match="no image was counted"):
+    assert result.summary.undefined["macro_ods_f"].kind == "no-pixels"
+    with refused("no-image", segbench.DataError):
         result.curve  # noqa: B018  a property that raises

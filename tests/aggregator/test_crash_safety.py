@@ -16,6 +16,7 @@ import numpy as np
 import programs
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
+from refusing import refused
 
 import segbench
 from segbench import DataError, evaluate, load_results
@@ -97,7 +98,7 @@ class TestSeveralWriters:
         gt = folders[0][0]
         codes, errors = self.start_four(tmp_path, gt, [folder for _, folder in folders])
         assert sorted(codes) == [0, 1, 1, 1], errors
-        assert sum("holds a run of 'net' with other predictions" in error for error in errors) == 3
+        assert sum("with other predictions" in error for error in errors) == 3
         (kept,) = load_results(tmp_path / "r.segbench")
         assert document(kept) == document(evaluate(gt, folders[codes.index(0)][1]))
 
@@ -118,8 +119,8 @@ class TestOtherPredictionsUnderOneName:
         gt, a, b, file = models
         assert segbench("pixels", gt, a, "-o", file).code == 0
         answer = segbench("pixels", gt, b, "-o", file)
-        assert answer.code == 1
-        assert f"holds a run of 'preds' with other predictions, {a}; give these another name" in answer.err
+        assert (answer.code, answer.error.kind) == (1, "other-predictions")
+        assert (answer.error.values["run"], answer.error.values["predictions"]) == ("preds", str(a))
         (kept,) = load_results(file)
         assert document(kept) == document(evaluate(gt, a))
         advised = re.search(r"another name, (\S+),", answer.err)[1]
@@ -131,12 +132,12 @@ class TestOtherPredictionsUnderOneName:
     def test_replace_the_stored_run_with_fresh(self, models):
         gt, a, b, file = models
         evaluate(gt, a, results=file)
-        with pytest.raises(DataError, match="or replace the stored run: fresh=True"):
+        with refused("other-predictions", DataError, path=str(file), settings={"fresh": True}, predictions=str(a)):
             evaluate(gt, b, results=file)
         evaluate(gt, b, results=file, fresh=True)
         (kept,) = load_results(file)
         assert document(kept) == document(evaluate(gt, b))
-        with pytest.raises(DataError, match="with other predictions"):
+        with refused("other-predictions", DataError, path=str(file), predictions=str(b)):
             evaluate(gt, a, results=file)
 
     def test_replace_it_also_where_a_fresh_run_was_cut_short(self, models):
@@ -184,8 +185,8 @@ class TestWhatIsCountedAgain:
         file = tmp_path / "r.segbench"
         with monkeypatch.context() as patch:
             patch.setattr(executors, "read", lambda _files: (_ for _ in ()).throw(OSError("the disk was away")))
-            with pytest.warns(match="2 of 2 images"):
-                evaluate(*papers, results=file)
+            with pytest.warns(segbench.FailedImages):
+                assert len(evaluate(*papers, results=file).failed) == 2
         evaluate(*papers, results=file)
         assert decoded == ["first", "second"]
         assert load_results(file)[0].failed == {}
@@ -213,8 +214,11 @@ class TestACompleteRunStays:
         first = evaluate(*papers, results=tmp_path / "r")
         for path in papers[1].iterdir():
             path.write_bytes(b"junk")
-        with pytest.warns(segbench.ReplacedRun, match="is unchanged"), pytest.warns(segbench.FailedImages):
+        with pytest.warns(segbench.FailedImages), pytest.warns(segbench.ReplacedRun) as warned:
             evaluate(*papers, results=tmp_path / "r")
+        assert [warning.message.args[0].kind for warning in warned if warning.category is segbench.ReplacedRun] == [
+            "kept-run"
+        ]
         (kept,) = load_results(tmp_path / "r")
         assert document(kept) == document(first)
 
@@ -240,14 +244,14 @@ class TestReadOnly:
         file = open_place / "r.segbench"
         evaluate(*papers_of(open_place), results=file)
         file.chmod(0o444)
-        with as_nobody(), pytest.raises(DataError, match=r"r\.segbench: .*(read-only|readonly)"):
+        with as_nobody(), refused("read-only", DataError, path=str(file)):
             evaluate(*papers_of(open_place), results=file)
 
     def test_a_folder_one_may_not_write_to(self, open_place, as_nobody):
         open_place.chmod(0o555)
         with (
             as_nobody(),
-            pytest.raises(DataError, match=r"cannot be opened, or made .*check the permissions of its folder"),
+            refused("unopenable", DataError, path=str(open_place / "r.segbench")),
         ):
             evaluate(*papers_of(open_place), results=open_place / "r.segbench")
         open_place.chmod(0o755)
@@ -278,9 +282,7 @@ class TestFullDisk:
 
         monkeypatch.setattr(sqlite3, "connect", tight)
         gt, pred = write_many(tmp_path / "many", 40)
-        with pytest.raises(
-            DataError, match=r"disk is full .*free some space and try again; what was counted before is"
-        ):
+        with refused("disk-full", DataError, path=str(tmp_path / "r.segbench")):
             evaluate(gt, pred, results=tmp_path / "r.segbench")
         monkeypatch.undo()
         assert integrity(tmp_path / "r.segbench") == "ok"

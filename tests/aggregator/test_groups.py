@@ -7,6 +7,8 @@ import json
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from noted import kinds
+from refusing import refused
 
 from segbench import (
     Accumulator,
@@ -25,6 +27,7 @@ from segbench import (
     load_results,
     merge_results,
 )
+from segbench.core.messages import Setting
 
 FORMATS = ("table", "json", "csv", "markdown", "latex")
 
@@ -112,7 +115,8 @@ def test_images_weigh_by_their_positives_within_their_group():
 def test_an_image_alone_in_its_group_leaves_no_interval():
     intervals = evaluate(pairs(sizes=(("city", 8), ("road", 1)))).parts("group", "folder").mean.intervals()
     assert np.isnan(intervals["auc_roc"]).all()
-    assert intervals.undefined["auc_roc"] == "undefined without the image road/0"
+    reason = intervals.undefined["auc_roc"]
+    assert (reason.kind, reason.values["name"]) == ("undefined-without", "road/0")
 
 
 def test_two_images_of_a_group_can_be_left_out_in_turn():
@@ -162,7 +166,10 @@ def test_a_metric_that_a_group_lacks_is_averaged_over_the_others():
     images = pairs(sizes=(("city", 4), ("road", 3)))
     blank = {name: (labels & (not name.startswith("road")), soft) for name, (labels, soft) in images.items()}
     mean = evaluate(blank, protocol=Anomalies()).parts("group", "folder").mean.summary
-    assert any(note.endswith("over 1 of 2 groups, undefined in road") and "AUPRO" in note for note in mean.notes)
+    (note,) = mean.notes
+    assert (note.kind, note.values["count"], note.values["total"]) == ("undefined-parts", 1, 2)
+    assert note.values["without"] == ("road",)
+    assert "aupro" in dict(note.metrics)
 
 
 def test_images_of_a_mean_are_measured_in_their_group():
@@ -190,14 +197,11 @@ DEFECT_TYPES = anomalies("good/0", "good/1", "crack/0", "broken_large/0")
 
 def test_anomalies_of_several_categories_say_that_they_are_pooled():
     result = evaluate(CATEGORIES, protocol=Anomalies())
-    note = (
-        "scores of 2 categories are pooled as those of one model: bottle, cable; "
-        "result.parts('group', by='folder') measures each by itself"
-    )
-    assert result.summary.notes == (note,)
-    assert note in str(result)
+    (note,) = result.summary.notes
+    assert (note.kind, note.values["count"], note.values["categories"]) == ("several-categories", 2, "bottle, cable")
+    assert str(note) in str(result)
     groups = result.parts("group", by="folder")
-    assert not any("pooled" in note for one in (*groups.values(), groups.mean) for note in one.summary.notes)
+    assert not any("several-categories" in kinds(one.summary.notes) for one in (*groups.values(), groups.mean))
 
 
 @pytest.mark.parametrize(
@@ -243,30 +247,38 @@ class TestColumns:
     def test_images_and_rows_without_partner_are_noted(self, result, tmp_path):
         file = listed(tmp_path / "meta.csv", "name,weather", "city/0,wet", "city/1,", "ghost,wet")
         notes = result.parts("group", f"{file}:weather").notes
-        assert notes[0].startswith("18 of 19 images in no group: city/1, city/2")
-        assert notes[1].startswith("1 row of")
-        assert notes[1].endswith("ghost")
+        assert kinds(notes) == ["images-without-part", "rows-without-image"]
+        without, rows = (note.values for note in notes)
+        assert (without["images"], without["total"], without["part"]) == (18, 19, "group")
+        assert (rows["rows"], rows["names"]) == (1, "ghost")
 
     @pytest.mark.parametrize(
-        ("rows", "column", "message"),
+        ("rows", "column", "kind", "values"),
         [
-            (("name,weather", "city/0,wet"), "light", "has no column 'light'; its columns are name, weather"),
-            (("name,weather", "city/0,wet", "city/0,dry"), "weather", "puts 'city/0' into 'wet' and 'dry'"),
+            (("name,weather", "city/0,wet"), "light", "missing-column", {"column": "light"}),
+            (
+                ("name,weather", "city/0,wet", "city/0,dry"),
+                "weather",
+                "several-parts",
+                {"image": "city/0", "first": "wet", "second": "dry"},
+            ),
         ],
     )
-    def test_faults_of_the_file_are_named(self, result, tmp_path, rows, column, message):
-        with pytest.raises(DataError, match=message):
+    def test_faults_of_the_file_are_named(self, result, tmp_path, rows, column, kind, values):
+        with refused(kind, DataError, **values):
             result.parts("group", f"{listed(tmp_path / 'meta.csv', *rows)}:{column}")
 
     def test_an_image_named_with_two_suffixes_has_one_group(self, result, tmp_path):
         file = listed(tmp_path / "meta.csv", "name,weather", "city/0.png,wet", "city/0.jpg,dry")
-        with pytest.raises(ArgumentError, match=r"'city/0' is in 'wet' and, as 'city/0.jpg', in 'dry'"):
+        with refused("several-parts", ArgumentError, image="city/0", first="wet", name="city/0.jpg", second="dry"):
             result.parts("group", f"{file}:weather")
 
     @pytest.mark.parametrize("name", ["all images", "mean of 2 groups"])
     def test_a_group_cannot_have_the_name_of_another_row(self, result, name):
-        with pytest.raises(ArgumentError, match=f"city/0 is in a group called '{name}'"):
+        with refused("reserved-name", image="city/0", part="group") as raised:
             result.parts("group", {"city/0": name})
+        assert isinstance(raised.value, ArgumentError)
+        assert raised.value.values["name"] == name
 
     @pytest.mark.parametrize("name", ["a|b", "a:b", "two\nlines"])
     def test_any_name_is_a_group(self, result, name):
@@ -275,17 +287,21 @@ class TestColumns:
         assert groups[name].signature.isprintable()
 
     def test_a_file_of_other_images_gives_no_group(self, result, tmp_path):
-        with pytest.raises(ArgumentError, match="images are city/0"):
+        with refused("images-without-part", ArgumentError, images=19):
             result.parts("group", f"{listed(tmp_path / 'meta.csv', 'name,weather', 'a,wet')}:weather")
 
 
 @pytest.mark.parametrize(
-    ("by", "message"),
-    [("", "was counted without groups"), ("weather", "is not understood"), ("folder", "they lie in no sub-folder")],
+    ("by", "kind", "values"),
+    [
+        ("", "no-parts", {"why": "was counted without groups", "parts": "groups"}),
+        ("weather", "wrong-value", {"given": Setting("group_by", "weather")}),
+        ("folder", "images-without-part", {"given": Setting("group_by", "folder"), "images": 19}),
+    ],
 )
-def test_groupings_that_make_no_sense_are_refused(by, message):
+def test_groupings_that_make_no_sense_are_refused(by, kind, values):
     flat = {name.replace("/", "-"): pair for name, pair in pairs().items()}
-    with pytest.raises(ArgumentError, match=message):
+    with refused(kind, ArgumentError, **values):
         evaluate(flat).parts("group", by)
 
 
@@ -330,7 +346,9 @@ class TestSetting:
 
     def test_a_mean_has_no_groups_of_its_own(self):
         mean = evaluate(pairs()).parts("group", "folder").mean
-        with pytest.raises(ArgumentError, match="is a mean over groups; put the images of the whole into groups"):
+        with refused(
+            "for-images-only", ArgumentError, why="is a mean over groups; put the images of the whole into groups"
+        ):
             mean.with_settings(group_by="folder")
 
     def test_a_group_is_in_no_groups_and_a_class_is(self):
@@ -376,8 +394,15 @@ class TestSetting:
             listed(file, "name,light", *(f"{name},{light}" for name, light in of_images.items()))
             by = of_images if option == "mapping" else f"{file}:light"
             results.append(evaluate(pairs(), method=method, group_by=by))
-        with pytest.raises(
-            ArgumentError, match=r"the group of 'sea/0' is day in a, night in b; choose one: result.with_"
+        with refused(
+            "other-group",
+            ArgumentError,
+            belonging="group",
+            image="sea/0",
+            here="day",
+            method="a",
+            there="night",
+            other="b",
         ):
             compare_results([result.parts("group").mean for result in results])
         alike = [result.with_settings(group_by=LIGHT).parts("group").mean for result in results]
@@ -387,11 +412,17 @@ class TestSetting:
         (tmp_path / "eval_bdry_thr.txt").write_text("0.5 0.6 0.7 0.646154\n")
         (published,) = import_bsds(tmp_path, method="print", results=tmp_path / "r.segbench")
         assert published.with_settings(group_by="folder") is published
-        with pytest.raises(ArgumentError, match="group_by is no setting of measuring of these runs"):
+        with refused("not-measuring", ArgumentError, settings={"group_by": None}):
             load_results(tmp_path / "r.segbench", group_by="folder")
         accumulator = Accumulator()
         accumulator.update([0, 1, 1], [0.1, 0.2, 0.9])
-        with pytest.raises(ArgumentError, match="group_by is for images: accumulated has no images with names"):
+        with refused(
+            "for-images-only",
+            ArgumentError,
+            settings={"group_by": None},
+            method="accumulated",
+            why="has no images with names",
+        ):
             accumulator.compute().with_settings(group_by="folder")
 
 
@@ -459,15 +490,15 @@ class TestCommands:
         assert shown["images"] == ran["images"] == 6
         assert shown["summary"] == ran["summary"]
         assert ran["settings"]["subset"] == "6 of 19"
-        assert "the groups are city, road, sea" in segbench("show", file, "--group-by", "folder", "--group", "x").err
+        other = segbench("show", file, "--group-by", "folder", "--group", "x")
+        assert (other.code, other.error.kind, other.error.values["known"]) == (2, "no-such-part", "city, road, sea")
 
     @pytest.mark.parametrize("lines", ["image", "class", "threshold"])
     @pytest.mark.parametrize("form", ["table", "csv", "json"])
     def test_rows_of_images_are_not_those_of_groups(self, segbench, file, lines, form):
         refused = segbench("show", file, "--group-by", "folder", f"--per-{lines}", "--format", form)
         assert (refused.code, refused.out) == (2, "")
-        what = f"--group-by prints one row per group and --per-{lines} one per {lines}; choose one of the two"
-        assert f"{what}, or one group with --group NAME" in refused.err
+        assert (refused.error.kind, refused.error.values["option"]) == ("excluding-options", f"--per-{lines}")
         if lines != "class":
             one = segbench("show", file, "--group-by", "folder", "--group", "sea", f"--per-{lines}", "--format", form)
             assert one.code == 0
@@ -498,22 +529,21 @@ class TestCommands:
         assert "all pairs of all 3 groups" in text
         assert "road: 5 images: differences have intervals and p-values from 6 images on" in text
         refused = segbench("compare", file, "--group", "all", "--class", "all")
-        assert (refused.code, "are two comparisons; choose one" in refused.err) == (2, True)
+        assert (refused.code, refused.error.kind) == (2, "excluding-options")
+        assert refused.error.values == {"option": "--class", "other": "--group"}
 
     def test_runs_without_groups_are_answered_with_the_option_that_names_them(self, segbench, file):
         for group in ("sea", "all"):
             refused = segbench("compare", file, "--group", group)
-            assert (refused.code, refused.err.count("has groups; name them: --group-by folder")) == (2, 1)
+            assert (refused.code, refused.error.kind, refused.error.values["parts"]) == (2, "no-parts", "groups")
+            assert refused.err.count("--group-by folder") == 1
         assert segbench("show", file, "--group", "sea", "--group-by", "folder").code == 0
 
     def test_published_runs_have_no_images_to_group(self, segbench, tmp_path):
         (tmp_path / "eval_bdry_thr.txt").write_text("0.5 0.6 0.7 0.646154\n")
         segbench("import", tmp_path, "-o", tmp_path / "print.segbench")
         refused = segbench("show", tmp_path / "print.segbench", "--group-by", "folder")
-        assert (refused.code, "have no images with names, such as published ones; leave it out" in refused.err) == (
-            2,
-            True,
-        )
+        assert (refused.code, refused.error.kind) == (2, "needs-names")
 
     def test_the_page_has_the_groups(self, file, tmp_path, segbench):
         segbench("report", file, "-o", tmp_path / "r.html", "--group-by", "folder")
@@ -525,7 +555,8 @@ class TestCommands:
         file = tmp_path / "a.segbench"
         segbench("anomalies", *folders, "-o", file, "--group-by", "folder")
         refused = segbench("plot", file, "--kind", "pro", "-o", tmp_path / "p.png")
-        assert "choose one with --group: city, road, sea" in refused.err
+        assert (refused.code, refused.error.kind) == (2, "not-pooled")
+        assert refused.error.values["groups"] == ("city", "road", "sea")
         assert segbench("plot", file, "--kind", "pro", "--group", "sea", "-o", tmp_path / "p.png").code == 0
 
 

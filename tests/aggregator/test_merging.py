@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
+from refusing import refused
 
 from segbench import (
     ArgumentError,
@@ -21,6 +22,7 @@ from segbench import (
     merge_results,
 )
 from segbench.aggregator.store import ResultsFile
+from segbench.core.messages import Message
 
 
 @pytest.fixture
@@ -93,7 +95,7 @@ def test_runs_cut_short_can_be_left_out(papers, tmp_path):
     evaluate(*papers, method="whole", results=tmp_path / "one")
     with pytest.raises(KeyboardInterrupt):
         evaluate(*papers, method="cut", results=tmp_path / "one", progress=stop)
-    with pytest.raises(DataError, match=r"the run of .cut. is not complete.*leave it out: leave_out=\('cut',\)"):
+    with refused("incomplete-run", DataError, settings={"leave_out": ("cut",)}, method="cut"):
         merge_results([tmp_path / "one"], tmp_path / "all")
     (merged,) = merge_results([tmp_path / "one"], tmp_path / "all", leave_out=["cut"])
     assert merged.method == "whole"
@@ -179,7 +181,7 @@ class TestRefusals:
 
     def test_a_method_to_join_that_is_in_no_file(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
-        with pytest.raises(ArgumentError, match="join 'nte': expected some of 'pred'"):
+        with refused("unknown-runs", ArgumentError, settings={"join": None}, given=("'nte'",), known=("'pred'",)):
             merge_results([tmp_path / "one"], tmp_path / "all", join=["nte"])
 
     def test_an_image_counted_with_other_files_than_in_the_second_part(self, papers, tmp_path):
@@ -187,14 +189,16 @@ class TestRefusals:
             evaluate(*papers, images=[image], results=tmp_path / part)
         write_folder(papers[1], {"second.npy": FIRST_SCORES / 2})
         evaluate(*papers, images=["second"], results=tmp_path / "three")
-        with pytest.raises(DataError, match=r"three: 'second' of 'pred' was .* other files than in .*one and .*two"):
+        first_two = f"{tmp_path / 'one'} and {tmp_path / 'two'}"
+        with refused("other-files", DataError, path=str(tmp_path / "three"), image="second", known=first_two):
             merge_results([tmp_path / part for part in ("one", "two", "three")], tmp_path / "all")
 
     def test_an_image_counted_with_other_files(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
         write_folder(papers[1], {"first.npy": FIRST_SCORES / 2})
         evaluate(*papers, results=tmp_path / "two")
-        with pytest.raises(DataError, match=r"two: 'first' of 'pred' was counted with other files than in .*one"):
+        known = str(tmp_path / "one")
+        with refused("other-files", DataError, path=str(tmp_path / "two"), image="first", method="pred", known=known):
             merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
         assert not (tmp_path / "all").exists()
 
@@ -202,18 +206,19 @@ class TestRefusals:
         evaluate(*papers, results=tmp_path / "one")
         with ResultsFile(tmp_path / "two", create=True):
             pass
-        with pytest.raises(DataError, match=r"two: no image was saved .*; repeat the run, or merge the others"):
+        with refused("nothing-saved", DataError, path=str(tmp_path / "two")):
             merge_results([tmp_path / "one", tmp_path / "two"], tmp_path / "all")
 
     def test_a_file_that_exists(self, papers, tmp_path):
         evaluate(*papers, results=tmp_path / "one")
-        with pytest.raises(ArgumentError, match="exists already; delete it, or give the merged file another name"):
+        with refused("exists", ArgumentError) as raised:
             merge_results([tmp_path / "one"], tmp_path / "one")
+        assert raised.value.values["path"] == str(tmp_path / "one")
 
     def test_another_version(self, papers, tmp_path, monkeypatch):
         first = part(tmp_path, papers, "first")
         monkeypatch.setattr("segbench.aggregator.records.__version__", "0.0.7")
-        with pytest.raises(DataError, match="one version of segbench"):
+        with refused("other-run", DataError, method="pred", known=str(first)):
             merge_results([first, part(tmp_path, papers, "second")], tmp_path / "all")
 
 
@@ -278,11 +283,11 @@ def test_a_merge_that_fails_leaves_no_file(papers, tmp_path, monkeypatch):
     evaluate(*papers, results=tmp_path / "r.segbench")
 
     def full(*_):
-        raise DataError("m.segbench", "cannot grow, because the disk is full")
+        raise DataError("m.segbench", Message("disk-full", "cannot grow, because the disk is full"))
 
     with monkeypatch.context() as patched:
         patched.setattr("segbench.aggregator.merging._finish", full)
-        with pytest.raises(DataError, match="disk is full"):
+        with refused("disk-full", DataError, path="m.segbench"):
             merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")
     assert [path.name for path in tmp_path.glob("*segbench*")] == ["r.segbench"]
     assert merge_results([tmp_path / "r.segbench"], tmp_path / "m.segbench")

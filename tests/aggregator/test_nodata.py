@@ -2,16 +2,18 @@
 
 import io
 import json
-import re
 import struct
 
 import numpy as np
 import pytest
 import tifffile
+from noted import noted, of_kind
+from refusing import refused
 from sklearn.metrics import average_precision_score, f1_score
 
 import segbench
-from segbench import Boundaries, Contours, DataError, Labels, Pixels, Regions, Repairs, Saliency, evaluate
+from segbench import Boundaries, Contours, Labels, Pixels, Regions, Repairs, Saliency, evaluate
+from segbench.core.messages import Setting
 
 RNG = np.random.default_rng(5)
 MASK = (RNG.random((16, 20)) < 0.3).astype(np.uint8)
@@ -20,7 +22,6 @@ HOLE[:4, :5] = True
 SCORES = np.clip(0.4 * MASK + 0.6 * RNG.random(MASK.shape), 0.01, 1).astype(np.float32)
 LABELS = RNG.integers(0, 3, MASK.shape).astype(np.uint8)
 PREDICTED = np.where(RNG.random(MASK.shape) < 0.8, LABELS, (LABELS + 1) % 3).astype(np.uint8)
-REFUSED = DataError, UserWarning
 LOWEST = average_precision_score(MASK.ravel(), np.where(HOLE, 0, SCORES).ravel())
 EXCLUDED = average_precision_score(MASK[~HOLE], SCORES[~HOLE])
 
@@ -62,14 +63,12 @@ STORED = {
 def test_scores_without_data_are_refused_and_the_advice_gives_the_right_numbers(tmp_path, stored):
     array, nodata, scores = STORED[stored]
     places = folders(tmp_path, geotiff(MASK), geotiff(array, nodata))
-    with pytest.raises(REFUSED) as refused:
-        evaluate(*places)
-    message = str(refused.value)
-    assert (
-        f"{100 * HOLE.mean():.3g} % of pixels and {100 * MASK[HOLE].sum() / MASK.sum():.3g} % of positives" in message
-    )
-    assert float(re.search(r"scores of (\S+),", message)[1]) == pytest.approx(float(nodata), nan_ok=True)
-    advised = re.findall(r"nodata='(\w+)'", message)
+    with pytest.warns(segbench.FailedImages):
+        failure = evaluate(*places).failed["a"]
+    assert failure.kind == "nodata"
+    assert (failure.values["pixels"], failure.values["positives"]) == (HOLE.sum(), MASK[HOLE].sum())
+    assert float(failure.values["values"]) == pytest.approx(float(nodata), nan_ok=True)
+    advised = [advised.value for advised in failure.settings if advised.name == "nodata"]
     found = [evaluate(*places, repairs=Repairs(nodata=rule)).summary["average_precision"] for rule in advised]
     lowest = average_precision_score(MASK.ravel(), np.where(HOLE, -1e9, scores).ravel())
     assert found == pytest.approx([lowest, average_precision_score(MASK[~HOLE], scores[~HOLE])])
@@ -80,7 +79,8 @@ def test_the_command_line_notes_how_many_positives_are_left_out(segbench, tmp_pa
     answer = segbench("pixels", *places, "--nodata", "exclude", "--format", "json")
     (run,) = json.loads(answer.out)["runs"]
     lost = MASK[HOLE].sum()
-    assert f"prediction without data: positive pixels left out: {lost} (1 of 1 image)" in run["notes"]
+    (note,) = (note for note in run["notes"] if note["kind"] == "no-data-positive")
+    assert (note["side"], note["values"]) == ("prediction", {"amount": lost, "images": 1, "total": 1})
     assert "nodata:exclude" in run["signature"]
     assert run["summary"]["ignored"] == HOLE.sum()
 
@@ -117,7 +117,7 @@ def test_what_is_resized_from_no_data_has_none(tmp_path, how):
 @pytest.mark.parametrize("protocol", [Boundaries(), Saliency()])
 def test_whole_images_take_the_lowest_score_alone(tmp_path, protocol):
     places = folders(tmp_path, geotiff(MASK * 255), geotiff(holed(SCORES, -9999), "-9999"))
-    with pytest.raises(segbench.ArgumentError, match="take repairs=Repairs\\(nodata='lowest'\\)"):
+    with refused("unfit-repairs", segbench.ArgumentError, settings={"nodata": "lowest"}):
         evaluate(*places, protocol, repairs=Repairs(nodata="exclude"))
     found = evaluate(*places, protocol, repairs=Repairs(nodata="lowest")).summary
     blank = folders(tmp_path, geotiff(MASK * 255), geotiff(holed(SCORES, 0)))
@@ -131,7 +131,8 @@ def test_whole_images_take_the_lowest_score_alone(tmp_path, protocol):
 def test_predicted_labels_without_data_are_wrong(tmp_path, stored, nodata):
     result = evaluate(*folders(tmp_path, geotiff(LABELS), geotiff(stored, nodata)), Labels(classes=3))
     assert result.summary["outside"] == HOLE.sum()
-    assert f"prediction: {nodata} is declared as no data (GDAL_NODATA), which counts as wrong" in result.notes[0]
+    values = {"values": nodata, "counts_as": "wrong", "images": 1, "total": 1}
+    assert noted(result.notes[:1]) == [("prediction", "no-data-labels", values)]
 
 
 @pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
@@ -153,7 +154,8 @@ def test_predicted_masks_without_data_are_background_to_contours(tmp_path):
     result = evaluate(*folders(tmp_path, geotiff(MASK), geotiff(holed(predicted, 255), "255")), Contours())
     blank = evaluate(*folders(tmp_path, geotiff(MASK), geotiff(holed(predicted, 0))), Contours())
     assert result.summary == blank.summary
-    assert "counts as background" in result.notes[0]
+    values = {"values": "255", "counts_as": "background", "images": 1, "total": 1}
+    assert noted(result.notes[:1]) == [("prediction", "no-data-labels", values)]
 
 
 LEGAL = {
@@ -183,8 +185,10 @@ def test_ground_truth_without_data_is_advised_as_void(tmp_path, protocol, value)
     predicted = SCORES if protocol is Pixels else (PREDICTED == 1).astype(np.uint8)
     truth = holed(MASK, value, np.int16)
     places = folders(tmp_path, geotiff(truth, str(value)), geotiff(predicted))
-    with pytest.raises(REFUSED, match=rf"{value} is declared as no data .* void=\({value},\)"):
-        evaluate(*places, protocol())
+    with pytest.warns(segbench.FailedImages):
+        failure = evaluate(*places, protocol()).failed["a"]
+    assert Setting("void", (value,)) in failure.settings
+    assert (failure.kind, failure.values["count"], failure.hint.kind) == ("several-values", 3, "nodata")
     report = str(segbench.check(*places, protocol()))
     assert f"void=({value},)" in report
     assert "positive=" not in report.split("otherwise", maxsplit=1)[0]
@@ -198,20 +202,24 @@ def test_the_remedy_for_no_data_of_ground_truth_is_said_once(tmp_path):
 
 def test_ground_truth_of_nan_is_advised_as_void(tmp_path):
     places = folders(tmp_path, geotiff(holed(LABELS, np.nan, np.float32), "nan"), geotiff(PREDICTED))
-    with pytest.raises(REFUSED, match=r"leave such pixels out: void=\(-1, 255\)"):
-        evaluate(*places, Labels(classes=3))
+    with pytest.warns(segbench.FailedImages):
+        failure = evaluate(*places, Labels(classes=3)).failed["a"]
+    assert Setting("void", (-1, 255)) in failure.settings
+    assert (failure.kind, failure.values["labels"], failure.hint.kind) == ("no-class", (-1,), "nodata")
     assert evaluate(*places, Labels(classes=3, void=(-1, 255))).summary["ignored"] == HOLE.sum()
 
 
 def test_ground_truth_without_data_that_is_counted_is_noted(tmp_path):
     places = folders(tmp_path, geotiff(holed(MASK, 99), "99"), geotiff(SCORES))
-    assert any("leave such pixels out: void=(99,)" in note for note in evaluate(*places, Pixels(positive=1)).notes)
+    (note,) = of_kind(evaluate(*places, Pixels(positive=1)).notes, "declared-no-data")
+    assert note.side == "ground truth"
+    assert note.values["advice"].settings == (Setting("void", (99,)),)
 
 
 @pytest.mark.parametrize("protocol", [Labels(classes=3), Regions()])
 def test_label_maps_take_no_rule_for_scores(tmp_path, protocol):
     places = folders(tmp_path, geotiff(LABELS), geotiff(PREDICTED))
-    with pytest.raises(segbench.ArgumentError, match="is for scores"):
+    with refused("unfit-repairs", segbench.ArgumentError):
         evaluate(*places, protocol, repairs=Repairs(nodata="lowest"))
 
 
@@ -242,8 +250,9 @@ def test_a_strip_that_is_nowhere_but_has_a_place_is_missing(tmp_path):
     with tifffile.TiffFile(io.BytesIO(bytes(data))) as tiff:
         tag = tiff.pages[0].tags[279]
         struct.pack_into("<H" if int(tag.dtype) == 3 else "<I", data, tag.valueoffset, 0)
-    with pytest.raises(REFUSED, match="the pixels of 1 of 4 strips or tiles are missing"):
-        evaluate(*folders(tmp_path, geotiff(MASK), bytes(data)))
+    with pytest.warns(segbench.FailedImages):
+        failure = evaluate(*folders(tmp_path, geotiff(MASK), bytes(data))).failed["a"]
+    assert (failure.kind, failure.values) == ("damaged", {"missing": 1, "expected": 4})
 
 
 def test_internal_masks_are_ignored_with_a_note(tmp_path):
@@ -252,5 +261,5 @@ def test_internal_masks_are_ignored_with_a_note(tmp_path):
         file.write(SCORES, subfiletype=0)
         file.write(~HOLE, subfiletype=4)
     masked = evaluate(*folders(tmp_path, geotiff(MASK), stream.getvalue()))
-    assert masked.notes[0] == "prediction: an internal mask in the file is ignored (1 of 1 image)"
+    assert noted(masked.notes[:1]) == [("prediction", "internal-mask", {"images": 1, "total": 1})]
     assert masked.counts["a"] == evaluate(*folders(tmp_path, geotiff(MASK), geotiff(SCORES))).counts["a"]

@@ -7,6 +7,8 @@ from contextlib import closing
 
 import pytest
 from methods import write_methods
+from noted import of_kind
+from refusing import refused
 
 from segbench import DataError, compare_results, evaluate, export_report, load_results
 from segbench.aggregator.store import ResultsFile
@@ -60,7 +62,7 @@ def test_they_are_given_on_request_only(file, folders):
 def test_a_file_without_a_complete_run_says_how_to_see_what_there_is(folders, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         evaluate(*folders[:2], results=tmp_path / "r", progress=stop_after(4))
-    with pytest.raises(DataError, match=r"holds no complete run; repeat the run.*load_results\(path, partial=True\)"):
+    with refused("no-run", DataError, path=str(tmp_path / "r"), sought="complete run"):
         load_results(tmp_path / "r")
     (partial,) = load_results(tmp_path / "r", partial=True)
     assert partial.partial == (4, 9)
@@ -70,7 +72,7 @@ def test_a_file_without_a_complete_run_says_how_to_see_what_there_is(folders, tm
 def test_a_run_that_saved_no_image_says_so(tmp_path, partial):
     with ResultsFile(tmp_path / "r", create=True):
         pass
-    with pytest.raises(DataError, match=r"no image was saved before the run stopped; repeat the run$"):
+    with refused("nothing-saved", DataError, path=str(tmp_path / "r")):
         load_results(tmp_path / "r", partial=partial)
 
 
@@ -105,7 +107,8 @@ class TestRepeated:
 
     def test_it_says_so(self, repeated):
         first, other = load_results(repeated)
-        assert (first.outdated, other.outdated) == (REPEATED, "")
+        assert (first.outdated.kind, first.outdated.values) == ("outdated", {"images": 4})
+        assert not other.outdated
         assert REPEATED in str(first)
 
     @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
@@ -119,7 +122,8 @@ class TestRepeated:
         assert (tmp_path / "page.html").read_text().count(f": {REPEATED}") == 1
 
     def test_a_comparison_in_python_says_so(self, repeated):
-        assert f"b: {REPEATED}" in compare_results(load_results(repeated), replicates=10).notes
+        (note,) = of_kind(compare_results(load_results(repeated), replicates=10).notes, "outdated")
+        assert (note.values, note.before) == ({"images": 4}, "b: ")
 
     def test_one_that_counted_nothing_anew_does_not(self, folders, repeated):
         truth, _, b, _ = folders
@@ -132,7 +136,8 @@ class TestRepeated:
 def test_they_are_marked_wherever_they_are_shown(file, tmp_path):
     results = load_results(file, partial=True)
     assert repr(results[2]).startswith(f"Result('a', pixels, {MARK}, ods_f 0.")
-    assert results[2].notes == ("the run stopped after 4 of 9 images; repeat it to count the rest",)
+    (note,) = results[2].notes
+    assert (note.kind, note.values["done"], note.values["total"]) == ("stopped", 4, 9)
     table = method_table(results).text()
     assert [row[0] for row in table.rows] == ["b", "c", f"a ({MARK})"]
     assert MARK in markdown_table(table)
@@ -159,7 +164,9 @@ def test_they_are_not_ranked(file):
 
 def test_they_are_compared_on_the_same_images_only(file, folders):
     partial = partial_of(file)
-    with pytest.raises(DataError, match="b has im04, im05, im06, im07, im08, a has not"):
+    with refused(
+        "other-images", DataError, problems="b has im04, im05, im06, im07, im08, a has not", methods=("a", "b")
+    ):
         compare_results([partial, load_results(file)[0]])
     truth, _, b, _ = folders
     same = evaluate(truth, b, images=list(partial.counts))
@@ -178,7 +185,7 @@ def test_of_files_that_do_not_say_how_many_images_there_are(file):
 def test_what_segbench_did_not_write_is_refused(file, change):
     with closing(sqlite3.connect(file)) as database, database:
         database.execute(f"UPDATE runs SET {change} WHERE NOT complete")  # noqa: S608  texts of this test
-    with pytest.raises(DataError, match="holds a row that segbench did not write"):
+    with refused("damaged-row", DataError, path=str(file)):
         load_results(file, partial=True)
 
 
@@ -218,10 +225,9 @@ class TestGate:
     )
     def test_a_comparison_that_names_it_says_that_it_is_not_complete(self, segbench, file, against, options):
         answer = self.gate(segbench, file, *options, against=against)
-        assert (answer.code, answer.err.splitlines()[-1]) == (
-            1,
-            f"segbench: {file}: the run of 'a' is not complete (4 of 9 images); repeat it",
-        )
+        assert answer.code == 1
+        assert (answer.error.kind, answer.error.path) == ("incomplete-run", str(file))
+        assert answer.error.values == {"run": "a", "so_far": "4 of 9 images"}
 
     def test_a_comparison_with_one_other_says_that_it_is_not_complete(self, segbench, folders, tmp_path):
         truth, a, b, _ = folders
@@ -230,7 +236,7 @@ class TestGate:
             evaluate(truth, a, results=tmp_path / "two", progress=stop_after(4))
         answer = segbench("compare", tmp_path / "two")
         assert answer.code == 1
-        assert "the run of 'a' is not complete (4 of 9 images)" in answer.err
+        assert (answer.error.kind, answer.error.values["run"]) == ("incomplete-run", "a")
 
     def test_a_complete_run_is_undecided_while_another_repeats_it(self, segbench, file, folders):
         truth, a, b, _ = folders
@@ -248,5 +254,21 @@ class TestGate:
 def test_a_run_of_a_protocol_that_is_not_installed_names_the_remedy(file):
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE runs SET protocol = 'found_objects'")
-    with pytest.raises(DataError, match=r"protocol 'found_objects', which is not installed; .* install the package"):
+    with refused(
+        "unknown-protocol",
+        DataError,
+        protocol="found_objects",
+        known=(
+            "pixels",
+            "classes",
+            "labels",
+            "boundaries",
+            "regions",
+            "contours",
+            "centerlines",
+            "saliency",
+            "anomalies",
+            "objects",
+        ),
+    ):
         load_results(file)

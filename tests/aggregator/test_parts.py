@@ -5,6 +5,7 @@ import json
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from refusing import refused
 
 import segbench
 from segbench import (
@@ -329,21 +330,30 @@ def test_a_results_file_and_its_merged_halves_have_the_same_parts(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("take", "message"),
+    ("take", "kind", "values"),
     [
-        (lambda result: result.parts("classes"), "axis is 'classes', expected one of 'class', 'object', 'group'"),
-        (lambda result: result.parts("object"), "has no objects: it is a result of the labels protocol; it has parts"),
-        (lambda result: result.parts("class", "folder"), "by is for groups of images, and the axis is 'class'"),
+        (lambda result: result.parts("classes"), "unknown-axis", {"axis": "'classes'"}),
+        (lambda result: result.parts("object"), "no-parts", {"parts": "objects", "protocol": "labels"}),
+        (lambda result: result.parts("class", "folder"), "for-groups-only", {"axis": "class"}),
         (
             lambda result: result.parts("group"),
-            r"was counted without groups; name them: with_settings\(group_by='folder'\)",
+            "no-parts",
+            {"why": "was counted without groups", "parts": "groups"},
         ),
-        (lambda result: result.parts("class")["sea"], "class='sea': there is no such class; the classes are sky, road"),
-        (lambda result: result.parts("class").mean.parts("group", "folder"), "is a mean over classes; take the parts"),
+        (
+            lambda result: result.parts("class")["sea"],
+            "no-such-part",
+            {"settings": {"class": "sea"}, "axis": "class", "parts": "classes"},
+        ),
+        (
+            lambda result: result.parts("class").mean.parts("group", "folder"),
+            "mean-of-parts",
+            {"method": "arrays", "parts": "classes"},
+        ),
     ],
 )
-def test_mistakes_are_named(take, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_mistakes_are_named(take, kind, values):
+    with refused(kind, ArgumentError, **values):
         take(results_of_classes("labels"))
 
 
@@ -362,7 +372,8 @@ def test_methods_are_compared_and_drawn_by_one_object(segbench, of_sequences, tm
     assert list(dict.fromkeys(answer["object"] for answer in every)) == ["bear/1", "bear/2", "swan/1"]
     assert segbench("plot", of_sequences, "--object", "bear/1", "-o", tmp_path / "p.svg").code == 0
     refused = segbench("compare", of_sequences, "--object", "bee/1")
-    assert "there is no such object; the objects are bear/1, bear/2, swan/1" in refused.err
+    assert (refused.code, refused.error.kind) == (2, "no-such-part")
+    assert (refused.error.values["axis"], refused.error.values["known"]) == ("object", "bear/1, bear/2, swan/1")
 
 
 def test_the_page_has_objects_and_says_that_a_single_one_has_no_pictures(segbench, of_sequences, tmp_path):

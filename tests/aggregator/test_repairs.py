@@ -1,8 +1,11 @@
 """Repairs of whole runs: never without being asked for, always in the signature and in the notes."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import noted
 
 from segbench import (
     Annotators,
@@ -46,32 +49,36 @@ def run(tmp_path):
             lambda scores: scores[:-1],
             Repairs(crop=True),
             "|crop:lower right|",
-            "ground truth cropped at the lower right (2 of 3 images)",
+            ("ground truth", "cropped", {}),
         ),
         (
             lambda scores: scores[::2, ::2],
             Repairs(resize="bilinear"),
             "|resize:bilinear|",
-            "prediction resized, bilinear (2 of 3 images)",
+            ("prediction", "resized", {"how": "bilinear"}),
         ),
         (
             lambda scores: scores[:33, :47],
             Repairs(resize="nearest"),
             "|resize:nearest|",
-            "prediction resized, nearest (2 of 3 images)",
+            ("prediction", "resized", {"how": "nearest"}),
         ),
     ],
 )
 def test_sizes_are_mended_only_when_asked_for(run, protocol, change, mending, signed, note):
-    with pytest.warns(FailedImages, match="2 of 3 images .*without it nothing is changed"):
+    with pytest.warns(FailedImages):
         refused = run(change, protocol)
     assert list(refused.counts) == ["a"]
+    assert {name: failure.kind for name, failure in refused.failed.items()} == {"b": "other-size", "c": "other-size"}
+    (repair,) = (field.name for field in fields(mending) if getattr(mending, field.name))
+    assert repair in [advised.name for advised in refused.failed["b"].settings]
     result = run(change, protocol, repairs=mending)
     assert list(result.counts) == ["a", "b", "c"]
     assert signed in result.signature
-    assert result.notes == (note,)
+    side, kind, values = note
+    assert noted(result.notes) == [(side, kind, values | {"images": 2, "total": 3})]
     assert result.counts["a"] == refused.counts["a"]
-    assert all(text.partition(" (")[0] in result.image_notes["b"][0] for text in result.notes)
+    assert [(noted_of.side, noted_of.kind) for noted_of in result.image_notes["b"]] == [(side, kind)]
     assert "a" not in result.image_notes
 
 
@@ -83,7 +90,7 @@ def test_numbers_are_those_of_the_map_repaired_by_hand(run):
 
 def test_scores_out_of_range_are_brought_back(run, tmp_path):
     result = run(lambda scores: scores.astype(np.float32), suffix=".npy", repairs=Repairs(scale=255))
-    assert result.notes == ("prediction: score = value / 255 (3 of 3 images)",)
+    assert noted(result.notes) == [("prediction", "scaled", {"scale": 255, "images": 3, "total": 3})]
     for name, mask in MASKS.items():
         assert result.counts[name.removesuffix(".png")] == count(mask > 0, SCORES[name])
     (again,) = load_results(tmp_path / "r.segbench")
@@ -101,7 +108,8 @@ def test_other_repairs_are_another_run(run, tmp_path):
 
 def test_a_repair_that_nothing_needed_is_said_to_have_done_nothing(run):
     result = run(lambda scores: scores, repairs=Repairs(crop=True))
-    assert result.notes == ("crop did not change any prediction: each already has the size of its ground truth",)
+    (note,) = result.notes
+    assert (note.kind, note.values["repair"]) == ("idle-repair", "crop")
     assert result.pooled == run(lambda scores: scores).pooled
 
 
@@ -109,7 +117,7 @@ def test_invert_is_counted_like_a_repair(run):
     for protocol in (Pixels(invert=True), Boundaries(invert=True, thresholds=3)):
         result = run(lambda scores: scores, protocol)
         assert result.settings["invert"] == "yes"
-        assert result.notes == ("prediction inverted: low values mean positive (3 of 3 images)",)
+        assert noted(result.notes) == [("prediction", "inverted", {"images": 3, "total": 3})]
 
 
 @pytest.mark.parametrize(
@@ -136,4 +144,4 @@ def test_images_that_need_no_ground_truth_are_resized_like_the_others(run):
     result = run(lambda scores: scores[::2, ::2], repairs=Repairs(resize="nearest"), **options)
     resized = SCORES["c.png"][::2, ::2].repeat(2, axis=0).repeat(2, axis=1)
     assert result.counts["c"] == count(np.zeros(resized.shape, bool), resized)
-    assert "prediction resized, nearest (2 of 3 images)" in result.notes
+    assert ("prediction", "resized", {"how": "nearest", "images": 2, "total": 3}) in noted(result.notes)

@@ -1,7 +1,10 @@
 """`Result.save`: what is read back is what was saved, and what is no run is refused with the whole to save."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from refusing import refused
 
 from segbench import (
     Accumulator,
@@ -145,23 +148,21 @@ def test_folds_are_saved_run_by_run(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "what", "axis"),
     [
-        (lambda result: result.parts("group")["a"], "one of the groups"),
-        (lambda result: result.parts("group").mean, "a mean over the groups"),
-        (lambda result: result.parts("class")["1"], "one of the classes"),
-        (lambda result: result.parts("class").mean, "a mean over the classes"),
-        (lambda result: result.parts("group")["a"].parts("class")["1"], "one of the classes"),
+        (lambda result: result.parts("group")["a"], "one of", "group"),
+        (lambda result: result.parts("group").mean, "a mean over", "group"),
+        (lambda result: result.parts("class")["1"], "one of", "class"),
+        (lambda result: result.parts("class").mean, "a mean over", "class"),
+        (lambda result: result.parts("group")["a"].parts("class")["1"], "one of", "class"),
     ],
 )
-def test_parts_are_refused_with_the_whole_to_save(tmp_path, part, said):
+def test_parts_are_refused_with_the_whole_to_save(tmp_path, part, what, axis):
     result = evaluate(maps(), protocol=Labels(classes=2), method="net").with_settings(group_by="folder")
     path = tmp_path / "saved.segbench"
-    with pytest.raises(ArgumentError, match=rf"this is {said} of net.*save the result") as error:
+    with refused("part-of-result", ArgumentError, what=what, method="net", axis=axis):
         part(result).save(path)
     assert not path.exists()
-    axis = "class" if "class" in said else "group"
-    assert f"load_results(path)[0].parts({axis!r})" in str(error.value)
     result.save(path)
     assert list(load_results(path)[0].parts(axis)) == list(result.parts(axis))
 
@@ -170,9 +171,10 @@ def test_a_run_of_other_images_is_replaced_with_a_warning(tmp_path):
     path = tmp_path / "saved.segbench"
     evaluate(images(), method="net").save(path)
     other = evaluate(images(1, names=("c", "d")), method="net")
-    with pytest.warns(ReplacedRun, match="was replaced") as warned:
+    with pytest.warns(ReplacedRun) as warned:
         other.save(path)
     assert warned[0].filename == __file__
+    assert warned[0].message.args[0].kind == "replaced-run"
     assert list(load_results(path)[0].counts) == ["c", "d"]
 
 
@@ -183,7 +185,10 @@ def test_fresh_replaces_predictions_of_another_folder(tmp_path):
         for name in ("random_walker", "soft_otsu")
     )
     first.save(path)
-    with pytest.raises(DataError, match=r"holds a run of 'net' with other predictions.*fresh=True"):
+    walker = str(Path(DEMO).absolute() / "predictions" / "random_walker")
+    with refused(
+        "other-predictions", DataError, path=str(path), settings={"fresh": True}, run="net", predictions=walker
+    ):
         second.save(path)
     second.save(path, fresh=True)
     assert load_results(path)[0].summary == second.summary
@@ -201,5 +206,5 @@ def test_evaluate_refuses_a_place_before_it_counts(tmp_path):
         raise AssertionError("counted")
         yield
 
-    with pytest.raises(ArgumentError, match=r"results.csv: a results file is a database"):
+    with refused("not-a-database", ArgumentError, name="results.segbench"):
         evaluate(pairs(), results=tmp_path / "results.csv")

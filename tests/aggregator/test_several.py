@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from refusing import refused
 
 from segbench import ArgumentError, DataError, evaluate, join_runs, load_results, tuned_thresholds
 
@@ -49,14 +50,23 @@ def test_all_are_saved_as_load_results_reads_them(folders):
 
 def test_nothing_is_counted_where_one_does_not_pair(folders):
     path = folders / "results.segbench"
-    with pytest.raises(DataError, match="lacking"):
+    with refused("unpaired", DataError, missing=("b",), extra=()):
         evaluate(folders / "gt", [folders / "ours", folders / "lacking"], results=path)
     assert not path.exists()
 
 
 def test_runs_that_share_some_images_are_refused_before_counting(folders):
     done = []
-    with pytest.raises(DataError, match="runs 1 and 2 share 1 images"):
+    with refused(
+        "overlapping-runs",
+        DataError,
+        settings={"images": ("a",)},
+        run="1",
+        other="2",
+        shared=1,
+        images=2,
+        other_images=1,
+    ):
         evaluate(
             folders / "gt",
             {"net@1": folders / "ours", "net@2": folders / "lacking"},
@@ -73,21 +83,29 @@ def test_progress_is_that_of_all(folders):
 
 
 @pytest.mark.parametrize(
-    ("predictions", "said"),
+    ("predictions", "kind", "values"),
     [
-        ({}, "prediction is empty"),
-        ([], "prediction is empty"),
-        ({"a": OTSU, "a@1": OTSU}, r"'a' is given by itself and as 1 run, 1.*\{'a@2': "),
-        ({"@1": OTSU}, "'@1' with no method before @; write ours@1"),
-        ({"ours@": OTSU}, "'ours@' with no run after @; write ours@1"),
-        ({1: OTSU}, "holds the name 1, expected a text"),
-        ([OTSU, f"{OTSU}/"], r"two methods are called 'soft_otsu'; give one another name: \{'other': "),
-        ({"a": np.zeros(3)}, r"prediction\['a'\] is array.*expected one path"),
-        ([np.zeros(3)], r"prediction\[0\] is array.*expected one path"),
+        ({}, "empty", {}),
+        ([], "empty", {}),
+        ({"a": OTSU, "a@1": OTSU}, "run-and-method", {"method": "a", "number": 1, "runs": ("1",)}),
+        ({"@1": OTSU}, "half-a-name", {"given": "@1", "lacking": "method before", "method": "ours", "run": "1"}),
+        ({"ours@": OTSU}, "half-a-name", {"given": "ours@", "lacking": "run after", "method": "ours", "run": 1}),
+        ({1: OTSU}, "not-a-name", {"given": "1"}),
+        ([OTSU, f"{OTSU}/"], "same-name", {"plural": "methods", "name": "soft_otsu"}),
+        (
+            {"a": np.zeros(3)},
+            "wrong-value",
+            {"argument": "prediction['a']", "value": "array([0., 0., 0.])", "expected": "one path"},
+        ),
+        (
+            [np.zeros(3)],
+            "wrong-value",
+            {"argument": "prediction[0]", "value": "array([0., 0., 0.])", "expected": "one path"},
+        ),
     ],
 )
-def test_what_names_no_predictions_is_refused(predictions, said):
-    with pytest.raises(ArgumentError, match=said):
+def test_what_names_no_predictions_is_refused(predictions, kind, values):
+    with refused(kind, ArgumentError, **values):
         evaluate(GT, predictions)
 
 
@@ -101,12 +119,12 @@ def test_what_names_no_predictions_is_refused(predictions, said):
     ],
 )
 def test_arguments_for_one_method_are_refused(argument, value):
-    with pytest.raises(ArgumentError, match=f"{argument} does not go with several predictions"):
+    with refused("for-one-only", argument=argument):
         evaluate(GT, [WALKER, OTSU], **{argument: value})
 
 
 def test_arrays_stay_pairs():
     result = evaluate([([0, 1], [0.2, 0.9]), ([0, 1], [0.3, 0.7])])
     assert list(result.counts) == ["0", "1"]
-    with pytest.raises(ArgumentError, match="prediction: for files only"):
+    with refused("for-files-only", ArgumentError, arguments=("prediction",)):
         evaluate({"a": ([0, 1], [0.2, 0.9])}, {"ours": WALKER})

@@ -4,6 +4,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
+from refusing import refused
 
 from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results, merge_results
 from segbench.aggregator import store
@@ -44,7 +45,7 @@ class TestResultsFile:
         (unread,) = load_results(file)
         file.unlink()
         assert dict(merged.counts) == dict(held.counts)
-        with pytest.raises(DataError, match="not found"):
+        with refused("not-found", DataError, path=str(file)):
             _ = unread.counts["second"]
 
     def test_unchanged_images_are_not_counted_again_and_changed_ones_are(self, papers, tmp_path, decoded):
@@ -60,7 +61,7 @@ class TestResultsFile:
         assert len(load_results(file)) == 1
 
     def test_no_database_is_called_a_table(self, papers, tmp_path):
-        with pytest.raises(ArgumentError, match=r"name it r\.segbench; .* see result.to_dataframe"):
+        with refused("not-a-database", ArgumentError, name="r.segbench"):
             evaluate(*papers, results=tmp_path / "r.csv")
         assert not (tmp_path / "r.csv").exists()
 
@@ -88,7 +89,7 @@ class TestResultsFile:
 
         with pytest.raises(KeyboardInterrupt):
             evaluate(*papers, results=file, progress=stop)
-        with pytest.raises(DataError, match="no complete run"):
+        with refused("no-run", DataError, path=str(file), sought="complete run"):
             load_results(file)
         decoded.clear()
         evaluate(*papers, results=file)
@@ -101,9 +102,10 @@ class TestForeignFiles:
         file = tmp_path / "notes.segbench"
         file.write_text("my notes, which are long enough to be taken for a header " * 20)
         before = file.read_bytes()
-        with pytest.raises(ArgumentError, match=r"exists and was not written by segbench; give another file name"):
+        with refused("foreign", ArgumentError) as raised:
             evaluate(*papers, results=file)
-        with pytest.raises(DataError, match=r"is not a results file \(.*give one of a run"):
+        assert raised.value.values["path"] == str(file)
+        with refused("not-a-results-file", DataError, path=str(file)):
             load_results(file)
         assert file.read_bytes() == before
 
@@ -113,9 +115,10 @@ class TestForeignFiles:
             database.execute("CREATE TABLE notes (text)")
         database.close()
         before = file.read_bytes()
-        with pytest.raises(ArgumentError, match="is a database of another program; give another file name"):
+        with refused("foreign", ArgumentError) as raised:
             evaluate(*papers, results=file)
-        with pytest.raises(DataError, match="is a database of another program"):
+        assert raised.value.values["path"] == str(file)
+        with refused("foreign", DataError, path=str(file)):
             load_results(file)
         assert file.read_bytes() == before
 
@@ -126,12 +129,12 @@ class TestForeignFiles:
         with closing(sqlite3.connect(file)) as database, database:
             database.execute(f"PRAGMA user_version = {schema}")
         database.close()
-        with pytest.raises(DataError, match="another version of segbench; run again into a new file"):
+        with refused("other-version", DataError, path=str(file)):
             load_results(file)
 
-    @pytest.mark.parametrize("place", ["", "no/such/folder/r.segbench"])
-    def test_no_place_for_a_file(self, tmp_path, papers, place):
-        with pytest.raises(DataError, match=r"its folder does not exist|is a folder"):
+    @pytest.mark.parametrize(("place", "kind"), [("", "folder"), ("no/such/folder/r.segbench", "no-folder")])
+    def test_no_place_for_a_file(self, tmp_path, papers, place, kind):
+        with refused(kind, DataError, path=str(tmp_path / place)):
             evaluate(*papers, results=tmp_path / place)
 
 
@@ -201,5 +204,5 @@ def test_counts_of_continuous_scores_are_packed_in_ranges(dtype, size):
     assert only == counts.between(middle, np.inf)
     flipped = packed[:-300] + bytes([packed[-300] ^ 1]) + packed[-299:]
     for damaged in (flipped, packed[:-8], packed[:-2000]):
-        with pytest.raises(DataError, match="cannot be unpacked"):
+        with refused("damaged-counts", DataError):
             decode(damaged)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from methods import write_methods
+from refusing import refused
 
 from segbench import (
     DataError,
@@ -73,8 +74,10 @@ class TestImages:
         truth, pred, _ = folders
         for images in (["im00", "im01"], ["im01", "im00"]):
             evaluate(truth, pred, images=images, results=tmp_path / "r.segbench")
-        with pytest.warns(ReplacedRun, match="the run of 'a' with other images or another ground truth was replaced"):
+        with pytest.warns(ReplacedRun) as warned:
             evaluate(truth, pred, images=["im01", "im02"], results=tmp_path / "r.segbench")
+        (message,) = warned[0].message.args
+        assert (message.kind, message.values["run"]) == ("replaced-run", "a")
 
     def test_settings_and_pictures_are_read_from_the_file_again(self, folders, tmp_path):
         truth, pred, _ = folders
@@ -102,7 +105,7 @@ class TestImages:
             for file in sorted(folder.iterdir()):
                 file.rename(folder / f"x{file.name}")
         evaluate(truth, pred, images=["xim0[0-6]"], results=tmp_path / "s")
-        with pytest.raises(DataError, match="the parts of 'a' have 14 images, more than their set of 9"):
+        with refused("too-many-images", DataError, path=str(tmp_path / "r"), method="a", images=14, total=9):
             merge_results([tmp_path / "r", tmp_path / "s"], tmp_path / "all")
 
 
@@ -111,9 +114,11 @@ class TestMissing:
         truth, pred, _ = folders
         evaluate(truth, pred, results=tmp_path / "r.segbench")
         (pred / "im03.png").unlink()
-        fewer = "the run of 'a' was replaced by one without 1 of 9 images, which have no prediction now; to keep both"
-        with pytest.warns(ReplacedRun, match=fewer):
+        with pytest.warns(ReplacedRun) as warned:
             evaluate(truth, pred, allow_missing=True, results=tmp_path / "r.segbench")
+        (message,) = warned[0].message.args
+        assert (message.kind, message.values["run"]) == ("replaced-run", "a")
+        assert (message.values["lacking"], message.values["images"]) == (1, 9)
 
     def test_a_run_with_more_predictions_replaces_the_earlier(self, folders, tmp_path, decoded):
         truth, pred, _ = folders
@@ -150,7 +155,7 @@ class TestMissing:
         truth, a, b = folders
         (a / "im02.png").unlink()
         results = [evaluate(truth, folder, allow_missing=True) for folder in (a, b)]
-        with pytest.raises(DataError, match="b has im02, a has not"):
+        with refused("other-images", DataError, problems="b has im02, a has not", methods=("a", "b")):
             compare_results(results)
         assert competing_sets(results) == [[1], [0]]
 
@@ -169,7 +174,7 @@ class TestMissing:
             evaluate(truth, pred, images=[images], allow_missing=True, results=tmp_path / name)
         (whole,) = merge_results([tmp_path / "r", tmp_path / "s"], tmp_path / "all")
         assert whole.signature == evaluate(truth, pred, allow_missing=True).signature
-        with pytest.raises(DataError, match="leave out images without a prediction share images"):
+        with refused("shared-images", DataError, path=str(tmp_path / "t"), method="a"):
             merge_results([tmp_path / "r", tmp_path / "t"], tmp_path / "more")
 
 

@@ -6,6 +6,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from refusing import refused
 
 from segbench import Accumulator, ArgumentError, Boundaries, Contours, Labels, Pixels, Saliency, evaluate, load_results
 
@@ -89,9 +90,9 @@ def test_loaders_of_label_maps_take_stacks_of_scores():
 
 def test_a_loader_of_something_else_is_refused():
     loader = DataLoader([{"labels": labels, "scores": scores} for labels, scores in Pairs()], batch_size=2)
-    with pytest.raises(ArgumentError, match=r"batches as dict, expected \(labels, scores\)"):
+    with refused("not-arrays", ArgumentError, type="dict"):
         evaluate(loader)
-    with pytest.raises(ArgumentError, match=r"batches as list, expected \(labels, scores\)"):
+    with refused("not-arrays", ArgumentError, type="list"):
         evaluate(DataLoader(TensorDataset(torch.from_numpy(TRUTHS)), batch_size=2))
 
 

@@ -3,6 +3,7 @@ import re
 import numpy as np
 import pytest
 from methods import write_methods
+from refusing import refused
 
 from segbench import (
     ArgumentError,
@@ -58,7 +59,7 @@ def test_metrics_at_fixed_thresholds_are_measured_on_all_scores(sets):
 
 
 def test_boundaries_have_no_scores_to_tune(sets):
-    with pytest.raises(ArgumentError, match="a result of boundaries"):
+    with refused("other-protocol", ArgumentError, protocol="boundaries"):
         tuned_thresholds(evaluate(*sets[0], Boundaries(thresholds=2)))
 
 
@@ -66,11 +67,11 @@ def test_a_tuning_set_with_failed_images_is_refused(sets):
     next(sets[0][1].iterdir()).write_bytes(b"no picture")
     with pytest.warns(FailedImages):
         tuning = evaluate(*sets[0])
-    with pytest.raises(DataError, match="tuning set: 1 image failed"):
+    with refused("failed-images", DataError, path="tuning set", failed=1):
         tuned_thresholds(tuning)
 
 
 def test_a_tuned_result_that_found_no_threshold_is_refused(sets):
     tuned = evaluate(*sets[0], thresholds=Thresholds([9.0], "too high"))
-    with pytest.raises(ArgumentError, match="no finite threshold"):
+    with refused("no-finite-threshold", ArgumentError):
         tuned_thresholds(tuned)

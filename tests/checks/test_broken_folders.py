@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import imageio.v3 as iio
 import numpy as np
@@ -37,17 +37,18 @@ from broken_folders import (
     two_annotators,
     with_value,
 )
+from noted import advised
 from scipy.ndimage import gaussian_filter
 
 
 @dataclass
 class Case:
-    """How a clean set is broken, the one finding, what a run does, and the option that mends it."""
+    """How a clean set is broken, the one finding, what a run does, and the settings that are advised."""
 
     break_: object
     key: str
     run: str
-    mend: str = ""
+    mend: dict = field(default_factory=dict)
     options: tuple = ()
     verb: str = "pixels"
     made: object = blobs
@@ -58,116 +59,144 @@ LINES = {"made": lines, "verb": "boundaries"}
 REFUSED, GOES_ON, FAILS = "refused", "goes on", "fails an image"
 
 CASES = {
-    "a name differs": Case(renamed("scores", lambda n: n[:-1] + "0", only=1), "unpaired", REFUSED),
-    "a suffix": Case(renamed("truth", lambda n: f"{n}_gt"), "unpaired", REFUSED, "--gt-pattern '*_gt'"),
-    "annotators as suffixes": Case(two_annotators("*.#"), "annotator-names", REFUSED, "--gt-pattern '*.#'", **LINES),
-    "annotators by word": Case(two_annotators("*_manual#"), "annotator-names", REFUSED, "'*_manual#' --annotators"),
-    "annotators in folders": Case(two_annotators("by#/*"), "annotator-names", REFUSED, "--gt-pattern '#/*'"),
-    "annotators in a cell": Case(None, "annotators", REFUSED, "--annotators", files=cells),
-    "one name twice": Case(same_name_twice, "folder", REFUSED, "'*.png'"),
-    "no mask for an image": Case(lacks_mask, "no-mask", REFUSED, "add the masks"),
-    "masks of another size": Case(small_masks, "size-differs", REFUSED, "one size"),
-    "transposed": Case(each("scores", np.transpose), "size-transposed", REFUSED, "swap rows and columns"),
-    "off by one": Case(each("scores", lambda a: a[:-1, :-1]), "size-near", REFUSED, "--crop"),
-    "one is off by one": Case(each("scores", lambda a: a[:-1], only=1), "size-near", FAILS, "--crop"),
-    "half the size": Case(each("scores", lambda a: a[::2, ::2]), "size-factor", REFUSED, "--resize-predictions"),
-    "another size": Case(each("scores", lambda a: a[:20, :30]), "size-differs", REFUSED, "--resize-predictions"),
-    "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, "segbench boundaries or"),
-    "unreadable": Case(None, "unreadable", FAILS, "write the file again", files=truncate),
-    "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert"),
-    "masks turned around": Case(each("truth", np.invert), "inverted", GOES_ON, "--positive 0 if the ground truth"),
-    "one map turned around": Case(each("scores", np.invert, only=1), "partly-inverted", GOES_ON, "save the files"),
-    "most maps turned around": Case(each("scores", np.invert, only=4), "partly-inverted", GOES_ON, "save the files"),
-    "inverted by mistake": Case(None, "inverted", GOES_ON, "--invert if high scores", options=("--invert",)),
-    "black on white": Case(each("scores", np.invert), "inverted", GOES_ON, "--invert", **LINES),
-    "0 and 1 in 8 bits": Case(each("scores", lambda a: (a > 128).astype(np.uint8)), "few-levels", GOES_ON, "soft maps"),
-    "0 and 1 in 8 bits, boundaries": Case(
-        each("scores", lambda a: (a > 128).astype(np.uint8)), "levels-unscaled", GOES_ON, "--scale 1", **LINES
+    "a name differs": Case(
+        renamed("scores", lambda n: n[:-1] + "0", only=1),
+        "unpaired",
+        REFUSED,
+        {"gt_pattern": ..., "pred_pattern": ..., "pairs": ..., "allow_missing": True, "images": ...},
     ),
-    "8 bits in 16": Case(each("scores", lambda a: a.astype(np.uint16)), "levels-unscaled", GOES_ON, "--scale 255"),
+    "a suffix": Case(renamed("truth", lambda n: f"{n}_gt"), "unpaired", REFUSED, {"gt_pattern": "*_gt"}),
+    "annotators as suffixes": Case(two_annotators("*.#"), "annotator-names", REFUSED, {"gt_pattern": "*.#"}, **LINES),
+    "annotators by word": Case(
+        two_annotators("*_manual#"), "annotator-names", REFUSED, {"gt_pattern": "*_manual#", "annotators": "majority"}
+    ),
+    "annotators in folders": Case(
+        two_annotators("by#/*"), "annotator-names", REFUSED, {"gt_pattern": "#/*", "annotators": "majority"}
+    ),
+    "annotators in a cell": Case(
+        None, "annotators", REFUSED, {"annotators": "majority", "gt_pattern": "*_manual1"}, files=cells
+    ),
+    "one name twice": Case(same_name_twice, "folder", REFUSED, {}),
+    "no mask for an image": Case(lacks_mask, "no-mask", REFUSED, {"field_pattern": ...}),
+    "masks of another size": Case(small_masks, "size-differs", REFUSED, {}),
+    "transposed": Case(each("scores", np.transpose), "size-transposed", REFUSED, {}),
+    "off by one": Case(
+        each("scores", lambda a: a[:-1, :-1]), "size-near", REFUSED, {"crop": True, "resize": "nearest"}
+    ),
+    "one is off by one": Case(
+        each("scores", lambda a: a[:-1], only=1), "size-near", FAILS, {"crop": True, "resize": "nearest"}
+    ),
+    "half the size": Case(each("scores", lambda a: a[::2, ::2]), "size-factor", REFUSED, {"resize": "nearest"}),
+    "another size": Case(each("scores", lambda a: a[:20, :30]), "size-differs", REFUSED, {"resize": "nearest"}),
+    "double size": Case(each("scores", doubled), "size-ucm2", REFUSED, {}),
+    "unreadable": Case(None, "unreadable", FAILS, {}, files=truncate),
+    "scores turned around": Case(each("scores", np.invert), "inverted", GOES_ON, {"invert": True, "positive": "0"}),
+    "masks turned around": Case(each("truth", np.invert), "inverted", GOES_ON, {"positive": "0", "invert": True}),
+    "one map turned around": Case(each("scores", np.invert, only=1), "partly-inverted", GOES_ON, {}),
+    "most maps turned around": Case(each("scores", np.invert, only=4), "partly-inverted", GOES_ON, {}),
+    "inverted by mistake": Case(None, "inverted", GOES_ON, {"positive": "0"}, options=("--invert",)),
+    "black on white": Case(each("scores", np.invert), "inverted", GOES_ON, {"invert": True}, **LINES),
+    "0 and 1 in 8 bits": Case(each("scores", lambda a: (a > 128).astype(np.uint8)), "few-levels", GOES_ON, {}),
+    "0 and 1 in 8 bits, boundaries": Case(
+        each("scores", lambda a: (a > 128).astype(np.uint8)), "levels-unscaled", GOES_ON, {"scale": 1}, **LINES
+    ),
+    "8 bits in 16": Case(each("scores", lambda a: a.astype(np.uint16)), "levels-unscaled", GOES_ON, {"scale": 255}),
     "floats up to 255": Case(
-        each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", GOES_ON, "--scale 255"
+        each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", GOES_ON, {"scale": 255}
     ),
     "floats up to 255, not whole": Case(
-        each("scores", lambda a: a * (254.9 / a.max()), extension=".npy"), "range", GOES_ON, "--scale 255"
+        each("scores", lambda a: a * (254.9 / a.max()), extension=".npy"), "range", GOES_ON, {"scale": 255}
     ),
     "floats up to 255, boundaries": Case(
-        each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", REFUSED, "--scale 255", **LINES
+        each("scores", lambda a: a.astype(np.float32), extension=".npy"), "range", REFUSED, {"scale": 255}, **LINES
     ),
     "floats a little above 1, boundaries": Case(
         each("scores", lambda a: a * (1.1 / a.max()), extension=".npy"),
         "range",
         REFUSED,
-        "--scale N with the highest",
+        {"scale": ...},
         **LINES,
     ),
-    "logits": Case(each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid"),
+    "logits": Case(
+        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, {"scale": ...}
+    ),
     "logits, saliency": Case(
-        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, "sigmoid", verb="saliency"
+        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"),
+        "range",
+        GOES_ON,
+        {"scale": ...},
+        verb="saliency",
     ),
     "below 0 by resizing, boundaries": Case(
-        each("scores", lambda a: a / np.float32(250) - 0.02, extension=".npy"), "range", REFUSED, "clip them", **LINES
+        each("scores", lambda a: a / np.float32(250) - 0.02, extension=".npy"), "range", REFUSED, {}, **LINES
     ),
     "logits, boundaries": Case(
-        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", REFUSED, "sigmoid", **LINES
+        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", REFUSED, {"scale": ...}, **LINES
     ),
-    "clipped": Case(each("scores", clipped), "saturated", GOES_ON, "clipped"),
-    "grey levels of JPEG": Case(each("truth", ringing), "grey-ground-truth", REFUSED, "--positive '>=128'"),
-    "soft maps for regions": Case(None, "soft-map", GOES_ON, "label maps", verb="regions"),
+    "clipped": Case(each("scores", clipped), "saturated", GOES_ON, {}),
+    "grey levels of JPEG": Case(each("truth", ringing), "grey-ground-truth", REFUSED, {"positive": ">0"}),
+    "soft maps for regions": Case(None, "soft-map", GOES_ON, {}, verb="regions"),
     "grey levels under a rule": Case(
-        each("truth", ringing), "grey-ground-truth", GOES_ON, ">=128", options=("--positive", "255")
+        each("truth", ringing), "grey-ground-truth", GOES_ON, {"positive": ">0"}, options=("--positive", "255")
     ),
     "two scores only": Case(
-        each("scores", lambda a: np.where(a > 128, 255, 0).astype(np.uint8)), "few-levels", GOES_ON, "soft maps"
+        each("scores", lambda a: np.where(a > 128, 255, 0).astype(np.uint8)), "few-levels", GOES_ON, {}
     ),
-    "all zero": Case(each("scores", np.zeros_like, only=2), "constant", GOES_ON, "files are complete"),
-    "one for three": Case(copied, "duplicates", GOES_ON, "its own image"),
-    "the ground truth": Case(truth_as_prediction, "is-ground-truth", GOES_ON, "folder of predictions"),
-    "void": Case(each("truth", with_value(255, labels=True)), "void", REFUSED, "--void 255"),
+    "all zero": Case(each("scores", np.zeros_like, only=2), "constant", GOES_ON, {}),
+    "one for three": Case(copied, "duplicates", GOES_ON, {}),
+    "the ground truth": Case(truth_as_prediction, "is-ground-truth", GOES_ON, {}),
+    "void": Case(each("truth", with_value(255, labels=True)), "void", REFUSED, {"void": [255]}),
     "void under a rule": Case(
-        each("truth", with_value(255, labels=True)), "void", GOES_ON, "--void 255", options=("--positive", "1")
+        each("truth", with_value(255, labels=True)), "void", GOES_ON, {"void": [255]}, options=("--positive", "1")
     ),
-    "a third grey value": Case(each("truth", with_value(128)), "void", REFUSED, "--void 128"),
-    "labels": Case(each("truth", lambda a: a // 255 * 3 + np.eye(*SHAPE, dtype=np.uint8)), "labels", REFUSED, "which"),
-    "0 and 1 beside 0 and 255": Case(mixed_masks, "mixed-ground-truth", REFUSED, "--positive '>=1'"),
-    "0 and 1 beside 0 and 255, predicted": Case(masks_of_two_kinds, "mixed-masks", GOES_ON, "segbench labels"),
-    "0 and 1 beside soft maps": Case(masks_beside_maps, "mixed-levels", GOES_ON, "save all predictions on one scale"),
-    "8 bits beside 16 in 16": Case(bits_of_two_kinds, "mixed-levels", GOES_ON, "save all predictions on one scale"),
-    "photographs": Case(photographs, "photographs", REFUSED, "--gt-pattern '*_mask'"),
+    "a third grey value": Case(each("truth", with_value(128)), "void", REFUSED, {"void": [128], "positive": "128,255"}),
+    "labels": Case(
+        each("truth", lambda a: a // 255 * 3 + np.eye(*SHAPE, dtype=np.uint8)), "labels", REFUSED, {"positive": ">0"}
+    ),
+    "0 and 1 beside 0 and 255": Case(mixed_masks, "mixed-ground-truth", REFUSED, {"positive": ">=1"}),
+    "0 and 1 beside 0 and 255, predicted": Case(masks_of_two_kinds, "mixed-masks", GOES_ON, {}),
+    "0 and 1 beside soft maps": Case(masks_beside_maps, "mixed-levels", GOES_ON, {}),
+    "8 bits beside 16 in 16": Case(bits_of_two_kinds, "mixed-levels", GOES_ON, {}),
+    "photographs": Case(photographs, "photographs", REFUSED, {"gt_pattern": "*_mask"}),
     "padded on all sides": Case(
-        each("scores", lambda a: np.pad(a, 1)), "size-near", REFUSED, "remove it from the files first"
+        each("scores", lambda a: np.pad(a, 1)), "size-near", REFUSED, {"crop": True, "resize": "nearest"}
     ),
-    "names one off": Case(None, "exchanged-images", REFUSED, "--pairs", made=one_off),
+    "names one off": Case(None, "exchanged-images", REFUSED, {"pairs": ...}, made=one_off),
     "names one off, resized": Case(
-        None, "exchanged-images", GOES_ON, "--pairs", options=("--resize-predictions", "nearest"), made=one_off
+        None, "exchanged-images", GOES_ON, {"pairs": ...}, options=("--resize-predictions", "nearest"), made=one_off
     ),
-    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, "give ground truth that shows"),
+    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, {}),
     "NaN in ground truth": Case(
-        each("truth", lambda a: np.where(np.eye(*SHAPE), np.nan, a), extension=".npy"), "nan-ground-truth", REFUSED
+        each("truth", lambda a: np.where(np.eye(*SHAPE), np.nan, a), extension=".npy"),
+        "nan-ground-truth",
+        REFUSED,
+        {"void": ...},
     ),
-    "not finite": Case(each("scores", holed, extension=".npy"), "not-finite", REFUSED, "finite"),
-    "in colour": Case(each("scores", colour_map), "colour", GOES_ON, "one channel"),
+    "not finite": Case(each("scores", holed, extension=".npy"), "not-finite", REFUSED, {"field": ...}),
+    "in colour": Case(each("scores", colour_map), "colour", GOES_ON, {}),
     "wide integers": Case(
-        each("scores", lambda a: a.astype(np.int32), extension=".npy"), "wide-integers", GOES_ON, "--scale"
+        each("scores", lambda a: a.astype(np.int32), extension=".npy"), "wide-integers", GOES_ON, {"scale": ...}
     ),
     "floats beside levels": Case(
-        each("scores", lambda a: a / np.float32(255), only=2, extension=".npy"), "mixed-types", GOES_ON, "one type"
+        each("scores", lambda a: a / np.float32(255), only=2, extension=".npy"), "mixed-types", GOES_ON, {}
     ),
     "not suppressed": Case(
-        each("scores", spread, extension=".npy"), "not-suppressed", GOES_ON, "--nms 1,5,1.01", **LINES
+        each("scores", spread, extension=".npy"), "not-suppressed", GOES_ON, {"nms": [1, 5, 1.01]}, **LINES
     ),
-    "suppressed before": Case(None, "already-suppressed", GOES_ON, "leave out --nms", ("--nms", "1,5,1.01"), **LINES),
+    "suppressed before": Case(None, "already-suppressed", GOES_ON, {}, ("--nms", "1,5,1.01"), **LINES),
     "ground truth black on white": Case(
-        each("truth", np.invert), "inverted-ground-truth", GOES_ON, "--positive 0", **LINES
+        each("truth", np.invert), "inverted-ground-truth", GOES_ON, {"positive": 0}, **LINES
     ),
     "ground truth drawn on both sides": Case(
         each("truth", lambda a: a | np.roll(a, 1, axis=0) | np.roll(a, 1, axis=1)),
         "thick-ground-truth",
         GOES_ON,
-        "--thin-ground-truth for lines",
+        {"thin_ground_truth": True, "label_maps": True},
         **LINES,
     ),
-    "ground truth filled": Case(None, "thick-ground-truth", GOES_ON, "--label-maps", verb="boundaries"),
+    "ground truth filled": Case(
+        None, "thick-ground-truth", GOES_ON, {"thin_ground_truth": True, "label_maps": True}, verb="boundaries"
+    ),
 }
 
 
@@ -193,7 +222,8 @@ class TestOneThingWrong:
         (report,) = json.loads(answer.out)["reports"]
         (finding,) = report["findings"]
         assert finding["kind"] == case.key
-        assert case.mend in finding["fix"]
+        mend = {name: None if value is ... else value for name, value in case.mend.items()}
+        assert advised(finding["settings"]) == mend
         assert finding["count"] == len(finding["files"]) > 0
         stops = finding["severity"] == "error"
         assert (answer.code, report["errors"]) == (int(stops), stops)

@@ -6,9 +6,11 @@ import pytest
 from broken_folders import NAMES, blobs, each, lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from noted import advised
 from PIL import Image
 
 import segbench
+from segbench.core.messages import Setting
 from segbench.loaders.presets import shipped
 
 
@@ -108,7 +110,7 @@ class TestReport:
         truth, scores = folders(tmp_path)
         document = json.loads(segbench("check", truth, scores, "--format", "json").out)
         (report,) = document["reports"]
-        assert document["schema"] == 1
+        assert document["schema"] == 2
         assert report == {
             "method": "pred",
             "run": None,
@@ -209,7 +211,8 @@ class TestTypesOfPredictions:
         made = alternating(blobs(), *(self.WAYS[way] for way in ways))
         found = by_key(segbench.check(*folders(tmp_path, made)))
         assert found.keys() == {"few-levels"}
-        assert found["few-levels"].message.startswith("predictions inspected contain only two values (0, ")
+        values = found["few-levels"].message.values
+        assert (values["count"], values["values"][0]) == (2, 0)
 
     def test_bits_beside_floats_are_no_levels_that_are_divided(self, tmp_path):
         made = alternating(blobs(), lambda mask: mask, lambda mask: mask * np.float32(0.75), ".npy")
@@ -220,7 +223,8 @@ class TestTypesOfPredictions:
         made = lines()
         each("scores", lambda a: (a > 128).astype(np.uint16))(made)
         where = folders(tmp_path, made)
-        assert by_key(segbench.check(*where, protocol))["levels-unscaled"].fix == "repairs=Repairs(scale=1)"
+        fix = by_key(segbench.check(*where, protocol))["levels-unscaled"].fix
+        assert (fix.kind, fix.settings) == ("setting", (Setting("scale", 1, of="Repairs"),))
         scaled = segbench.evaluate(*where, protocol, repairs=segbench.Repairs(scale=1))
         full = lines()
         each("scores", lambda a: (a > 128) * np.uint8(255))(full)
@@ -241,7 +245,7 @@ class TestWithoutVoid:
     def test_nan_is_given_a_value(self, tmp_path, protocol):
         made = blobs()
         each("truth", lambda a: np.where(a == 0, np.nan, a / 255), only=1, extension=".npy")(made)
-        assert "void" not in by_key(segbench.check(*folders(tmp_path, made), protocol))["nan-ground-truth"].fix
+        assert by_key(segbench.check(*folders(tmp_path, made), protocol))["nan-ground-truth"].settings == ()
 
 
 def test_instead_of_label_maps_one_label_is_named(tmp_path):
@@ -249,14 +253,14 @@ def test_instead_of_label_maps_one_label_is_named(tmp_path):
     made.truth = {name: np.digitize(scores, [64, 192]).astype(np.uint8) for name, scores in made.scores.items()}
     made.scores = {name: np.roll(labels, 2, 0) for name, labels in made.truth.items()}
     for protocol in (segbench.Saliency(), segbench.Pixels(positive=">=1")):
-        fix = by_key(segbench.check(*folders(tmp_path, made), protocol))["label-map"].fix
-        assert "select the same class of the ground truth, for instance positive='2'" in fix
+        settings = by_key(segbench.check(*folders(tmp_path, made), protocol))["label-map"].settings
+        assert advised(settings) == {"classes": "0-2", "positive": "2"}
 
 
 @pytest.mark.parametrize("protocol", [segbench.Pixels(), segbench.Anomalies(), segbench.Boundaries()])
 def test_what_is_positive_in_most_masks_is_void_in_one_only_if_it_is_in_all(tmp_path, protocol):
     made = blobs()
     each("truth", lambda a: np.where(np.arange(a.shape[1]) == 5, np.uint8(1), a), only=1)(made)
-    fix = by_key(segbench.check(*folders(tmp_path, made), protocol))["void"].fix
-    void = "" if isinstance(protocol, segbench.Boundaries) else ", or void=(255,) if 255 is void in all masks"
-    assert fix == f"save these as the other masks are, or positive=255 if 1 is negative here{void}"
+    void = {} if isinstance(protocol, segbench.Boundaries) else {"void": (255,)}
+    advice = by_key(segbench.check(*folders(tmp_path, made), protocol))["void"].settings
+    assert advised(advice) == {"positive": 255} | void

@@ -68,13 +68,14 @@ def test_sound_classes_have_no_finding(found):
 
 def test_scores_that_run_backwards_name_their_classes(found):
     every = found(lambda stack: levels(1 - stack))["inverted"]
-    assert every["text"].startswith("all 3 classes: scores are higher on negatives")
-    assert every["fix"] == "--invert"
-    assert every["count"] == 9
-    assert found(options=["--invert"])["inverted"]["fix"] == "leave out --invert"
+    assert every["text"].startswith("all 3 classes: ")
+    assert every["settings"] == [{"name": "invert", "value": True}]
+    assert (every["count"], every["values"]["auc"]) == (9, 0)
+    turned = found(options=["--invert"])["inverted"]
+    assert (turned["fix"], turned["settings"]) == ("leave out --invert", [])
     one = found(of_class(1, np.invert))["inverted"]
-    assert one["text"].startswith("person (label 1): scores are higher")
-    assert "which map belongs to which class" in one["fix"]
+    assert one["text"].startswith("person (label 1): ")
+    assert one["settings"] == []
 
 
 def test_classes_in_another_order_look_inverted(found):
@@ -84,8 +85,9 @@ def test_classes_in_another_order_look_inverted(found):
 def test_a_class_that_was_never_written(found):
     constant = found(of_class(2, np.zeros_like))
     assert constant.keys() == {"constant"}
-    assert "car (label 2): 3 predictions of 3 inspected are constant" in constant["constant"]["text"]
-    assert constant["constant"]["files"][0]["detail"] == "all 0"
+    assert constant["constant"]["text"].startswith("car (label 2): ")
+    assert constant["constant"]["values"] == {"count": 3, "total": 3, "zero": 3}
+    assert constant["constant"]["files"][0]["values"] == {"value": 0}
 
 
 def test_levels_range_and_number_of_scores_are_judged_over_all_classes(found):
@@ -94,7 +96,7 @@ def test_levels_range_and_number_of_scores_are_judged_over_all_classes(found):
     assert found(lambda stack: levels(stack > 0.5)).keys() == {"few-levels"}
     ranged = found(lambda stack: levels(stack).astype(np.float32))
     assert ranged.keys() == {"range"}
-    assert "--scale 255" not in ranged["range"]["fix"]
+    assert ranged["range"]["settings"] == []
     assert found(of_class(0, lambda one: np.minimum(one, 1))) == {}, "one class of low scores is no finding"
 
 
@@ -120,12 +122,12 @@ def test_void_that_is_not_declared_and_labels_that_are_no_class(found):
     labels["im0.png"][0], labels["im2.png"][:2] = 255, 7
     void = found(truths=labels, options=["--void", "none"])
     assert void.keys() == {"void", "no-class"}
-    assert void["void"]["text"].startswith("255 is neither a class nor void")
-    assert void["void"]["fix"] == "--void 255"
-    flag = "nothing, if that is background; --void {} if nobody labelled it; name classes in --classes"
-    assert void["no-class"]["fix"] == flag.format("7")
+    assert void["void"]["values"]["labels"]["values"]["labels"] == [255]
+    assert void["void"]["settings"] == [{"name": "void", "value": [255]}]
+    assert void["no-class"]["values"]["labels"] == [7]
+    assert void["no-class"]["settings"] == [{"name": "void", "value": [7]}]
     assert [place["file"].rpartition("/")[2] for place in void["no-class"]["files"]] == ["im2.png"]
-    assert found(truths=labels)["no-class"]["fix"] == flag.format("7,255")
+    assert found(truths=labels)["no-class"]["settings"] == [{"name": "void", "value": [7, 255]}]
     assert found(truths=labels, options=["--void", "7,255"]) == {}
 
 

@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import advised, noted, values_of
 from scipy.ndimage import gaussian_filter
 
 import segbench as library
+from segbench.core.messages import Setting
 
 SHAPE, CLASSES, IMAGES = (40, 56), 5, 8
 
@@ -48,6 +50,11 @@ def found(segbench, tmp_path):
     return check
 
 
+def assert_fix(finding, **settings):
+    """Insist on the settings, with values, that a finding of JSON advises."""
+    assert advised(finding["settings"]) == settings
+
+
 def miou(root, **settings):
     return library.evaluate(root / "gt", root / "pred", library.Labels(**settings)).summary["miou"]
 
@@ -64,24 +71,24 @@ class TestVoid:
 
     def test_that_is_predicted_is_never_made_a_class(self, found, with_void):
         finding = found(with_void)["outside-classes"]
-        assert finding["fix"] == "predict a class in every pixel: 255 marks pixels without one"
+        assert finding["values"]["labels"] == [255]
+        assert_fix(finding)
 
-    def test_that_predictions_hold_and_no_ground_truth_may_come_of_exchanged_folders(self, found):
-        swapped = found(TRUTHS, truths=PREDICTIONS)["outside-classes"]["fix"]
-        assert swapped.startswith("predict a class in every pixel: 255 marks pixels without one; ")
-        assert swapped.endswith(
-            "if these are the ground truth, mind the order: ground truth comes first, predictions second"
-        )
+    def test_that_predictions_hold_and_no_ground_truth_may_come_of_exchanged_folders(self, tmp_path):
+        write_folder(tmp_path / "gt", PREDICTIONS), write_folder(tmp_path / "pred", TRUTHS)
+        (finding,) = library.check(tmp_path / "gt", tmp_path / "pred", library.Labels(classes="0-4")).findings
+        assert finding.kind == "outside-classes"
+        assert {"order", "listed"} <= values_of(finding.fix).keys()
 
     def test_beside_another_label_that_may_be_one(self, found, with_void):
         with_void["im0.png"][5, 5] = 7
-        flag = found(with_void)["outside-classes"]["fix"]
-        assert "predict a class in every pixel: 255" in flag
-        assert "add labels to --classes" in flag
+        finding = found(with_void)["outside-classes"]
+        assert finding["values"]["labels"] == [7, 255]
+        assert "classes" in advised(finding["settings"])
 
     def test_as_a_class_is_found_and_the_advice_gives_the_metric_without(self, found, with_void, tmp_path):
         finding = found(with_void, "0-4,255")["void-class"]
-        assert finding["fix"] == "if it does here, --classes 0-4"
+        assert_fix(finding, classes="0-4")
         assert found(with_void, "0-4").keys() == {"outside-classes"}
         assert miou(tmp_path, classes="0-4") > miou(tmp_path, classes="0-4,255") + 0.1
 
@@ -91,8 +98,7 @@ class TestVoid:
 
     def test_of_ground_truth_that_is_not_declared_is_never_made_a_class(self, found):
         finding = found(PREDICTIONS, "0-4", "--void", "none")["not-countable"]
-        assert "--classes" not in finding["fix"]
-        assert "--void 255" in finding["fix"]
+        assert_fix(finding, void=[255], gt_map="255=LABEL")
 
 
 class TestLabelsOffByOne:
@@ -102,7 +108,7 @@ class TestLabelsOffByOne:
         findings = found(PREDICTIONS | higher)
         assert findings.keys() == {"renumbered"}
         assert [place["file"].rpartition("/")[2] for place in findings["renumbered"]["files"]] == [*higher]
-        assert "--pred-map would change all files" in findings["renumbered"]["fix"]
+        assert_fix(findings["renumbered"])
 
     def test_a_run_looks_at_more_images_before_it_advises_to_change_all(self, segbench, tmp_path):
         first = {name: PREDICTIONS[name] + 1 for name in ("im0.png", "im2.png", "im5.png")}  # the three it looks at
@@ -110,6 +116,9 @@ class TestLabelsOffByOne:
         said = segbench("labels", *where, "--classes", "0-4").err
         assert "renumbered: 3 predictions of 8 inspected" in said
         assert "--pred-map would change all files" in said
+        finding = library.check(*where, library.Labels(classes=5)).findings[0]
+        assert (finding.kind, finding.message.values["count"], finding.message.values["total"]) == ("renumbered", 3, 8)
+        assert not advised(finding.settings)
 
     @pytest.mark.parametrize(
         ("classes", "shift", "remap"),
@@ -121,45 +130,45 @@ class TestLabelsOffByOne:
         predictions = {name: labels + (shift > 0) for name, labels in PREDICTIONS.items()}
         findings = found(predictions, classes, truths={name: t.astype(np.uint8) for name, t in truths.items()})
         assert findings.keys() == {"renumbered"}
-        assert findings["renumbered"]["fix"] == f"--pred-map {remap}"
+        assert_fix(findings["renumbered"], pred_map=remap)
 
     @pytest.mark.parametrize(("shift", "remap"), [(1, "1-5=0-4"), (-1, "0-4=1-5")])
     def test_of_a_model_whose_classes_have_an_iou_below_a_half(self, found, tmp_path, shift, remap):
         truths = {name: np.where(labels == 255, 255, labels + (shift < 0)) for name, labels in TRUTHS.items()}
         truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
         weak = {name: prediction(k, share=0.6) + np.uint8(shift > 0) for k, name in enumerate(PREDICTIONS)}
-        assert found(weak, "0-4" if shift > 0 else "1-5", truths=truths)["renumbered"]["fix"] == f"--pred-map {remap}"
+        assert_fix(found(weak, "0-4" if shift > 0 else "1-5", truths=truths)["renumbered"], pred_map=remap)
         settings = library.Labels(classes=5 if shift > 0 else "1-5", pred_map=remap)
         assert library.evaluate(tmp_path / "gt", tmp_path / "pred", settings).summary["miou"] < 0.5
         unmapped = library.Labels(classes=settings.classes)
         notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", unmapped).summary.notes
-        assert notes[-1].endswith(f"off by one: pred_map={remap!r}")
+        assert (notes[-1].kind, advised(notes[-1].message.settings)) == ("off-by-one", {"pred_map": remap})
 
     def test_beside_a_label_for_unlabelled_pixels(self, found):
         truths = {name: np.where(labels == 255, 0, labels + 1).astype(np.uint8) for name, labels in TRUTHS.items()}
-        flag = found(PREDICTIONS, "0-5", truths=truths)["renumbered"]["fix"]
-        unlabelled = "if label 0 of the ground truth means unlabelled, --classes 1-5 and --void 0,255 as well"
-        assert flag == f"--pred-map 0-4=1-5; {unlabelled}"
+        finding = found(PREDICTIONS, "0-5", truths=truths)["renumbered"]
+        assert_fix(finding, pred_map="0-4=1-5", classes="1-5", void=[0, 255])
 
-    @pytest.mark.parametrize(("shift", "classes", "left", "flag"), [
-        (1, "0-4", 0, "--pred-map 1-5=0-4,0=255"),
-        (-1, "1-5", 5, "--pred-map 0-4=1-5,5=255"),
+    @pytest.mark.parametrize(("shift", "classes", "left", "remap"), [
+        (1, "0-4", 0, "1-5=0-4,0=255"),
+        (-1, "1-5", 5, "0-4=1-5,5=255"),
     ])  # fmt: skip
-    def test_a_label_that_would_stay_as_it_is_joins_no_class(self, found, tmp_path, shift, classes, left, flag):
+    def test_a_label_that_would_stay_as_it_is_joins_no_class(self, found, tmp_path, shift, classes, left, remap):
         truths = {name: np.where(labels == 255, 255, labels + (shift < 0)) for name, labels in TRUTHS.items()}
         truths = {name: labels.astype(np.uint8) for name, labels in truths.items()}
         unsure = np.random.default_rng(3).random(SHAPE) < 0.2
         predictions = {name: np.where(unsure, left, labels + (shift > 0)) for name, labels in PREDICTIONS.items()}
         predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
-        assert found(predictions, classes, truths=truths)["renumbered"]["fix"] == flag
-        advised = miou(tmp_path, classes=classes, pred_map=flag.split()[1])
+        assert_fix(found(predictions, classes, truths=truths)["renumbered"], pred_map=remap)
+        as_advised = miou(tmp_path, classes=classes, pred_map=remap)
         right = {name: np.where(unsure, 255, labels + (shift < 0)) for name, labels in PREDICTIONS.items()}
         found({name: labels.astype(np.uint8) for name, labels in right.items()}, classes, truths=truths)
-        assert advised == miou(tmp_path, classes=classes)
-        notes = library.evaluate(
+        assert as_advised == miou(tmp_path, classes=classes)
+        result = library.evaluate(
             tmp_path / "gt", write_folder(tmp_path / "off", predictions), library.Labels(classes=classes)
         )
-        assert notes.summary.notes[-1].endswith(f"off by one: pred_map={flag.split()[1]!r}")
+        note = result.summary.notes[-1]
+        assert (note.kind, advised(note.message.settings)) == ("off-by-one", {"pred_map": remap})
 
     def test_of_stacks_no_remapping_is_advised_as_none_applies(self, found):
         """A stack with a map of background first, for classes that count from 0."""
@@ -198,10 +207,11 @@ class TestLabelsNumberedOtherwise:
     def test_are_found_and_the_advice_gives_the_metric(self, found, tmp_path, ids, remap):
         findings = found(self.renumbered(ids))
         assert findings.keys() == {"renumbered"}
-        assert findings["renumbered"]["fix"] == f"--pred-map {remap}{CHOSEN}"
-        wrong, advised = miou(tmp_path, classes=5), miou(tmp_path, classes=5, pred_map=remap)
+        assert_fix(findings["renumbered"], pred_map=remap)
+        assert findings["renumbered"]["fix"].endswith(CHOSEN)
+        wrong, as_advised = miou(tmp_path, classes=5), miou(tmp_path, classes=5, pred_map=remap)
         assert found(PREDICTIONS) == {}
-        assert advised == miou(tmp_path, classes=5) > wrong + 0.3
+        assert as_advised == miou(tmp_path, classes=5) > wrong + 0.3
 
     def test_two_exchanged_beside_background_are_found(self, found):
         """The heart in the numbers of ACDC and of M&Ms: two of four labels are the same."""
@@ -209,27 +219,24 @@ class TestLabelsNumberedOtherwise:
         truths = {name: of_heart[labels] for name, labels in TRUTHS.items()}
         predictions = {name: np.array([0, 0, 3, 2, 1], np.uint8)[labels] for name, labels in PREDICTIONS.items()}
         finding = found(predictions, "0-3", truths=truths)["renumbered"]
-        assert finding["text"].endswith("their labels lie mostly on other classes (1 on 3, 3 on 1)")
-        assert finding["fix"] == f"--pred-map 0=0,1=3,2=2,3=1{CHOSEN}"
+        assert (finding["values"]["labels"], finding["values"]["classes"]) == ([1, 3], [3, 1])
+        assert_fix(finding, pred_map="0=0,1=3,2=2,3=1")
 
     def test_labels_without_a_class_are_told_beside_them(self, found):
         predictions = self.renumbered([7, 8, 11, 12, 33])
         predictions["im0.png"][5, 5] = 20
         findings = found(predictions)
         assert findings.keys() == {"renumbered", "outside-classes"}
-        assert "labels that are not classes (20)" in findings["outside-classes"]["text"]
+        assert findings["outside-classes"]["values"]["labels"] == [20]
 
     def test_beside_a_remapping_the_advice_is_on_values_as_stored(self, found):
-        flag = found(self.renumbered([7, 8, 11, 12, 33]), "0-4", "--pred-map", "33=9")["renumbered"]["fix"]
-        assert flag == f"--pred-map 7-8=0-1,11-12=2-3,33=4{CHOSEN}"
+        finding = found(self.renumbered([7, 8, 11, 12, 33]), "0-4", "--pred-map", "33=9")["renumbered"]
+        assert_fix(finding, pred_map="7-8=0-1,11-12=2-3,33=4")
 
     def test_a_run_says_so_at_its_end(self, found, tmp_path):
         found(self.renumbered([1, 2, 0, 4, 3]))
-        notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5)).summary.notes
-        told = (
-            "predictions seem to number the classes differently from the ground truth: pred_map='0=2,1-2=0-1,3=4,4=3'"
-        )
-        assert notes == (told + CHOSEN,)
+        (note,) = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5)).summary.notes
+        assert (note.kind, advised(note.message.settings)) == ("other-numbering", {"pred_map": "0=2,1-2=0-1,3=4,4=3"})
 
     def test_a_run_advises_no_mapping_that_changes_nothing(self, found, tmp_path):
         """Where all labels but background are none of the classes: a run does not see which they are."""
@@ -237,7 +244,7 @@ class TestLabelsNumberedOtherwise:
         unsure = np.arange(SHAPE[1]) % 5 == 0
         found({name: np.where(unsure, np.uint8(50), ids[labels]) for name, labels in TRUTHS.items()})
         notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5)).summary.notes
-        assert not [note for note in notes if "pred_map" in note]
+        assert not [note for note in notes if "pred_map" in advised(note.message.settings)]
 
     @pytest.mark.parametrize("predictions", WEAK.values(), ids=WEAK)
     def test_weak_predictions_are_no_finding(self, found, predictions):
@@ -254,12 +261,14 @@ class TestRemappedLabels:
     def test_of_ground_truth_that_join_a_class_are_found(self, found, tmp_path):
         finding = found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4", truths=FROM_ONE)["joined-labels"]
         assert finding["side"] == "ground truth"
-        assert finding["text"].startswith("--gt-map does not name 0, which therefore counts together with 1")
-        assert finding["fix"] == "if that is no class, --gt-map 1-5=0-4,0=255; if it is meant, name it: 0=0"
+        assert finding["values"]["labels"] == [0]
+        assert finding["values"]["given"]["name"] == "gt_map"
+        assert_fix(finding, gt_map="1-5=0-4,0=255")
         wrong = miou(tmp_path, classes=5, gt_map="1-5=0-4")
         notes = library.evaluate(tmp_path / "gt", tmp_path / "pred", library.Labels(classes=5, gt_map="1-5=0-4")).notes
-        told = "ground truth: values that gt_map='1-5=0-4' does not name count as the classes of others (8 of 8 images)"
-        assert notes == (told,)
+        assert noted(notes) == [
+            ("ground truth", "values-joined", {"given": Setting("gt_map", "1-5=0-4"), "images": 8, "total": 8})
+        ]
         right = miou(tmp_path, classes=5, gt_map="1-5=0-4,0=255")
         assert found(PREDICTIONS) == {}
         assert right == miou(tmp_path, classes=5) > wrong
@@ -271,13 +280,13 @@ class TestRemappedLabels:
         predictions = {name: labels.astype(np.uint8) for name, labels in predictions.items()}
         finding = found(predictions, "0-4", "--pred-map", "2=0,7=1,8=2,1=3,9=4")["joined-labels"]
         assert finding["side"] == "prediction"
-        assert finding["text"].startswith("--pred-map does not name 3, 4, which therefore count together with ")
-        assert finding["fix"].startswith("if that is no class, --pred-map '2=0,7=1,8=2,1=3,9=4,*=255'; ")
+        assert (finding["values"]["given"]["name"], finding["values"]["labels"]) == ("pred_map", [3, 4])
+        assert_fix(finding, pred_map="2=0,7=1,8=2,1=3,9=4,*=255")
 
     def test_without_void_need_one(self, found):
         settings = ["0-4", "--gt-map", "1-5=0-4", "--void", "none"]
-        flag = found(PREDICTIONS, *settings, truths=FROM_ONE)["joined-labels"]["fix"]
-        assert flag == "if that is no class, --gt-map 1-5=0-4,0=255 and --void 255; if it is meant, name it: 0=0"
+        finding = found(PREDICTIONS, *settings, truths=FROM_ONE)["joined-labels"]
+        assert_fix(finding, gt_map="1-5=0-4,0=255", void=[255])
         assert found(PREDICTIONS, "0-4", "--gt-map", "1-5=0-4,0=255", "--void", "255", truths=FROM_ONE) == {}
 
     @pytest.mark.parametrize("gt_map", ["2=1", "2=1,4=3", "1-5=0-4,0=0", "1-5=0-4,*=255", "0-4=0-4"])
@@ -292,8 +301,6 @@ class TestRemappedLabels:
 class TestLabelNeverPredicted:
     """Label 0 of ground truth that no prediction holds may mean unlabelled: as a class it has an IoU of 0."""
 
-    FLAG = "if label 0 marks what nobody labelled, --classes 1-5 and --void 0,255"
-
     @pytest.fixture
     def from_one(self):
         return {name: labels + 1 for name, labels in PREDICTIONS.items()}
@@ -301,16 +308,17 @@ class TestLabelNeverPredicted:
     @pytest.mark.parametrize("background", [(), ("--background", "0")])
     def test_is_found_and_the_advice_gives_the_metric_without_it(self, found, from_one, tmp_path, background):
         finding = found(from_one, "0-5", *background, truths=FROM_ONE)["never-predicted"]
-        assert finding["text"].startswith("label 0 counts as a class, in 5.0% of the pixels of the ground truth")
-        assert finding["fix"] == self.FLAG + ", without --background 0" * bool(background)
+        assert finding["values"]["share"] == pytest.approx(2 / SHAPE[0])
+        assert_fix(finding, classes="1-5", void=[0, 255])
+        assert ("without --background 0" in finding["fix"]) == bool(background)
         right = miou(tmp_path, classes="1-5", void=(0, 255))
         wrong = miou(tmp_path, classes="0-5", background=[0] if background else ())
         assert found(PREDICTIONS) == {}
         assert right == miou(tmp_path, classes=5) > wrong + 0.01
 
     def test_leaves_another_background_as_it_is(self, found, from_one):
-        flag = found(from_one, "0-5", "--background", "0,3", truths=FROM_ONE)["never-predicted"]["fix"]
-        assert flag == self.FLAG + ", with --background 3"
+        finding = found(from_one, "0-5", "--background", "0,3", truths=FROM_ONE)["never-predicted"]
+        assert_fix(finding, classes="1-5", void=[0, 255], background=3)
 
     def test_is_none_if_predictions_hold_a_single_class(self, found):
         truths = {name: (labels > 2).astype(np.uint8) for name, labels in FROM_ONE.items()}
@@ -379,11 +387,8 @@ class TestContours:
 
 
 def test_a_single_class_that_leaves_labels_out_is_told_how_to_name_all(found):
-    flag = found(PREDICTIONS, "4")["not-countable"]["fix"]
-    assert flag == (
-        "--classes 4 names label 4 alone; name all labels, and each is measured alone, too: --classes 0-4, or "
-        "--classes 0-3 for 4 labels from 0"
-    )
+    finding = found(PREDICTIONS, "4")["not-countable"]
+    assert finding["alternatives"] == [[{"name": "classes", "value": classes}] for classes in ("0-4", "0-3")]
     assert found(PREDICTIONS, "0-4") == {}
 
 

@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import within
 
 import segbench as library
+from segbench.core.messages import Setting
 
 DRAWN = np.zeros((20, 24), bool)
 DRAWN[4:12, 5:15] = True
@@ -58,7 +60,7 @@ def test_a_set_that_a_run_refuses(both, verb, gt, pred, options):
     run, (error,) = both(verb, folder(gt), folder(pred), *options)
     assert run.code == 1
     assert error["kind"] == "not-countable"
-    assert f"segbench: {error['message']}; {error['flag']}\n" in run.err
+    assert f"not-countable: {error['text']}\n  -> {error['fix']}\n" in run.err  # before anything is counted
 
 
 @pytest.mark.parametrize(("verb", "gt", "pred"), [("boundaries", "m255", "i64"), ("regions", "m255", "rgb")])
@@ -80,8 +82,9 @@ def test_the_best_threshold_of_a_set_without_positives(both):
     gt = folder("m255", (EMPTY,) * 3)
     run, (error,) = both("objects", gt, folder("m255"), "--kind", "components", "--at", "best", "--positive", "255")
     assert run.code == 1
-    assert run.err.splitlines()[-1] == f"segbench: {error['message']}; {error['flag']}"
-    assert error["text"] == "the best threshold: is undefined (no positive pixels)"
+    assert run.err.splitlines()[-1] == f"segbench: {error['text']}; {error['fix']}"
+    assert error["values"]["error"] == "undefined"
+    assert error["values"]["path"] == "the best threshold"
 
 
 def test_the_best_threshold_of_images_that_all_fail(segbench, tmp_path):
@@ -104,7 +107,7 @@ def test_no_metric_is_defined(both):
 def test_python_names_arguments(tmp_path):
     where = write_folder(tmp_path / "gt", folder("m255")), write_folder(tmp_path / "pred", folder("m1"))
     (error,) = library.check(*where, library.Contours(at=0.5), sample=None).errors
-    assert "leave out at=0.5" in error.fix
+    assert Setting("at", 0.5) in [part.values.get("given") for part in within(error.fix)]
 
 
 def test_what_is_counted_passes(both):

@@ -58,7 +58,11 @@ class TestTurned:
         right = library.evaluate(*made.write(tmp_path)).summary
         each("scores", TURNS[turn][0])(made)
         finding = found(made)["turned"]
-        assert f"predictions look {turn}: turned back, the median AUC-ROC of 6 images is" in finding["text"]
+        assert finding["values"]["turn"] == turn
+        gain = finding["values"]["gain"]["values"]
+        assert gain["count"] == 6
+        assert gain["auc"] < 0.6
+        assert gain["auc_then"] > 0.9
         assert finding["fix"] == f"save them turned back, as {TURNS[turn][1]}"
         assert f"turned: predictions look {turn}" in segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
         each("scores", TURNS[turn][0])(made)
@@ -68,7 +72,7 @@ class TestTurned:
     def test_masks(self, found, turn, command):
         made = as_masks(blobs())
         each("scores", TURNS[turn][0])(made)
-        assert turn in found(made, command)["turned"]["text"]
+        assert found(made, command)["turned"]["values"]["turn"] == turn
 
     def test_thin_lines(self, found, turn):
         made = blobs()
@@ -76,21 +80,22 @@ class TestTurned:
             made.truth[name] = np.uint8(255) * library.label_boundaries(mask)
             made.scores[name] = np.roll(made.truth[name], 1, axis=1)
         each("scores", TURNS[turn][0])(made)
-        assert turn in found(made, "boundaries")["turned"]["text"]
+        assert found(made, "boundaries")["turned"]["values"]["turn"] == turn
 
 
 def test_beside_scores_that_are_not_finite(found):
     made = blobs()
     each("scores", lambda scores: np.where(scores[::-1] == 7, np.nan, scores[::-1] / 255), extension=".npy")(made)
-    assert "upside down" in found(made)["turned"]["text"]
+    assert found(made)["turned"]["values"]["turn"] == "upside down"
 
 
-@pytest.mark.parametrize(("step", "which"), [(1, "1 after it"), (-2, "2 before it")])
-def test_predictions_of_other_images(found, step, which):
+@pytest.mark.parametrize(("step", "steps", "way"), [(1, 1, "after"), (-2, 2, "before")])
+def test_predictions_of_other_images(found, step, steps, way):
     finding = found(moved(blobs(), -step))["exchanged-images"]
     assert finding["severity"] == "warning"
-    assert f"of other images: with that of the image {which}, by name, the median AUC-ROC of" in finding["text"]
-    assert "--pairs" in finding["fix"]
+    assert (finding["values"]["steps"], finding["values"]["way"]) == (steps, way)
+    assert finding["values"]["gain"]["values"]["auc_then"] > 0.9
+    assert finding["settings"] == [{"name": "pairs"}]
 
 
 def test_predictions_of_other_images_among_many(found):
@@ -98,7 +103,8 @@ def test_predictions_of_other_images_among_many(found):
     made = blobs(names=names)
     maps = list(made.scores.values())
     made.scores = dict(zip(names, [*maps[1:], maps[0]], strict=True))
-    assert "1 before it" in found(made)["exchanged-images"]["text"]
+    values = found(made)["exchanged-images"]["values"]
+    assert (values["steps"], values["way"]) == (1, "before")
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each, lines
+from noted import advised
 
 import segbench as library
 from segbench.checks.probes import ScoreProbe
@@ -49,9 +50,8 @@ class TestGroundTruth:
     def test_both_options_are_given_and_what_they_mean(self, found):
         made = blobs()
         each("scores", np.invert)(made)
-        predictions, truth = found(made)["inverted"]["fix"].split("; or ")
-        assert predictions.startswith("--invert if predictions are inverted")
-        assert truth.startswith("--positive 0 if the ground truth is inverted")
+        ways = found(made)["inverted"]["alternatives"]
+        assert ways == [[{"name": "invert", "value": True}], [{"name": "positive", "value": "0"}]]
 
     def test_that_of_the_ground_truth_is_first_where_most_pixels_are_positive(self, found, tmp_path):
         blobs().write(tmp_path)
@@ -59,26 +59,27 @@ class TestGroundTruth:
         made = blobs()
         each("truth", np.invert)(made)
         finding = found(made)["inverted"]
-        assert finding["fix"].startswith("--positive 0 if the ground truth is inverted")
-        assert "most pixels are positive" in finding["text"]
+        ways = finding["alternatives"]
+        assert ways == [[{"name": "positive", "value": "0"}], [{"name": "invert", "value": True}]]
+        assert "most pixels are positive" in finding["values"]["most"]
         assert best_f(tmp_path, positive="0") == right
         assert best_f(tmp_path, invert=True) != pytest.approx(right)
 
-    @pytest.mark.parametrize(("rule", "other"), [("255", "0"), (">=128", "'<128'"), ("<1", "'>=1'")])
+    @pytest.mark.parametrize(("rule", "other"), [("255", "0"), (">=128", "<128"), ("<1", ">=1")])
     def test_a_rule_is_turned_round(self, found, rule, other):
         made = blobs()
         if rule != "<1":
             each("scores", np.invert)(made)
-        assert f"--positive {other} if" in found(made, "--positive", rule)["inverted"]["fix"]
+        assert [{"name": "positive", "value": other}] in found(made, "--positive", rule)["inverted"]["alternatives"]
 
     @pytest.mark.parametrize("verb", ["saliency", "anomalies"])
     def test_no_option_is_named_that_a_command_lacks(self, found, verb):
         made = blobs()
         each("scores", np.invert)(made)
         options = ("--positive", "255") if verb == "saliency" else ()
-        flag = found(made, *options, verb=verb)["inverted"]["fix"]
-        assert "--invert" not in flag
-        assert flag.startswith("save scores that are high where something is positive")
+        finding = found(made, *options, verb=verb)["inverted"]
+        assert "invert" not in advised(finding["settings"])
+        assert finding["fix"].startswith("save scores that are high where something is positive")
 
 
 class TestSomeImages:
@@ -88,8 +89,8 @@ class TestSomeImages:
         each("scores", np.invert, only=inverted)(made)
         finding = found(made)
         assert finding.keys() == {"partly-inverted"}
-        assert finding["partly-inverted"]["text"].startswith(f"{inverted} of 6 images look")
-        assert "--" not in finding["partly-inverted"]["fix"]
+        assert finding["partly-inverted"]["values"] == {"count": inverted, "total": 6}
+        assert finding["partly-inverted"]["settings"] == []
         assert [place["file"].rpartition("/")[2] for place in finding["partly-inverted"]["files"]] == [
             f"{name}.png" for name in NAMES[:inverted]
         ]
@@ -108,7 +109,7 @@ class TestSomeImages:
         each("scores", np.invert, only=inverted)(made)
         finding = found(made, verb="boundaries")["partly-inverted"]
         assert finding["count"] == inverted
-        assert "--" not in finding["fix"]
+        assert finding["settings"] == []
 
     def test_all_turned_by_the_option_but_those_that_were_inverted(self, found):
         made = blobs()

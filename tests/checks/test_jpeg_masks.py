@@ -40,8 +40,8 @@ def test_the_advice_gives_the_number_of_the_masks(segbench, saved):
     labels = library.Labels(predicted_positive=">=128")
     of_jpeg, of_png = ([*saved(as_mask, extension)] for extension in ("jpg", "png"))
     (report,) = json.loads(segbench("check", *of_jpeg, "--format", "json").out)["reports"]
-    flags = {finding["kind"]: finding["fix"] for finding in report["findings"]}
-    assert flags["jpeg-masks"].endswith("segbench labels GT PRED --predicted-positive '>=128'")
+    settings = {finding["kind"]: finding["settings"] for finding in report["findings"]}
+    assert settings["jpeg-masks"] == [{"name": "predicted_positive", "value": ">=128"}]
     assert library.evaluate(*of_jpeg, labels).summary == library.evaluate(*of_png, library.Labels()).summary
 
 
@@ -50,13 +50,13 @@ class TestLines:
 
     def report(self, segbench, places, *options):
         answer = segbench("check", "boundaries", *places, *options, "--format", "json")
-        return {one["kind"]: one["fix"] for one in json.loads(answer.out)["reports"][0]["findings"]}
+        return {one["kind"]: one["settings"] for one in json.loads(answer.out)["reports"][0]["findings"]}
 
     def test_the_advice_gives_the_number_of_the_masks(self, segbench, saved):
         options = ("--max-dist", "2px", "--thin-ground-truth")
         of_jpeg, of_png = ([*saved(as_mask, extension)] for extension in ("jpg", "png"))
         found = self.report(segbench, of_jpeg, *options)
-        assert found == {"jpeg-masks": "save masks as PNG, or evaluate them cut at half: --thresholds 0.5"}
+        assert found == {"jpeg-masks": [{"name": "thresholds", "value": [0.5]}]}
         runs = [
             json.loads(segbench("boundaries", *places, *options, *more, "--format", "json").out)["runs"][0]["summary"]
             for places, more in ((of_jpeg, ("--thresholds", "0.5")), (of_png, ()))

@@ -100,7 +100,7 @@ def test_one_file_of_many_is_found_by_its_header(segbench, tmp_path):
     Image.fromarray(PREDICTIONS[1]).save(pred / "1.jpg")
     found, _ = findings(segbench, "labels", gt, pred, "--classes", "0-20")
     (file,) = found["lossy-labels"]["files"]
-    assert file == {"file": f"{pred}/1.jpg", "detail": "JPEG"}
+    assert file == {"file": f"{pred}/1.jpg", "detail": "JPEG", "values": {"compression": "JPEG"}}
 
 
 def test_members_of_archives_are_told_in_notes(segbench, tmp_path):
@@ -115,7 +115,7 @@ def test_members_of_archives_are_told_in_notes(segbench, tmp_path):
 def test_python_has_the_note(tmp_path):
     gt, pred = write(tmp_path / "gt", TRUTHS), write(tmp_path / "pred", PREDICTIONS, "jpg", LOSSY["jpg"])
     (note,) = library.evaluate(gt, pred, library.Labels(classes="0-20")).notes
-    assert note.startswith("prediction: stored with loss; JPEG changes labels: save label maps as PNG")
+    assert (note.side, note.kind, note.values["compression"]) == ("prediction", "stored-with-loss", "JPEG")
 
 
 def test_masks_cut_at_half_may_be_jpeg(segbench, tmp_path):

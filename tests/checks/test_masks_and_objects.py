@@ -1,11 +1,12 @@
 """Masks, contours and objects are counted when they are checked, so that a run refuses nothing that a check passed."""
 
 import json
-import shlex
 
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import advised, values_of
+from refusing import refused
 from scipy.ndimage import label
 
 import segbench as library
@@ -50,7 +51,7 @@ SOFT = {f"im{k}.png": soft(k) for k in range(8)}
 def test_soft_maps_that_are_not_cut_stop_a_run(found, verb):
     findings, run = found(verb, MASKS, SOFT)
     assert findings.keys() == {"not-countable"}
-    assert findings["not-countable"]["fix"].startswith("cut a soft map at a score, --at 0.5")
+    assert findings["not-countable"]["settings"][0] == {"name": "at", "value": 0.5}
     assert findings["not-countable"]["side"] == "prediction"
     assert (run.code, run.out) == (1, "")
     assert "--at 0.5" in run.err
@@ -77,43 +78,44 @@ def test_predictions_with_the_values_of_the_ground_truth_are_masked_as_its_rule_
 
 @pytest.mark.parametrize(
     ("scores", "at"),
-    [
-        ((0, 0.2, 0.9), "--at 0.5"),
-        ((0, 0.2, 0.3), "--at with a score above 0 and up to 0.3"),
-        ((-3, -1, 2), "--at 0"),
-        ((-3, -1, -0.5), "--at with a score above -3 and up to -0.5"),
-    ],
+    [((0, 0.2, 0.9), 0.5), ((0, 0.2, 0.3), ...), ((-3, -1, 2), 0), ((-3, -1, -0.5), ...)],
 )
-def test_the_cut_that_is_advised_leaves_something(found, scores, at):
+def test_the_cut_that_is_advised_leaves_something(tmp_path, scores, at):
     masks = {f"im{k}.npy": drawn for k, drawn in enumerate(MASKS.values())}
     maps = {
         name: np.float32(scores)[np.where(drawn > 0, 1 + np.arange(SHAPE[1]) % 2, 0)] for name, drawn in masks.items()
     }
-    flag = found("contours", masks, maps)[0]["not-countable"]["fix"]
-    assert flag.startswith(f"cut a soft map at a score, {at}; or ")
+    folders = write_folder(tmp_path / "gt", masks), write_folder(tmp_path / "pred", maps)
+    (fix,) = (found.fix for found in library.check(*folders, "contours").findings if found.kind == "not-countable")
+    assert (fix.settings[0].name, fix.settings[0].value) == ("at", at)
+    if at is ...:
+        values = values_of(fix)
+        assert (values["lowest"], values["highest"]) == pytest.approx((scores[0], scores[2]))
 
 
-@pytest.mark.parametrize(("verb", "labels"), [("contours", "name --classes"), ("objects", "give --kind instances")])
+@pytest.mark.parametrize(("verb", "labels"), [("contours", "classes"), ("objects", "kind")])
 def test_predicted_numbers_are_not_cut_where_nothing_would_be_left(found, verb, labels):
     options = ("--kind", "components") if verb == "objects" else ()
-    flag = found(verb, MASKS, MAPS, *options)[0]["not-countable"]["fix"]
-    assert labels in flag.split("; or ")[0]
-    assert flag.endswith("; or save masks of 0 and 255")
-    assert "--at" not in flag
+    finding = found(verb, MASKS, MAPS, *options)[0]["not-countable"]
+    assert finding["settings"][0]["name"] == labels
+    assert finding["fix"].endswith("; or save masks of 0 and 255")
+    assert "at" not in advised(finding["settings"])
 
 
 def test_a_mask_among_maps_of_objects(found):
     findings, _ = found("objects", MAPS, MAPS | {"im3.png": MASKS["im3.png"]})
     finding = findings["not-countable"]
     assert [place["file"].rpartition("/")[2] for place in finding["files"]] == ["im3.png"]
-    assert finding["fix"].startswith("write a number for each object; if all files are masks")
+    assert advised(finding["settings"]) == {"kind": "components"}
 
 
 def test_maps_of_objects_counted_as_components(found):
     findings, run = found("objects", MAPS, MAPS, "--kind", "components")
-    first, second = findings["not-countable"]["fix"].split("; or ")
-    assert first == "for numbers of objects give --kind instances"
-    assert second == "say which values are positive, for instance --positive 12, or --positive '>0' for all but 0"
+    assert findings["not-countable"]["settings"] == [
+        {"name": "kind", "value": "instances"},
+        {"name": "positive", "value": "12"},
+        {"name": "positive", "value": ">0"},
+    ]
     assert (run.code, run.out) == (1, "")
 
 
@@ -122,8 +124,7 @@ def test_a_rule_is_named_that_marks_all_numbered_objects(found, verb):
     options = ("--kind", "components") if verb == "objects" else ()
     maps = {name: np.where(drawn > 0, drawn.astype(np.uint16) + np.uint16(300), 0) for name, drawn in MAPS.items()}
     findings, _ = found(verb, maps, MASKS, *options)
-    flag = (findings.get("not-countable") or findings["labels"])["fix"]
-    assert "--positive '>0' for all but 0" in flag
+    assert {"name": "positive", "value": ">0"} in (findings.get("not-countable") or findings["labels"])["settings"]
     by_rule, run = found(verb, maps, MASKS, *options, "--positive", ">0")
     assert not {"not-countable", "labels", "no-positives"} & set(by_rule)
     assert run.code == 0
@@ -138,10 +139,10 @@ def test_many_numbered_objects_in_8_bits_are_not_cut_at_half_of_the_scale_alone(
     masks = {name: np.uint8(255) * (drawn > 0) for name, drawn in maps.items()}
     findings, run = found(verb, maps, masks, *options)
     assert run.code == 1
-    flag = next(finding["fix"] for finding in findings.values() if finding["severity"] == "error")
-    assert "--positive '>0' for all but 0" in flag
+    (advice, *_) = (finding["settings"] for finding in findings.values() if finding["severity"] == "error")
+    assert {"name": "positive", "value": ">0"} in advice
     if number < 128:
-        assert ">=" not in flag
+        assert ">=" not in str(advice)
 
 
 @pytest.mark.parametrize("side", ["gt", "pred"])
@@ -151,11 +152,10 @@ def test_contours_of_label_maps_name_their_classes_and_the_background(found, sid
     }
     masks = {name: np.uint8(255) * (drawn > 0) for name, drawn in gt.items()}
     findings, _ = found("contours", *((gt, gt) if side == "gt" else (masks, gt)))
-    flag = findings["not-countable"]["fix"]
-    assert flag.startswith("for label maps name --classes 0-3, with --background 0 if 0 is background")
-    assert flag.count("--classes") == 1
-    advised = ("--classes", "0-3", "--background", "0")
-    findings, run = found("contours", gt, gt, *advised)
+    first, second, *others = findings["not-countable"]["settings"]
+    assert [first, second] == [{"name": "classes", "value": "0-3"}, {"name": "background", "value": 0}]
+    assert "classes" not in advised(others)
+    findings, run = found("contours", gt, gt, "--classes", "0-3", "--background", "0")
     assert "not-countable" not in findings
     assert run.code == 0
 
@@ -165,7 +165,7 @@ def test_ground_truth_without_negatives_is_found(found, verb):
     everything = {name: np.full(SHAPE, 255, np.uint8) for name in MASKS}
     findings, _ = found(verb, everything, MASKS, "--positive", "255")
     assert "no-positives" in findings
-    assert "negative" in findings["no-positives"]["text"]
+    assert findings["no-positives"]["values"]["lacking"] == "negative"
 
 
 def test_void_that_leaves_positives_alone_is_found(found):
@@ -173,8 +173,9 @@ def test_void_that_leaves_positives_alone_is_found(found):
     assert run.code == 0
     finding = findings["no-positives"]
     assert finding["severity"] == "warning"
-    assert finding["text"] == "no pixel is negative in the 8 images inspected: nothing but 255 is left"
+    assert (finding["values"]["lacking"], finding["values"]["values"]) == ("negative", [255])
     assert finding["fix"] == "perhaps --void 0 left out every other value; give another, or none"
+    assert finding["settings"] == []
     assert "no-positives" not in found("pixels", MASKS, SOFT, "--positive", "255")[0]
 
 
@@ -190,7 +191,7 @@ def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_pat
 
 
 @pytest.mark.parametrize("verb", ["labels", "contours", "centerlines", "objects"])
-@pytest.mark.parametrize(("side", "option"), [("pred", "--predicted-positive 0"), ("gt", "--positive 0")])
+@pytest.mark.parametrize(("side", "option"), [("pred", "predicted_positive"), ("gt", "positive")])
 def test_inverted_masks(segbench, tmp_path, verb, side, option):
     truths = {f"im{k}.png": np.uint8(255) * (instances(k) > 0) for k in range(4)}
     guesses = {name: np.roll(truth, 1, axis=1) for name, truth in truths.items()}
@@ -199,13 +200,12 @@ def test_inverted_masks(segbench, tmp_path, verb, side, option):
     gt, pred = (write_folder(tmp_path / name, maps) for name, maps in folders.items())
     kind = ("--kind", "components") * (verb == "objects")
     report = json.loads(segbench("check", verb, gt, pred, *kind, "--format", "json").out)["reports"][0]
-    (flag,) = (one["fix"] for one in report["findings"] if one["kind"] == "inverted")
-    first, second = flag.split("; or ")
-    if side == "gt":
-        assert first.startswith(f"{option} if the ground truth is inverted")
-    else:
-        assert first.startswith(option if verb == "labels" else "save masks")
-        assert second.startswith("--positive 0 if the ground truth")
+    (ways,) = (one["alternatives"] for one in report["findings"] if one["kind"] == "inverted")
+    names = ["positive", "predicted_positive"] if verb == "labels" else ["positive"]
+    ordered = sorted(names, key=lambda name: name != option)
+    assert [[(advice["name"], str(advice["value"])) for advice in way] for way in ways] == [
+        [(name, "0")] for name in ordered
+    ]
 
 
 @pytest.mark.parametrize("side", ["pred", "gt"])
@@ -219,10 +219,9 @@ def test_advice_on_inverted_masks_under_a_rule_gives_the_metrics_of_sound_ones(s
         for which, some in (("sound", folders), ("inverted", turned))
     )
     report = json.loads(segbench("check", "labels", *inverted, "--positive", ">=128", "--format", "json").out)
-    (flag,) = (one["fix"] for one in report["reports"][0]["findings"] if one["kind"] == "inverted")
-    which = "ground truth" if side == "gt" else "predictions"
-    (advice,) = (way for way in flag.split("; or ") if f"if {which} " in way or f"if the {which} " in way)
-    options = shlex.split(advice.partition(" if ")[0])
+    (ways,) = (one["alternatives"] for one in report["reports"][0]["findings"] if one["kind"] == "inverted")
+    (way,) = (way for way in ways if ("positive" in advised(way)) == (side == "gt"))
+    options = [word for name, value in advised(way).items() for word in (f"--{name.replace('_', '-')}", value)]
 
     def iou(where, *how):
         return json.loads(segbench("labels", *where, *how, "--format", "json").out)["runs"][0]["summary"]["iou"]
@@ -236,16 +235,16 @@ def test_rules_for_label_maps_that_invert_one_side_are_turned_to_all_other_label
     quarters = {name: drawn % 4 for name, drawn in MAPS.items()}
     rules = {"gt": "0,2", "pred": "0,2", side: "1,3"}
     findings, _ = found("labels", quarters, quarters, "--positive", rules["gt"], "--predicted-positive", rules["pred"])
-    option = "--positive 0,2" if side == "gt" else "--predicted-positive 0,2"
-    assert f"{option} if " in findings["inverted"]["fix"]
+    option = {"name": "positive" if side == "gt" else "predicted_positive", "value": "0,2"}
+    assert any(option in way for way in findings["inverted"]["alternatives"])
 
 
 @pytest.mark.parametrize("verb", ["labels", "contours"])
 def test_ground_truth_that_a_rule_inverts(segbench, tmp_path, verb):
     folders = write_folder(tmp_path / "gt", MASKS), write_folder(tmp_path / "pred", MASKS)
     report = json.loads(segbench("check", verb, *folders, "--positive", "0", "--format", "json").out)["reports"][0]
-    (flag,) = (one["fix"] for one in report["findings"] if one["kind"] == "inverted")
-    assert "--positive '>0' if the ground truth is inverted" in flag
+    (ways,) = (one["alternatives"] for one in report["findings"] if one["kind"] == "inverted")
+    assert [{"name": "positive", "value": ">0"}] in ways
     answer = segbench(verb, *folders, "--positive", ">0", "--format", "json")
     assert json.loads(answer.out)["runs"][0]["summary"]["dice"] == 1
 
@@ -267,26 +266,19 @@ SPECKS = {
 
 class TestMasksOfZeroAndOneWithoutNumbers:
     @pytest.mark.parametrize(
-        ("gt", "pred", "side", "fix"),
-        [
-            (
-                ONES,
-                ONES,
-                "ground truth holds",
-                "if all files are masks, take their connected components: --kind components",
-            ),
-            (MAPS, ONES, "predictions hold", "number them, as skimage.measure.label(mask) numbers connected parts"),
-        ],
+        ("gt", "pred", "side", "settings"),
+        [(ONES, ONES, "ground truth", {"kind": "components"}), (MAPS, ONES, "prediction", {})],
         ids=["both", "predictions"],
     )
-    def test_are_refused_by_check_and_run(self, found, gt, pred, side, fix):
+    def test_are_refused_by_check_and_run(self, found, gt, pred, side, settings):
         findings, run = found("objects", gt, pred)
         finding = findings["masks"]
         assert finding["severity"] == "error"
-        assert finding["text"].startswith(f"{side} no number but 1, for 77 connected parts in 8 images")
-        assert fix in finding["fix"]
+        values = finding["values"]["reason"]["values"]
+        assert (finding["side"], values["parts"], values["images"]) == (side, 77, 8)
+        assert advised(finding["settings"]) == settings
         assert (run.code, run.out) == (1, "")
-        assert fix in run.err
+        assert finding["fix"] in run.err
 
     def test_are_refused_at_the_end_of_a_run_without_check(self, segbench, tmp_path):
         where = write_folder(tmp_path / "gt", MAPS), write_folder(tmp_path / "pred", ONES)
@@ -304,14 +296,14 @@ class TestMasksOfZeroAndOneWithoutNumbers:
 
     def test_are_refused_as_arrays(self):
         pairs = {name: (MAPS[name], ONES[name]) for name in MAPS}
-        with pytest.raises(library.DataError, match="hold no number but 1"):
+        with refused("masks", library.DataError, hold="hold", parts=77, images=8):
             library.evaluate(pairs, protocol="objects")
         accumulator = library.Accumulator("objects")
         for name, (truth, predicted) in pairs.items():
             accumulator.update(truth, predicted, name=name)
-        with pytest.raises(library.DataError, match="hold no number but 1"):
+        with refused("masks", library.DataError, hold="hold", parts=77, images=8):
             accumulator.compute()
-        with pytest.raises(library.DataError, match="hold no number but 1"):
+        with refused("masks", library.DataError, hold="hold", parts=8, images=1):
             library.count(MAPS["im0.png"], ONES["im0.png"], "objects")
 
     def test_the_advice_gives_what_numbered_maps_give(self, found, tmp_path):
@@ -367,7 +359,7 @@ def of_colours(maps, background, marked):
 @pytest.mark.parametrize("verb", ["centerlines", "saliency"])
 def test_predicted_masks_of_two_colours_are_no_scores_as_colours(found, verb):
     findings, _ = found(verb, MASKS, of_colours(MASKS, (0, 0, 0), RED))
-    assert findings["colour"]["text"].startswith("8 predicted masks of those inspected are of two colours")
+    assert findings["colour"]["values"]["count"] == 8
     assert findings["colour"]["fix"] == "save masks of 0 and 255 in one channel"
 
 
@@ -376,10 +368,9 @@ def test_masks_of_two_colours_are_no_scores_as_colours(segbench, found, tmp_path
     findings, _ = found("pixels", of_colours(MASKS, background, marked), SOFT)
     finding = findings["colour"]
     assert finding["side"] == "ground truth"
-    assert finding["text"].startswith("8 ground truths of those inspected are of two colours, and turned to grey")
+    assert finding["values"]["count"] == 8
     assert "colour map" not in finding["fix"]
-    darker = finding["fix"].rpartition("--positive ")[2]
-    rule = ("--positive", shlex.split(darker)[0]) if marked == BLUE else ()
+    rule = ("--positive", advised(finding["settings"])["positive"]) if marked == BLUE else ()
     answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *rule, "--format", "json")
     grey = segbench("pixels", write_folder(tmp_path / "grey", MASKS), tmp_path / "pred", "--format", "json")
     summaries = [json.loads(out)["runs"][0]["summary"] for out in (answer.out, grey.out)]
@@ -394,7 +385,7 @@ def test_masks_in_red_are_advised_about_as_masks(segbench, found, tmp_path, verb
     assert "mind the order" not in flag
     rule = ()
     if verb == "saliency":
-        rule = ("--positive", shlex.split(flag.rpartition("--positive ")[2])[0])
+        rule = ("--positive", advised(findings["not-countable"]["settings"])["positive"])
     else:
         rgb = of_colours(MASKS, (0, 0, 0), RED)
         masks = {name: eval(flag.partition(": ")[2], {"rgb": one, "numpy": np}) for name, one in rgb.items()}  # noqa: S307

@@ -75,14 +75,14 @@ def test_numbers_that_change_from_image_to_image_are_listed(check):
         name: np.where(labels, labels, 20 + k).astype(np.uint8) for k, (name, labels) in enumerate(PREDICTIONS.items())
     }
     found, _ = check(TRUTHS, changed)
-    assert "the highest number of a map (20, 21, 22, 23, 24, 25, 26, 27)" in found["numbered-background"]["text"]
+    assert found["numbered-background"]["values"]["numbers"] == [20, 21, 22, 23, 24, 25, 26, 27]
     assert "save it as 0: labels[labels == N] = 0" in found["numbered-background"]["fix"]
 
 
 def test_void_is_offered_for_255_of_the_ground_truth(check):
     changed = {name: np.where(labels, labels, 255).astype(np.uint8) for name, labels in TRUTHS.items()}
     found, _ = check(changed, PREDICTIONS)
-    assert found["numbered-background"]["fix"].endswith("if nobody labelled it, --void 255")
+    assert found["numbered-background"]["settings"] == [{"name": "void", "value": [255]}]
     found, _ = check(changed, PREDICTIONS, "--void", "255")
     assert "numbered-background" not in found
 
@@ -90,7 +90,8 @@ def test_void_is_offered_for_255_of_the_ground_truth(check):
 def test_lines_of_watershed_may_be_zero(check):
     lines = {name: (labels + 1) * (np.arange(SHAPE[1]) % 10 > 0) for name, labels in PREDICTIONS.items()}
     found, _ = check(TRUTHS, {name: labels.astype(np.uint8) for name, labels in lines.items()})
-    assert "number 1 of the predictions" in found["numbered-background"]["text"]
+    assert found["numbered-background"]["values"]["numbers"] == [1]
+    assert found["numbered-background"]["values"]["maps"] == "predictions"
 
 
 class TestNoAlarm:

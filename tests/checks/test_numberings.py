@@ -8,6 +8,7 @@ import warnings
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from noted import advised, values_of, within
 from sklearn.metrics import jaccard_score
 
 import segbench as library
@@ -59,13 +60,15 @@ def write(folder, truths, predictions):
     return folder / "gt", folder / "pred"
 
 
-def followed(text, folder, truths, predictions, settings):
-    """Do what a text advises, and return the mIoU."""
-    settings = settings | dict(re.findall(r"(gt_map|pred_map)='([^']*)'", text))
+def followed(found, folder, truths, predictions, settings):
+    """Do what a finding advises, and return the mIoU."""
+    settings = settings | advised(found.settings if found else ())
     sides = {"the ground truth": truths, "predictions": predictions}
-    if formula := re.search(r"save labels of ([a-z ]+), (numpy.where\(.*?\))[,;]", text):
-        for side in formula[1].split(" and "):
-            sides[side] = eval(formula[2], {"numpy": np, "ids": sides[side]})  # noqa: S307
+    for part in within(found.fix) if found else ():
+        if "multiple" in part.values:
+            (formula,) = re.findall(r"numpy.where\(.*\)", str(part))
+            for side in part.values["sides"]:
+                sides[side] = eval(formula, {"numpy": np, "ids": sides[side]})  # noqa: S307
     return library.evaluate(*write(folder, *sides.values()), Labels(**settings)).summary["miou"]
 
 
@@ -90,8 +93,7 @@ def test_cityscapes(tmp_path, preset, true, predicted):
         assert not found
         return
     assert [finding.kind for finding in found] == ["renumbered"]
-    assert "Objects() and" not in found[0].fix  # maps are for labels
-    assert followed(found[0].fix, tmp_path, truths, predictions, settings) == pytest.approx(right)
+    assert followed(found[0], tmp_path, truths, predictions, settings) == pytest.approx(right)
 
 
 @pytest.mark.parametrize(("true", "predicted"), [(0, 1), (1, 0), (1, 1)])
@@ -102,9 +104,10 @@ def test_ade20k_that_is_reduced_already_or_not(tmp_path, true, predicted):
     truths, predictions = ((raw[side], reduced[side])[state] for side, state in enumerate((true, predicted)))
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings_of("ade20k"))).findings
     assert bool(found) == (true == 1)
-    text = found[0].fix if found else ""
     settings = settings_of("ade20k")
-    assert followed(text, tmp_path, truths, predictions, settings) == pytest.approx(miou(*reduced))
+    assert followed(found[0] if found else None, tmp_path, truths, predictions, settings) == pytest.approx(
+        miou(*reduced)
+    )
 
 
 @pytest.mark.parametrize("rule", ["1-5=0-4", "1-5=0-4,0=255"])
@@ -114,8 +117,9 @@ def test_own_maps_of_labels_that_are_remapped_already(tmp_path, rule, names):
     settings = {"classes": 5, **dict.fromkeys(names, rule)}
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings)).findings
     assert [finding.kind for finding in found] == ["renumbered"]
-    assert found[0].fix == " and ".join(f"{name}=''" for name in names)
-    assert followed(found[0].fix, tmp_path, truths, predictions, settings) == pytest.approx(miou(truths, predictions))
+    assert found[0].fix.kind == "setting"
+    assert advised(found[0].settings) == dict.fromkeys(names, "")
+    assert followed(found[0], tmp_path, truths, predictions, settings) == pytest.approx(miou(truths, predictions))
 
 
 def test_few_pixels_that_agree_by_chance_show_no_other_numbering():
@@ -128,10 +132,11 @@ def test_few_pixels_that_agree_by_chance_show_no_other_numbering():
 def test_a_run_notes_the_setting(tmp_path):
     truths, predictions = drawn(IDS.size)
     places = write(tmp_path, as_ids(truths), predictions)
-    told = "predictions seem to have the numbers of the classes already, which pred_map changes: pred_map=''"
-    with pytest.warns(UserWarning, match=f"^{told}$"):
-        notes = library.evaluate(*places, Labels(**settings_of("cityscapes-labelids"))).notes
-    assert notes == (f"{told} ({IMAGES} of {IMAGES} images)",)
+    with pytest.warns(UserWarning, match="pred_map=''$"):
+        (note,) = library.evaluate(*places, Labels(**settings_of("cityscapes-labelids"))).notes
+    assert (note.kind, note.images, note.total) == ("other-numbers", IMAGES, IMAGES)
+    assert values_of(note.message)["side"] == "predictions"
+    assert advised(note.message.settings) == {"pred_map": ""}
 
 
 def test_a_map_that_leaves_classes_out_is_meant(tmp_path):
@@ -147,7 +152,8 @@ def test_labels_that_a_map_makes_void_are_named_as_stored(tmp_path):
     places = write(tmp_path, as_ids(truths), predictions)
     (found,) = library.check(*places, Labels(**settings_of("cityscapes-labelids"))).findings
     assert found.kind == "outside-classes"
-    assert found.message.endswith("count as wrong; pred_map makes them of 0")
+    assert (values_of(found.message)["labels"], found.message.values["values"]) == ((255,), (0,))
+    assert found.message.values["given"].name == "pred_map"
 
 
 def test_panoptic_maps_of_the_other_numbering_are_noted():
@@ -164,8 +170,9 @@ def test_panoptic_maps_of_the_other_numbering_are_noted():
             notes[name] = library.evaluate(pairs, protocol=protocol).notes
         assert len(warned) == (name == "other")
     assert notes["right"] == ()
-    assert notes["other"][0].startswith("predictions seem to have other numbers than the classes: ")
-    assert ", 0=7,1=8,2=11,3=12," in notes["other"][0]
+    (note,) = notes["other"]
+    assert (note.kind, values_of(note.message.values["what"])["side"]) == ("other-numbers", "predictions")
+    assert values_of(note.message)["remapping"].startswith("0=7,1=8,2=11,3=12,")
 
 
 class TestLabelMapsAmongEdges:
@@ -174,14 +181,17 @@ class TestLabelMapsAmongEdges:
     LABELS = np.kron(np.random.default_rng(3).integers(0, 5, (3, 6, 6)), np.ones((8, 8), np.uint8)).astype(np.uint8)
 
     @pytest.mark.parametrize(("settings", "fix"), [
-        ({"label_maps": True}, "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels); "),
-        ({"positive": 2}, "save what positive='2' names as masks of 0 and 255, 255 * numpy.isin(labels, [2]); "),
+        ({"label_maps": True}, "255 * segbench.label_boundaries(labels)"),
+        ({"positive": 2}, "255 * numpy.isin(labels, [2])"),
     ])  # fmt: skip
     def test_are_an_error_with_what_to_save(self, tmp_path, settings, fix):
         places = write(tmp_path, self.LABELS, np.roll(self.LABELS, 1, axis=2))
         found = library.check(*places, Boundaries(**settings)).errors
         assert [finding.kind for finding in found] == ["label-map"]
-        assert found[0].fix.startswith(fix)
+        first = [*within(found[0].fix)][1]
+        assert str(first).endswith(fix)
+        given = first.values.get("given")
+        assert (str(given) if given else None) == ("positive='2'" if "positive" in settings else None)
 
     def test_pixels_that_nobody_labelled_are_not_advised_as_edges(self, tmp_path):
         truths = np.where(np.arange(48) < 8, -1, self.LABELS.astype(np.int16).clip(max=2))
@@ -190,15 +200,16 @@ class TestLabelMapsAmongEdges:
             for k, values in enumerate(maps):
                 np.save(tmp_path / side / f"{k}.npy", values)
         places = tmp_path / "gt", tmp_path / "pred"
-        (fix,) = (found.fix for found in library.check(*places, Boundaries()).errors if found.kind == "labels")
-        assert "positive='>0'" in fix
-        assert "positive='>-1'" not in fix
+        (found,) = (found for found in library.check(*places, Boundaries()).errors if found.kind == "labels")
+        advice = [(setting.name, setting.value) for setting in found.settings]
+        assert ("positive", ">0") in advice
+        assert ("positive", ">-1") not in advice
 
     def test_numbers_of_regions_beside_drawn_lines_are_found(self, tmp_path):
         lines = np.array([255 * library.label_boundaries(labels) for labels in self.LABELS])
         places = write(tmp_path, lines, self.LABELS)
         (found,) = library.check(*places, Boundaries()).errors
-        assert found.message == "3 predictions of 3 inspected are label maps, and the number of a label is not a score"
+        assert (found.kind, found.message.values) == ("label-map", {"count": 3, "total": 3})
 
     @pytest.mark.parametrize("levels", [3, 5, 256])
     @pytest.mark.parametrize("width", [1, 3])

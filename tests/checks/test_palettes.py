@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from noted import noted
 from PIL import Image
+from refusing import refused
 
 import segbench as library
 
@@ -63,6 +64,12 @@ def found(segbench):
     return check
 
 
+def difference(finding):
+    """Return index, colour, file, and another colour and file, between which palettes differ."""
+    values = finding["values"]["reason"]["values"]["difference"]["values"]
+    return tuple(values[name] for name in ("index", "first_colour", "first_file", "colour", "file"))
+
+
 @pytest.mark.parametrize("side", ["gt", "pred"])
 class TestWithinASide:
     @pytest.fixture
@@ -75,7 +82,7 @@ class TestWithinASide:
         finding = findings["palettes"]
         assert finding["severity"] == "error"
         one, other = (place["file"] for place in finding["files"])
-        assert f"index 0 is 128,0,0 in {one} and 0,128,0 in {other}" in finding["text"]
+        assert difference(finding) == (0, [128, 0, 0], one, [0, 128, 0], other)
         assert {one, other} == {str(folders[side == "pred"] / f"im{k}.png") for k in (0, 1)}
 
     def test_a_run_is_refused(self, segbench, folders):
@@ -91,7 +98,7 @@ class TestWithinASide:
         assert where in refused.err
 
     def test_the_advice_gives_the_true_number(self, folders, side, tmp_path):
-        with pytest.raises(library.DataError, match=r"convert\('RGB'\)\)\) as PNG and.*palette=FILE of r,g,b,label"):
+        with refused("palettes-differ", library.DataError, settings={"palette": ...}):
             library.evaluate(*folders, library.Labels(classes=6))
         for file in (tmp_path / side).iterdir():
             Image.open(file).save(file, transparency=0)  # which convert keeps, and a colour declared so is refused
@@ -99,7 +106,7 @@ class TestWithinASide:
         assert library.evaluate(*folders, library.Labels(palette=TABLE)).summary["miou"] == 1
 
     def test_contours_are_refused_too(self, folders):
-        with pytest.raises(library.DataError, match="palettes differ"):
+        with refused("palettes-differ", library.DataError):
             library.evaluate(*folders, library.Contours(classes=6))
 
 
@@ -108,7 +115,7 @@ def test_indices_saved_without_palettes_are_labels_as_the_advice_says(saved):
     pictures = [indexed(drawn(k), palette) for k, palette in enumerate(palettes)]
     folders = saved("gt", Image.fromarray), saved("pred", None, pictures)
     labels = library.Labels(classes=6)
-    with pytest.raises(library.DataError, match=r"Image\.fromarray\(numpy\.asarray\(Image\.open\(FILE\)\)\)"):
+    with refused("palettes-differ", library.DataError):
         library.evaluate(*folders, labels)
     for file in folders[1].iterdir():
         Image.fromarray(np.asarray(Image.open(file))).save(file)
@@ -120,13 +127,14 @@ def test_one_file_of_very_many_is_found_at_the_end(saved):
     folders = saved("gt", indexed, map(drawn, range(40))), saved("pred", None, [*pictures[:39], reduced(drawn(39))])
     labels = library.Labels(classes=6)
     assert "palettes" not in {found.kind for found in library.check(*folders, labels, sample=3).findings}
-    with pytest.raises(library.DataError, match="'im39'"):
+    with refused("palettes-differ", library.DataError) as caught:
         library.evaluate(*folders, labels)
+    assert "'im39'" in str(caught.value.values["difference"])
 
 
 def test_ground_truth_of_other_protocols_is_refused_with_advice_of_its_own(saved):
     folders = saved("gt", reduced), saved("pred", Image.fromarray)
-    with pytest.raises(library.DataError, match=r"palettes differ.*; save each label as the same grey level"):
+    with refused("palettes-differ", library.DataError, settings={}):
         library.evaluate(*folders, library.Pixels(positive=1))
 
 
@@ -134,8 +142,9 @@ def test_grey_and_coloured_palettes_on_one_side_are_refused(saved, found):
     white = drawn(0, 0, 5)
     few = indexed(np.minimum(white, 1), COLOURS[[0, 5]])  # index 1 of a palette of black and white
     folders = saved("gt", Image.fromarray, [white, drawn(1)]), saved("pred", None, [few, indexed(drawn(1))])
-    message = found("labels", *folders, *CLASSES)["palettes"]["text"]
-    assert f"the palette of {folders[1] / 'im0.png'} is grey" in message
+    reason = found("labels", *folders, *CLASSES)["palettes"]["values"]["reason"]
+    assert reason["kind"] == "grey-and-coloured-palettes"
+    assert reason["values"] == {"grey": str(folders[1] / "im0.png"), "coloured": str(folders[1] / "im1.png")}
 
 
 class TestBetweenSides:
@@ -144,8 +153,8 @@ class TestBetweenSides:
         finding = found("labels", gt, pred, *CLASSES)["palettes"]
         assert finding["severity"] == "error"
         one, other = (folder / "im0.png" for folder in (gt, pred))
-        assert f"index 0 is 0,0,0 in {one} and 128,0,0 in {other}" in finding["text"]
-        with pytest.raises(library.DataError, match="palettes of ground truth and predictions differ"):
+        assert difference(finding) == (0, [0, 0, 0], str(one), [128, 0, 0], str(other))
+        with refused("palettes-differ", library.DataError):
             library.evaluate(gt, pred, library.Labels(classes=6))
 
     def test_colours_of_their_own_are_a_warning_and_are_counted(self, saved, found):
@@ -153,7 +162,7 @@ class TestBetweenSides:
         folders = saved("gt", indexed), saved("pred", lambda labels: indexed(labels, other))
         finding = found("labels", *folders, *CLASSES)["palettes"]
         assert finding["severity"] == "warning"
-        assert finding["fix"].startswith("right if indices are labels on both sides; if colours stand for labels")
+        assert finding["settings"] == [{"name": "palette"}]
         assert library.evaluate(*folders, library.Labels(classes=6)).summary["miou"] == 1
 
     def test_remapped_labels_are_not_compared(self, saved, found):
@@ -204,8 +213,10 @@ def test_colours_of_numbered_objects_need_not_agree(saved, protocol):
 
 def test_objects_whose_background_has_another_colour_are_refused(saved):
     folders = saved("gt", Image.fromarray), saved("pred", reduced)
-    with pytest.raises(library.DataError, match=r"index 0 is 128,0,0.*; save the background as 0 in all files"):
+    with refused("palettes-differ", library.DataError, settings={}) as caught:
         library.evaluate(*folders, library.Objects())
+    values = caught.value.values["difference"].values
+    assert (values["index"], values["first_colour"]) == (0, (128, 0, 0))
 
 
 def test_notes_are_kept_without_colours(saved, tmp_path):

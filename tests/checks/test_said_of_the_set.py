@@ -90,7 +90,8 @@ class TestNoPositives:
     def test_of_a_set_without_positives_all_are_inspected(self, said):
         truths = numbered(*[BLANK] * 40)
         findings, text = said("pixels", truths, soft(truths))
-        assert findings["no-positives"]["text"] == "no pixel is positive in the 40 images inspected"
+        values = findings["no-positives"]["values"]
+        assert (values["lacking"], values["count"]) == ("positive", 40)
         assert findings["no-positives"]["severity"] == "error"
         assert "in the 40 images inspected" in text
 
@@ -142,5 +143,5 @@ def test_three_masks_do_not_make_the_set_one_of_masks(said, verb):
 def test_what_masks_mean_for_a_protocol(said, verb, consequence):
     truths = numbered(*[TWO] * 10)
     predictions = {name: np.roll(drawn, 1) for name, drawn in truths.items()}
-    what = said(verb, truths, predictions)[0]["few-levels"]["text"]
-    assert what == f"predictions inspected contain only two values (0, 255), so {consequence}"
+    values = said(verb, truths, predictions)[0]["few-levels"]["values"]
+    assert (values["values"], values["so"]) == ([0, 255], consequence)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from advised import wrong_advice
 from cases import write_folder
+from refusing import insist, within
 
 HOLE = np.zeros((16, 16), np.uint8)
 HOLE[4:9, 3:9] = 255
@@ -48,8 +49,9 @@ def test_images_without_ground_truth_where_nothing_counts_as_negative(segbench, 
     key, *options = WITHOUT_NEGATIVES[verb]
     refused = segbench(verb, *normal, *options)
     assert refused.code == 1
-    assert "--negatives" not in refused.err
-    assert "save ground truth of zeros for them; --images '!good/*' leaves them out" in refused.err
+    by_names = {"gt_pattern": ..., "pred_pattern": ..., "pairs": ...}
+    insist(refused.error, "check-failed", findings=("unpaired",), settings=by_names | {"images": ("!good/*",)})
+    assert within(refused.error, "without-ground-truth") == {"without_ground_truth": 3}
     answer = segbench(verb, *normal, *options, "--images", "!good/*", "--format", "json")
     assert json.loads(answer.out)["runs"][0]["summary"][key] == 1
     write_folder(normal[0], {f"good/{k}.png": 0 * HOLE for k in range(3)})
@@ -62,7 +64,8 @@ def test_images_without_ground_truth_of_several_categories(segbench, tmp_path):
     gt = write_folder(tmp_path / "gt", {name: hole for name, hole in images.items() if "hole" in name})
     pred = write_folder(tmp_path / "pred", images)
     refused = segbench("pixels", gt, pred)
-    assert "--negatives '*/good/*' counts all their pixels as negative" in refused.err
+    advised = {setting.name: setting.value for setting in refused.error.settings}
+    assert (advised["negatives"], advised["images"]) == ("*/good/*", ("!*/good/*",))
     answer = segbench("pixels", gt, pred, "--negatives", "*/good/*", "--format", "json")
     assert json.loads(answer.out)["runs"][0]["summary"]["negatives"] == 2 * (16 * 16 - 30) + 2 * 16 * 16
 
@@ -72,7 +75,7 @@ def test_a_folder_of_which_some_images_have_ground_truth_is_not_negative(segbenc
     pred = write_folder(tmp_path / "pred", {f"a/{k}.png": HOLE for k in range(3)})
     refused = segbench("pixels", gt, pred)
     assert refused.code == 1
-    assert "--negatives" not in refused.err
+    assert "negatives" not in [advised.name for advised in refused.error.settings]
 
 
 def test_colours_in_an_array_beside_a_palette(segbench, tmp_path):
@@ -85,7 +88,8 @@ def test_colours_in_an_array_beside_a_palette(segbench, tmp_path):
     options = ("--classes", "0-2", "--palette", palette)
     refused = segbench("labels", gt, pred, *options)
     assert refused.code == 1
-    assert "save colours as PNG" in refused.err
+    insist(refused.error, "check-failed", findings=("not-countable",))
+    assert within(refused.error, "colour-or-scores") == {"shape": (8, 8, 3), "classes": 3}
     (pred / "a.npy").unlink()
     write_folder(pred, {"a.png": colours[labels]})
     answer = segbench("labels", gt, pred, *options, "--format", "json")

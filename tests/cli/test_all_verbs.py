@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import insist
 
 VERBS = {
     "pixels": ("soft", ()),
@@ -78,8 +79,8 @@ def test_compare_answers_by_one_protocol(segbench, counted, verb):
 def test_compare_asks_for_one_protocol(segbench, counted):
     answer = segbench("compare", counted)
     assert answer.code == 2
-    assert "near (pixels)" in answer.err
-    assert "--only" in answer.err
+    names = tuple(f"{method} ({verb})" for verb in VERBS for method in ("near", "far"))
+    insist(answer.error, "several-of-one-name", methods=("far", "near"), choices=names)
 
 
 def test_the_page_has_a_part_for_each_protocol(segbench, counted, tmp_path):

@@ -4,6 +4,9 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder, write_papers
+from refusing import insist, within
+
+from segbench.core.messages import Setting
 
 # A diagonal of 20 pixels: --max-dist .05 is one pixel.
 SHAPE = (12, 16)
@@ -25,6 +28,10 @@ def column(*places, value=255):
     drawn = np.zeros(SHAPE, np.uint8)
     drawn[:, list(places)] = value
     return drawn
+
+
+RESULTS = ("show", "compare", "plot", "report", "overlay")
+WITH_VOID = ("pixels", "labels", "regions", "contours", "centerlines", "anomalies", "objects")
 
 
 @pytest.fixture
@@ -69,46 +76,50 @@ class TestRefused:
     def test_thresholds_on_the_scale_of_levels(self, segbench, folders):
         answer = segbench("boundaries", *folders, "--thresholds", "50,100,150")
         assert (answer.code, answer.out) == (1, "")
-        assert "range: predictions have scores up to 1, and --thresholds 50,100,150 is above all of them" in answer.err
-        advised = answer.err.split("--thresholds ")[-1].split()[0]
-        given = [float(threshold) * 255 for threshold in advised.split(",")]
-        assert given == pytest.approx([49.5, 99.5, 149.5], abs=0.02)
-        assert segbench("boundaries", *folders, "--thresholds", advised, *ONE_PIXEL).code == 0
+        insist(answer.error, "check-failed", findings=("range",))
+        assert within(answer.error, "above-scores")["given"].value == (50, 100, 150)
+        (advised,) = answer.error.settings
+        assert [255 * threshold for threshold in advised.value] == pytest.approx([49.5, 99.5, 149.5], abs=0.02)
+        typed = advised.written("options").split()
+        assert segbench("boundaries", *folders, *typed, *ONE_PIXEL).code == 0
 
     @pytest.mark.parametrize(
-        ("flags", "said"),
+        ("flags", "kind", "values"),
         [
+            (("--void", "255"), "option-of-others", {"typed": "--void", "commands": WITH_VOID}),
+            (("--calibration",), "option-of-others", {"typed": "--calibration", "commands": ("pixels", *RESULTS)}),
+            (("--nms", "1,5"), "wrong-value", {"argument": Setting("nms", None), "value": "(1.0, 5.0)"}),
+            (("--nms", "1.5,5,1.01"), "wrong-value", {"argument": "radius", "value": "1.5"}),
+            (("--nms", "a,b,c"), "wrong-option", {"option": "--nms", "typed": "a,b,c"}),
+            (("--nms", "1,5,-1"), "wrong-value", {"argument": "multiplier", "value": "-1"}),
+            (("--thresholds", "0"), "wrong-value", {"argument": Setting("thresholds", None), "value": "0"}),
+            (("--thresholds", "0.5,0.2"), "wrong-value", {"argument": Setting("thresholds", None)}),
+            (("--thresholds", "many"), "wrong-option", {"option": "--thresholds", "typed": "many"}),
+            (("--max-dist", "-1"), "wrong-value", {"argument": Setting("max_dist", None), "value": "-1"}),
+            (("--max-dist", "nan"), "wrong-value", {"argument": Setting("max_dist", None), "value": "nan"}),
             (
-                ("--void", "255"),
-                "No such option: --void; it is an option of segbench pixels, segbench labels, segbench regions",
+                ("--positive", "1", "--label-maps"),
+                "exclusive-settings",
+                {"setting": Setting("positive", None), "other": Setting("label_maps", None)},
             ),
-            (("--calibration",), "No such option: --calibration; it is an option of segbench pixels"),
-            (("--nms", "1,5"), "radius,border,multiplier"),
-            (("--nms", "1.5,5,1.01"), "radius is 1.5"),
-            (("--nms", "a,b,c"), "is not a list of numbers"),
-            (("--nms", "1,5,-1"), "multiplier is -1"),
-            (("--thresholds", "0"), "from 1 to 65535"),
-            (("--thresholds", "0.5,0.2"), "rising"),
-            (("--thresholds", "many"), "is not a list of numbers"),
-            (("--max-dist", "-1"), "--max-dist is -1"),
-            (("--max-dist", "nan"), "--max-dist is nan"),
-            (("--positive", "1", "--label-maps"), "exclude each other"),
         ],
     )
-    def test_wrong_options_are_exit_code_2(self, segbench, folders, flags, said):
+    def test_wrong_options_are_exit_code_2(self, segbench, folders, flags, kind, values):
         answer = segbench("boundaries", *folders, *flags)
-        assert answer.code == 2
-        assert said in answer.err
-        assert answer.out == ""
+        assert (answer.code, answer.out) == (2, "")
+        insist(answer.error, kind, **values)
 
     def test_where_every_image_fails_the_failures_are_listed(self, segbench, folders):
         write_folder(folders[1], {"near.png": column(6)[:5], "half.png": column(6)[:5]})
         kept = folders[0].parent / "r.segbench"
         answer = segbench("boundaries", *folders, "-o", kept, "--no-check")
         assert answer.code == 1
-        assert segbench("plot", kept, "-o", kept.with_suffix(".svg")).code == 1
-        assert "2 images failed" in answer.err + answer.out
-        assert "no image was counted" in answer.err + answer.out
+        plotted = segbench("plot", kept, "-o", kept.with_suffix(".svg"))
+        assert plotted.code == 1
+        insist(plotted.error, "no-image", path="pred")
+        (run,) = json.loads(segbench("show", kept, "--format", "json").out)["runs"]
+        assert (run["images"], run["failed"]) == (0, 2)
+        assert answer.out.count(".png") >= 2
 
 
 class TestExportAndImport:
@@ -152,7 +163,7 @@ class TestExportAndImport:
         assert "[F=.700] HED" in (tmp_path / "pr.svg").read_text()
         roc = segbench("plot", results, "-o", tmp_path / "roc.svg", "--kind", "roc")
         assert roc.code == 2
-        assert "no ROC curve" in roc.err
+        insist(roc.error, "no-plot", protocol="boundaries")
         assert segbench("export", results, "--bsds", tmp_path / "out").code == 0
         assert (tmp_path / "out" / "near_ev1.txt").exists()  # of the only method with counts
 
@@ -163,7 +174,7 @@ class TestExportAndImport:
         assert segbench("pixels", *write_papers(tmp_path / "papers"), "-o", pixels).code == 0
         answer = segbench("export", pixels, "--bsds", tmp_path / "out")
         assert answer.code == 2
-        assert "no result of the boundaries or regions protocol" in answer.err
+        insist(answer.error, "no-official-files")
         assert not (tmp_path / "out").exists()
 
 
@@ -195,7 +206,8 @@ def test_the_human_point_of_one_annotator_is_undefined_wherever_it_is_shown(segb
     kept = tmp_path / "r.segbench"
     answer = segbench("boundaries", *folders, *ONE_PIXEL, "--human", "-o", kept)
     assert answer.code == 1
-    assert "no boundaries of two annotators" in answer.out + answer.err
+    human = json.loads(segbench("show", kept, "--format", "json").out)["runs"][-1]
+    assert (human["method"], set(human["undefined"].values())) == ("human", {"no boundaries of two annotators"})
     for kind in ("pr", "f", "images"):
         assert segbench("plot", kept, "--kind", kind, "-o", tmp_path / f"{kind}.png").code == 0
     assert segbench("show", kept, "--intervals", "95").code == 0

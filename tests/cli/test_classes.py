@@ -5,6 +5,9 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import insist
+
+from segbench.core.messages import Setting
 
 
 @pytest.fixture
@@ -40,7 +43,9 @@ def test_every_form_gives_the_same_figures(segbench, folders):
     assert stacks["summary"]["ignored"] == 12
     assert "classes:0-2|void:255|" in stacks["signature"]
     (note,) = maps["notes"]
-    assert note["text"].endswith(": class_000 is label 0, class_001 is label 1, class_002 is label 2")
+    assert note["kind"] == "predictions-by-class"
+    assert note["values"]["predictions"] == ["class_000", "class_001", "class_002"]
+    assert note["values"]["classes"] == ["label 0", "label 1", "label 2"]
 
 
 def test_few_classes_are_printed_below_the_run(segbench, folders, tmp_path):
@@ -119,20 +124,28 @@ def test_images_of_classes_have_a_table_per_protocol(segbench, folders, with_cla
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "kind", "values"),
     [
-        (["--classes", "road"], "'road' is not a class"),
-        (["--classes", "3-1"], "'3-1' is a range that falls; write 1-3"),
-        (["--classes", "0-2", "--positive", "1"], "--positive cannot be combined with --classes"),
-        (["--classes", "0-2", "--nms", "1,5,1.01"], "No such option: --nms; it is an option of segbench boundaries"),
-        (["--classes", "0-2,255"], "both a class and void"),
-        (["--per-class"], "add --classes"),
+        (["--classes", "road"], "wrong-classes", {"text": "road"}),
+        (["--classes", "3-1"], "wrong-classes", {"text": "3-1", "first": 3, "last": 1}),
+        (
+            ["--classes", "0-2", "--positive", "1"],
+            "excluding-options",
+            {"options": "--positive", "others": "--classes"},
+        ),
+        (
+            ["--classes", "0-2", "--nms", "1,5,1.01"],
+            "option-of-others",
+            {"typed": "--nms", "commands": ("boundaries",)},
+        ),
+        (["--classes", "0-2,255"], "unfit-classes", {"labels": "255", "void": Setting("void", ())}),
+        (["--per-class"], "needs-classes", {"setting": Setting("classes", "0-18")}),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(segbench, folders, options, message):
+def test_options_that_do_not_go_together_are_refused(segbench, folders, options, kind, values):
     answer = segbench("pixels", *folders[:2], *options)
     assert answer.code == 2
-    assert message in answer.err
+    insist(answer.error, kind, **values)
 
 
 def test_what_a_results_file_lacks_is_said(segbench, folders, tmp_path):
@@ -141,7 +154,7 @@ def test_what_a_results_file_lacks_is_said(segbench, folders, tmp_path):
     for option in (["--per-class"], ["--class", "car"]):
         answer = segbench("show", kept, *option)
         assert answer.code == 2
-        assert "--classes 0-18" in answer.err
+        insist(answer.error, "no-parts", parts="classes")
 
 
 @pytest.fixture
@@ -165,7 +178,7 @@ def test_a_class_is_taken_from_the_runs_that_have_it(segbench, mixed, tmp_path):
     assert segbench("report", mixed, "--class", "2", "-o", tmp_path / "a.html").code == 0
     unknown = segbench("show", mixed, "--class", "tram")
     assert unknown.code == 2
-    assert "are 0, 1, 2, road, person, car" in unknown.err
+    insist(unknown.error, "no-such-part", axis="class", known="0, 1, 2, road, person, car")
 
 
 @pytest.mark.parametrize("kind", ["pr", "roc", "f", "images"])
@@ -174,25 +187,26 @@ def test_classes_and_pixels_are_not_drawn_together(segbench, folders, mixed, tmp
     assert segbench("pixels", folders[0], one, "--positive", "1", "--void", "255", "-o", mixed).code == 0
     answer = segbench("plot", mixed, "--kind", kind, "-o", tmp_path / "a.png")
     assert answer.code == 2
-    assert "not comparable" in answer.err
+    insist(answer.error, "several-protocols", protocols=("classes", "pixels"))
     assert not (tmp_path / "a.png").exists()
 
 
 def test_files_of_classes_that_cannot_be_read(segbench, folders, tmp_path):
-    for text, message in (
-        (b"road\n", "line 1 is 'road'"),
-        (b"\xff\xfe\x00", "not plain text"),
-        (b"", "names no class"),
+    path = tmp_path / "c.txt"
+    for text, code, kind, values in (
+        (b"road\n", 1, "wrong-line", {"path": str(path), "line": 1, "text": "road"}),
+        (b"\xff\xfe\x00", 1, "not-text", {"path": str(path)}),
+        (b"", 2, "no-classes", {"file": str(path)}),
     ):
-        (tmp_path / "c.txt").write_bytes(text)
-        answer = segbench("pixels", *folders[:2], "--classes", tmp_path / "c.txt")
-        assert answer.code in (1, 2)
-        assert message in answer.err
-    assert "no such file" in segbench("pixels", *folders[:2], "--classes", "nowhere.txt").err
+        path.write_bytes(text)
+        answer = segbench("pixels", *folders[:2], "--classes", path)
+        assert answer.code == code
+        insist(answer.error, kind, **values)
+    insist(segbench("pixels", *folders[:2], "--classes", "nowhere.txt").error, "missing", path="nowhere.txt")
 
 
 def test_classes_take_no_predictions_without_ground_truth(segbench, folders):
     for verb in ("check", "pixels"):
         answer = segbench(verb, *folders[:2], "--classes", "0-2", "--negatives", "good*")
         assert answer.code == 2
-        assert "--negatives has no meaning for classes" in answer.err
+        insist(answer.error, "needless-negatives", given=Setting("negatives"), name="classes")

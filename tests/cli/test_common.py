@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 from PIL import Image
+from refusing import insist, refused
 
 from segbench import Contours, DataError, Labels, Pixels, compare, compare_results, evaluate
 from segbench.aggregator.common import on_common_images
@@ -47,10 +48,10 @@ def crashed(segbench, tmp_path):
 
 
 def test_without_it_the_error_names_the_option_and_the_option_works(segbench, crashed):
-    refused = segbench("compare", crashed)
-    assert refused.code == 1
-    assert "far has 00, 01, 02, near has not" in refused.err
-    assert refused.err.strip().endswith("or compare on those that all methods have: segbench compare --common")
+    without = segbench("compare", crashed)
+    assert without.code == 1
+    insist(without.error, "other-images", path="far, near", problems="far has 00, 01, 02, near has not")
+    assert without.error.hint.kind == "common-images"
     told = segbench("compare", crashed, "--common")
     assert told.code == 0
     assert "near leads far by " in told.out
@@ -92,8 +93,9 @@ def test_it_is_what_a_run_on_the_common_images_gives(segbench, crashed, tmp_path
 
 def test_each_may_lack_others():
     results = [result_of([None, 18, 17] + [18, 17, 18] * 3, "far"), result_of([19] * 11 + [None], "near")]
-    with pytest.raises(DataError, match="common=True"):
+    with refused("other-images", DataError, methods=("far", "near")) as raised:
         compare_results(results)
+    assert raised.value.hint.kind == "common-images"
     comparison = compare_results(results, common=True)
     assert comparison.images == 10
     note = comparison.notes[0]
@@ -114,14 +116,14 @@ def test_where_all_have_the_same_nothing_changes():
 
 def test_methods_without_a_common_image_are_refused():
     results = [result_of([18] * 3, "far", names=["a", "b", "c"]), result_of([19] * 3, "near", names=["d", "e", "f"])]
-    with pytest.raises(DataError, match="there is no image that all methods have: far has a, b, c; near has d, e, f"):
+    with refused("no-common-image", DataError, had="far has a, b, c; near has d, e, f"):
         compare_results(results, common=True)
 
 
 def test_the_ground_truth_of_common_images_must_be_the_same():
     far = result_of([18] * 8, "far")
     moved = {name: (np.roll(gt, 1, axis=0), pred) for name, (gt, pred) in pairs([19] * 7).items()}
-    with pytest.raises(DataError, match="same ground truth, but its content differs"):
+    with refused("other-ground-truth", DataError):
         compare_results([far, evaluate(moved, protocol=Contours(), method="near")], common=True)
     other_elsewhere = pairs([19] * 7) | {"elsewhere": (square(5), square(5))}
     near = evaluate(other_elsewhere, protocol=Contours(), method="near")

@@ -7,10 +7,13 @@ import pytest
 from cases import write_folder
 from methods import write_methods
 from PIL import Image
+from refusing import insist
 
 from segbench import Pixels, compare, evaluate, load_results
+from segbench.core.messages import Setting
 
 FEW = ("--replicates", "20")
+AS_JSON = (*FEW, "--format", "json")
 
 
 def refuse_constant(name):
@@ -19,6 +22,12 @@ def refuse_constant(name):
 
 def strict_json(text):
     return json.loads(text, parse_constant=refuse_constant)
+
+
+def outcome_of(answer):
+    """Return the only outcome of ``--fail-if-worse``."""
+    (outcome,) = strict_json(answer.out)["check"]["outcomes"]
+    return outcome
 
 
 def answer_by(document, metric):
@@ -53,8 +62,7 @@ class TestAnswer:
     def test_of_the_same_predictions_says_so(self, segbench, tmp_path):
         truth, one = write_methods(tmp_path, {"one": 2})
         kept = counted(segbench, tmp_path / "r.segbench", truth, one, f"again={one}")
-        said = segbench("compare", kept).err
-        assert "one and again have the same predictions, byte for byte, so that no metric differs\n" in said
+        assert segbench("compare", kept).err.startswith("one and again have the same predictions")
 
     def test_has_a_row_per_method_the_best_first_with_letters(self, segbench, results):
         lines = segbench("compare", results).out.splitlines()
@@ -137,7 +145,7 @@ class TestEverything:
     def test_is_for_the_terminal(self, segbench, results, form):
         refused = segbench("compare", results, "--all", "--format", form)
         assert refused.code == 2
-        assert "--all is for --format table; leave it out" in refused.err
+        insist(refused.error, "other-form", form=form)
 
 
 class TestAgainst:
@@ -160,28 +168,31 @@ class TestAgainst:
     def test_an_unknown_method_is_refused_with_those_there_are(self, segbench, results):
         refused = segbench("compare", results, "--against", "best")
         assert refused.code == 2
-        assert refused.err == "segbench: --against best: expected one of the methods compared, good, fair, none\n"
+        insist(refused.error, "unknown-baseline", method="best", methods="good, fair, none")
 
 
 class TestFailIfWorse:
     def test_worse_exits_with_3(self, segbench, results):
         found = segbench("compare", results, "--against", "good", "--methods", "good,fair", "--fail-if-worse", "0.01")
         assert found.code == 3
-        (line,) = found.err.splitlines()
-        assert line.startswith("worse: fair is worse than good by more than .01 ODS F (difference -.")
+        assert found.err.startswith("worse: fair is worse than good")
+        assert len(found.err.splitlines()) == 1
 
     def test_the_same_predictions_are_not_worse(self, segbench, tmp_path):
         truth, good = write_methods(tmp_path, {"good": 2})
         kept = counted(segbench, tmp_path / "r", truth, good, f"again={good}")
-        found = segbench("compare", kept, "--against", "good", "--fail-if-worse", "0")
-        assert (found.code, "difference .0000" in found.err) == (0, True)
+        found = segbench("compare", kept, "--against", "good", "--fail-if-worse", "0", *AS_JSON)
+        assert found.code == 0
+        assert (outcome_of(found)["outcome"], outcome_of(found)["difference"]) == ("not worse", 0)
 
     def test_an_interval_with_the_margin_is_undecided(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 1, "b": 1})
         kept = counted(segbench, tmp_path / "r", *folders)
-        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0")
+        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0", *AS_JSON)
         assert found.code == 4
-        assert found.err.startswith("undecided: it is open whether b is worse than a by ODS F (difference ")
+        outcome = outcome_of(found)
+        assert [outcome[key] for key in ("metric", "method", "outcome", "reason")] == ["ods_f", "b", "undecided", ""]
+        assert outcome["interval"][0] < 0 < outcome["interval"][1]
 
     def test_where_lower_is_better_higher_is_worse(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"good": 3, "bad": 0})
@@ -196,49 +207,57 @@ class TestFailIfWorse:
     def test_too_few_images_are_undecided(self, segbench, tmp_path, images):
         folders = write_methods(tmp_path, {"a": 2, "b": 0}, images=images)
         kept = counted(segbench, tmp_path / "r", *folders)
-        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0.01")
+        found = segbench("compare", kept, "--against", "a", "--fail-if-worse", "0.01", *AS_JSON)
         assert found.code == 4
-        (line,) = found.err.splitlines()
-        assert "whether b is worse than a by more than .01 ODS F is undefined" in line
-        assert "differences have intervals and p-values from 6 images on" in line
+        outcome = outcome_of(found)
+        assert [outcome[key] for key in ("metric", "method", "outcome")] == ["ods_f", "b", "undecided"]
+        assert outcome["interval"] is None
+        assert "6 images" in outcome["reason"]
 
     def test_an_undefined_metric_is_undecided(self, segbench, tmp_path):
         folders = write_methods(tmp_path, {"a": 2, "b": 0})
         write_folder(folders[0], {path.name: np.zeros((12, 17), np.uint8) for path in folders[0].iterdir()})
         assert segbench("pixels", *folders, "--positive", "255", "-o", tmp_path / "r").code == 1
-        found = segbench("compare", tmp_path / "r", "--against", "a", "--fail-if-worse", "0.01")
+        found = segbench("compare", tmp_path / "r", "--against", "a", "--fail-if-worse", "0.01", *AS_JSON)
         assert found.code == 4
-        assert found.err.endswith("is undefined: no positive pixels\n")
+        outcome = outcome_of(found)
+        assert (outcome["outcome"], outcome["reason"]) == ("undecided", "no positive pixels")
 
     def test_images_missing_in_one_method_are_a_problem_of_the_data(self, segbench, results, tmp_path):
         counted(segbench, results, *write_methods(tmp_path / "fewer", {"few": 1}, images=3))
         found = segbench("compare", results, "--against", "good", "--fail-if-worse", "0.01")
         assert found.code == 1
-        (line,) = found.err.splitlines()
-        assert "good has im03, im04" in line
+        insist(found.error, "other-images", path="good, fair, none, few", methods=("good", "fair", "none", "few"))
+        assert len(found.err.splitlines()) == 1
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("options", "kind", "values"),
         [
-            (["--fail-if-worse", "0.01"], "--fail-if-worse takes a baseline, too: add --against METHOD, one of good"),
-            (["--against", "good", "--fail-if-worse", "-0.1"], "expected a margin of 0 or more, such as 0.01"),
-            (["--against", "good", "--fail-if-worse", "nan"], "expected a margin of 0 or more, such as 0.01"),
-            (["--against", "best", "--fail-if-worse", "0.01"], "expected one of the methods compared, good, fair"),
+            (["--fail-if-worse", "0.01"], "no-baseline", {"against": Setting("against", "METHOD")}),
+            (["--against", "good", "--fail-if-worse", "-0.1"], "wrong-value", {"value": -0.1}),
+            (
+                ["--against", "good", "--fail-if-worse", "nan"],
+                "wrong-value",
+                {"value": pytest.approx(np.nan, nan_ok=True)},
+            ),
+            (["--against", "best", "--fail-if-worse", "0.01"], "unknown-baseline", {"methods": "good, fair, none"}),
             (
                 ["--against", "good", "--fail-if-worse", "0.01", "--metrics", "ods_precision"],
-                "neither side of ods_precision is worse",
+                "neutral-metric",
+                {"metrics": "ods_precision"},
             ),
             (
                 ["--against", "good", "--fail-if-worse", "1"],
-                "--fail-if-worse 1: ods_f cannot differ by more than 1; 1 % is 0.01",
+                "whole-range",
+                {"margin": 1, "metric": "ods_f", "range": 1, "share": 0.01},
             ),
         ],
     )
-    def test_a_wrong_command_line_exits_with_2(self, segbench, results, options, message):
+    def test_a_wrong_command_line_exits_with_2(self, segbench, results, options, kind, values):
         found = segbench("compare", results, *options)
         assert found.code == 2
-        (line,) = found.err.splitlines()
-        assert message in line
+        insist(found.error, kind, **values)
+        assert len(found.err.splitlines()) == 1
 
     def test_is_in_json(self, segbench, results):
         found = segbench("compare", results, "--against", "good", "--fail-if-worse", "0.01", "--format", "json", *FEW)
@@ -348,7 +367,7 @@ class TestClasses:
         smallest = min(rows.values(), key=lambda row: row["p_value"])
         assert smallest["p_holm"] == pytest.approx(min(2 * smallest["p_value"], 1))
         assert largest["p_holm"] == pytest.approx(max(largest["p_value"], smallest["p_holm"]))
-        assert "left out, background: 0; to compare methods by it: --class 0" in answer.err
+        assert "--class 0" in answer.err
         assert segbench("compare", path, "--class", "0", "--metrics", "dice").code == 0
 
     def test_all_has_classes_in_csv_and_in_one_table_for_a_paper(self, segbench, kept):
@@ -363,7 +382,7 @@ class TestClasses:
     def test_a_file_without_classes_is_refused(self, segbench, results):
         refused = segbench("compare", results, "--class", "all")
         assert refused.code == 2
-        assert "--class all: no run in" in refused.err
+        insist(refused.error, "no-parts", parts="classes")
 
 
 class TestForms:
@@ -449,26 +468,30 @@ class TestChoice:
         }
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("options", "kind", "values"),
         [
-            (["--methods", "good"], "good: a comparison needs at least two methods"),
-            (["--methods", "good,gone"], "good, fair, none"),
-            (["--metrics", "lpips"], "this table has ods_f"),
-            (["--intervals", "0.95"], "write 95"),
-            (["--intervals", "100"], "not a confidence level"),
-            (["--only", "protocol:regions"], "protocol:pixels"),
+            (["--methods", "good"], "too-few-methods", {"methods": ("good",)}),
+            (["--methods", "good,gone"], "unknown-methods", {"unknown": ("gone",), "known": ("good", "fair", "none")}),
+            (["--metrics", "lpips"], "unknown-metric", {"option": "--metrics", "unknown": ("lpips",)}),
+            (["--intervals", "0.95"], "wrong-value", {"value": 0.95}),
+            (["--intervals", "100"], "wrong-value", {"value": 100}),
+            (
+                ["--only", "protocol:regions"],
+                "matches-nothing",
+                {"typed": "protocol:regions", "methods": ("good", "fair", "none")},
+            ),
         ],
     )
-    def test_what_is_not_there_is_named_with_what_is(self, segbench, results, options, message):
+    def test_what_is_not_there_is_named_with_what_is(self, segbench, results, options, kind, values):
         answer = segbench("compare", results, *options)
         assert answer.code == 2
-        assert message in answer.err
+        insist(answer.error, kind, **values)
 
     def test_runs_of_one_name_are_told_apart_by_signature(self, segbench, results, tmp_path):
         counted(segbench, results, tmp_path / "gt", tmp_path / "good", tmp_path / "fair", "--positive", "255")
         answer = segbench("compare", results)
         assert answer.code == 2
-        assert "fair, good: several runs of one name" in answer.err
+        insist(answer.error, "several-of-one-name", methods=("fair", "good"))
         answer = segbench("compare", results, "--only", "positive:255", "--format", "csv", *FEW)
         assert answer.code == 0
         assert {line.split(",")[1] for line in answer.out.splitlines()[1:]} == {"good"}
@@ -478,12 +501,12 @@ class TestChoice:
         kept = counted(segbench, tmp_path / "two.segbench", truth, good)
         counted(segbench, kept, truth, good, "--invert", "--scale", "2", "--no-check")
         names = ["good (invert:no, scale:none)", "good (invert:yes, scale:2)"]
-        refused = segbench("compare", kept).err
-        assert f"good: several runs of one name; choose some of '{names[0]}', '{names[1]}' with --methods" in refused
+        insist(segbench("compare", kept).error, "several-of-one-name", methods=("good",), choices=tuple(names))
         found = segbench("compare", kept, "--methods", f"{names[1]},{names[0]}", "--format", "json", *FEW)
         (row,) = answer_by(strict_json(found.out), "ods_f")["differences"]
         assert (row["a"], row["b"]) == (names[1], names[0])
-        assert f"not in {kept}, which has {names[0]}, {names[1]}" in segbench("compare", kept, "--methods", "bad").err
+        unknown = segbench("compare", kept, "--methods", "bad").error
+        insist(unknown, "unknown-methods", unknown=("bad",), known=tuple(names))
         alone = segbench("show", kept, "--only", names[1], "--format", "json")
         assert ["invert:yes" in run["signature"] for run in strict_json(alone.out)["runs"]] == [True]
 
@@ -498,7 +521,8 @@ class TestChoice:
         ]
         refused = segbench("merge", results, "-o", tmp_path / "other.segbench", "--leave-out", "unfair")
         assert refused.code == 2
-        assert wrong in refused.err
+        insist(refused.error, "unknown-runs", given=("'unfair'",))
+        assert repr(wrong) in refused.error.values["known"]
         assert not (tmp_path / "other.segbench").exists()
 
 
@@ -647,18 +671,19 @@ class TestSignedRank:
         assert "(p at most .05, signed-rank test over 8 images, after Holm's correction for all pairs by each" in text
 
     @pytest.mark.parametrize(
-        ("against", "margin", "code", "said"),
+        ("against", "margin", "code", "decision", "estimate"),
         [
-            ("a", "1", 3, "worse: b is worse than a by more than 1 px HD95 (Hodges-Lehmann estimate +4.5"),
-            ("a", "3", 4, "undecided: it is open whether b is worse than a by more than 3 px HD95"),
-            ("b", "1", 0, "not worse: a is not worse than b by more than 1 px HD95"),
+            ("a", "1", 3, "worse", 4.5),
+            ("a", "3", 4, "undecided", 4.5),
+            ("b", "1", 0, "not worse", -4.5),
         ],
     )
-    def test_fails_by_the_interval_of_the_estimate(self, segbench, contours, against, margin, code, said):
+    def test_fails_by_the_interval_of_the_estimate(self, segbench, contours, against, margin, code, decision, estimate):
         options = ("--methods", "a,b", "--test", "signed-rank", "--against", against, "--fail-if-worse", margin)
-        found = segbench("compare", contours, *options)
+        found = segbench("compare", contours, *options, *AS_JSON)
         assert found.code == code
-        assert said in found.err
+        outcome = outcome_of(found)
+        assert (outcome["metric"], outcome["outcome"], outcome["difference"]) == ("hd95", decision, estimate)
 
     def test_p_decides_where_ties_make_the_interval_say_otherwise(self, segbench, tmp_path):
         # p of -1 (seven), -3, -3 and 2 is .059, with the interval [-2, -.5]; of -3 (five), -2, 1 and 2 it is .047, with
@@ -688,7 +713,7 @@ class TestSignedRank:
         kept = counted(segbench, tmp_path / "r.segbench", *folders, "--group-by", "folder")
         refused = segbench("compare", kept, "--group-by", "folder", "--test", "signed-rank")
         assert refused.code == 2
-        assert "these are over groups; one group can be compared by itself; leave out --test signed-rank" in refused.err
+        insist(refused.error, "ranks-of-parts", setting=Setting("test", "signed-rank"))
         assert segbench("compare", kept, "--group", "g0", "--test", "signed-rank").code == 0
 
     def test_report_says_which_test(self, segbench, contours, tmp_path):

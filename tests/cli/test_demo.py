@@ -33,4 +33,4 @@ def test_no_place_to_write_is_said(segbench, tmp_path):
     (tmp_path / "file").write_text("")
     answer = segbench("demo", "-o", tmp_path / "file")
     assert answer.code == 1
-    assert "check the path, disk and permissions" in answer.err
+    assert str(tmp_path / "file") in answer.err

@@ -3,31 +3,33 @@
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from refusing import insist, refused, within
 
-from segbench import ArgumentError, evaluate
+from segbench import evaluate
 from segbench.cli.guesses import metric_keys_of
+from segbench.core.messages import Setting
+from segbench.protocols.registry import verbs
 
 GT_PRED = "GT PRED"
 
 COMMANDS = {
-    "pixel": "segbench pixels",
-    "segmentation": "segbench pixels",
-    "iou": "segbench labels",
-    "semantic": "segbench labels",
-    "masks": "segbench labels",
-    "edges": "segbench boundaries",
-    "hausdorff": "segbench contours",
-    "panoptic": "segbench objects",
-    "anomaly": "segbench anomalies",
-    "cldice": "segbench centerlines",
-    "sod": "segbench saliency",
-    "evaluate": "segbench check GT PRED",
-    "table": "segbench show",
-    "significance": "segbench compare",
-    "html": "segbench report",
-    "visualize": "segbench overlay",
-    "datasets": "segbench run --list",
-    "boundries": "segbench boundaries",
+    "pixel": "pixels",
+    "segmentation": "pixels",
+    "iou": "labels",
+    "semantic": "labels",
+    "masks": "labels",
+    "edges": "boundaries",
+    "hausdorff": "contours",
+    "panoptic": "objects",
+    "anomaly": "anomalies",
+    "cldice": "centerlines",
+    "sod": "saliency",
+    "table": "show",
+    "significance": "compare",
+    "html": "report",
+    "visualize": "overlay",
+    "datasets": "run --list",
+    "boundries": "boundaries",
 }
 
 OPTIONS = {
@@ -71,16 +73,16 @@ OPTIONS = {
 }
 
 METRICS = {
-    "hd95": "segbench contours",
-    "AUPRO": "segbench anomalies",
-    "clDice": "segbench centerlines",
-    "PQ": "segbench objects",
-    "mIoU": "segbench labels",
-    "S-measure": "segbench saliency",
-    "PSNR": "does not measure PSNR",
-    "osi_f": "ois_f",
-    "dice@0.7": "segbench pixels, with --at 0.7",
-    "f1_images@.72": "segbench objects, with --iou 0.72",
+    "hd95": ("measured-by", {"verbs": ("contours",)}),
+    "AUPRO": ("measured-by", {"verbs": ("anomalies",)}),
+    "clDice": ("measured-by", {"verbs": ("centerlines",)}),
+    "PQ": ("measured-by", {"verbs": ("objects",)}),
+    "mIoU": ("measured-by", {"verbs": ("labels",)}),
+    "S-measure": ("measured-by", {"verbs": ("saliency",)}),
+    "PSNR": ("not-measured", {}),
+    "osi_f": ("may-be", {"metrics": ("ois_f",)}),
+    "dice@0.7": ("measured-by", {"verbs": ("pixels",), "setting": Setting("at", (0.7,))}),
+    "f1_images@.72": ("measured-by", {"verbs": ("objects",), "setting": Setting("iou", (0.72,))}),
 }
 
 NAMES = {"maxF": "ods_f", "ODS F": "ods_f", "AP": "average_precision", "Dice": "ods_f", "FPR95": "fpr_at_95_tpr"}
@@ -90,14 +92,22 @@ NAMES = {"maxF": "ods_f", "ODS F": "ods_f", "AP": "average_precision", "Dice": "
 def test_the_command_that_is_meant_is_named(segbench, typed, meant):
     answer = segbench(typed, "gt", "pred")
     assert answer.code == 2
-    assert meant in answer.err
+    insist(answer.error, "no-such-command", typed=typed)
+    assert within(answer.error, "meant")["command"] == meant
+
+
+def test_who_evaluates_is_asked_what(segbench):
+    answer = segbench("evaluate", "gt", "pred")
+    assert answer.code == 2
+    assert within(answer.error, "choose-command")["commands"] == tuple(verbs())
 
 
 @pytest.mark.parametrize(("typed", "meant"), OPTIONS.items())
 def test_the_option_that_is_meant_is_named(segbench, typed, meant):
     answer = segbench(*typed.split())
     assert answer.code == 2
-    assert meant in answer.err
+    values = answer.error.values
+    assert meant in str(values.get("meant") or values.get("others") or values.get("near") or values["help"])
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +124,9 @@ def results(tmp_path_factory):
 def test_metrics_of_other_commands_are_named_with_these(segbench, results, typed, meant):
     answer = segbench("show", results, "--metrics", typed)
     assert answer.code == 2
-    assert meant in answer.err
+    insist(answer.error, "unknown-metric", option="--metrics", unknown=(typed,))
+    kind, values = meant
+    assert within(answer.error, kind) == within(answer.error, kind) | {"typed": typed} | values
 
 
 @pytest.mark.parametrize(("typed", "key"), NAMES.items())
@@ -126,21 +138,23 @@ def test_names_of_papers_are_understood(segbench, results, typed, key):
 @pytest.mark.parametrize(
     ("known", "typed", "may_be"),
     [
-        ({"auc_roc": ["P-AUROC"], "image_auc_roc": ["I-AUROC"]}, "AUROC", "auc_roc, image_auc_roc"),
-        ({"e_max": ["max"], "f_max": ["max"]}, "max", "e_max, f_max"),
-        ({"nsd@1": ["NSD@1"], "nsd@2": ["NSD@2"]}, "NSD", "nsd@1, nsd@2"),
-        ({"miou": ["mIoU"], "mean_dice": ["mDice"]}, "IoU", "miou"),
-        ({"assd": ["ASSD"], "hd": ["HD"]}, "ASD", "assd"),
+        ({"auc_roc": ["P-AUROC"], "image_auc_roc": ["I-AUROC"]}, "AUROC", ("auc_roc", "image_auc_roc")),
+        ({"e_max": ["max"], "f_max": ["max"]}, "max", ("e_max", "f_max")),
+        ({"nsd@1": ["NSD@1"], "nsd@2": ["NSD@2"]}, "NSD", ("nsd@1", "nsd@2")),
+        ({"miou": ["mIoU"], "mean_dice": ["mDice"]}, "IoU", ("miou",)),
+        ({"assd": ["ASSD"], "hd": ["HD"]}, "ASD", ("assd",)),
     ],
 )
 def test_a_name_that_may_be_another_metric_is_not_taken(known, typed, may_be):
-    with pytest.raises(ArgumentError, match=rf"{typed}.*{may_be}.*; this table has"):
+    with refused("unknown-metric", unknown=(typed,)) as raised:
         metric_keys_of("--metrics", [typed], known)
+    assert within(raised.value, "may-be")["metrics"] == may_be
 
 
 @pytest.mark.parametrize("typed", ["pixels --photos folder", "labels --background 0"])
 def test_no_option_is_named_that_does_something_else(segbench, typed):
-    assert "; write" not in segbench(*typed.split()).err
+    refusal = segbench(*typed.split()).error
+    assert refusal.kind != "no-such-option" or not refusal.values["meant"]
 
 
 def test_the_help_shows_the_usual_options_alone(segbench):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders.encoders import mat, npy, npz, pillow, sound_files, tiff
+from refusing import insist, within
 
 from segbench.loaders.images import decode
 
@@ -162,9 +163,10 @@ def test_a_signalling_nan_is_refused_as_any_other(segbench, tmp_path, options):
         np.save(tmp_path / f"{name}.npy", found)
         write(tmp_path / "pred", f"{name}.npy", (tmp_path / f"{name}.npy").read_bytes())
         found.view(np.uint32)[3, 4] = 0x7FA00000
-    answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *options)
+    answer = segbench("pixels", tmp_path / "gt", tmp_path / "pred", *options, "--format", "json")
     assert answer.code == 1
-    assert "odd.npy: 1 NaN and 0 infinite scores" in answer.out
+    ((image, failure),) = json.loads(answer.out)["runs"][0]["failures"].items()
+    assert (image, failure["kind"], failure["values"]) == ("odd", "not-finite", {"nan": 1, "infinite": 0})
     assert "RuntimeWarning" not in answer.err
 
 
@@ -195,16 +197,21 @@ class TestPipesAndDevices:
         for name, kind in (("zero.toml", "device"), ("pipe.toml", "pipe")):
             answer = segbench(*command, name)
             assert answer.code == 1
-            assert f"{name}: is a {kind}, expected a file or a folder" in answer.err
+            insist(answer.error, "endless", path=name, found=kind)
 
     @pytest.mark.parametrize("places", ["pipe.png pred/a.png", "gt/a.png pipe.png", "pipe.zip pred", "gt pipe.png"])
     def test_a_pipe_in_place_of_images_is_named(self, segbench, places):
         os.mkfifo(next(place for place in places.split() if "pipe" in place))
         answer = segbench("pixels", *places.split())
         assert answer.code == 1
-        assert re.search(r"pipe\.(png|zip): is a pipe, expected a file or a folder", answer.err)
+        insist(answer.error, "check-failed")
+        assert within(answer.error, "endless") == {"found": "pipe"}
+        assert re.search(r"pipe\.(png|zip)", answer.err)
 
     def test_a_pipe_in_a_list_is_named(self, segbench):
         os.mkfifo("pipe.png")
         Path("list.csv").write_text("name,ground_truth,prediction\na,gt/a.png,pipe.png\n")
-        assert "pipe.png: is not a file" in segbench("pixels", "--pairs", "list.csv").err
+        refused = segbench("pixels", "--pairs", "list.csv")
+        insist(refused.error, "check-failed", path="list.csv", findings=("list",))
+        assert "line 2: " in refused.err
+        assert "pipe.png" in refused.err

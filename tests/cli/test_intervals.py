@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from methods import write_methods
+from refusing import insist
 
 
 def refuse_constant(name):
@@ -49,18 +50,18 @@ class TestShow:
         assert "95 % low" in table
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("options", "kind", "values"),
         [
-            (["--intervals", "0.95"], "write 95"),
-            (["--intervals", "nan"], "not a confidence level"),
-            (["--intervals", "95", "--per-image"], "has no intervals"),
-            (["--only", "nothing"], "protocol:pixels"),
+            (["--intervals", "0.95"], "wrong-value", {"value": 0.95}),
+            (["--intervals", "nan"], "wrong-value", {}),
+            (["--intervals", "95", "--per-image"], "excluding-options", {"option": "--per-image"}),
+            (["--only", "nothing"], "matches-nothing", {"typed": "nothing", "methods": ("a", "b")}),
         ],
     )
-    def test_options_that_make_no_sense_are_refused(self, segbench, results, options, message):
+    def test_options_that_make_no_sense_are_refused(self, segbench, results, options, kind, values):
         answer = segbench("show", results, *options)
         assert answer.code == 2
-        assert message in answer.err
+        insist(answer.error, kind, **values)
 
 
 class TestDegenerate:

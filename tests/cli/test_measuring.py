@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from cases import write_folder
 from methods import write_methods
+from refusing import insist, refused, within
 
 from segbench import Pixels, evaluate, load_results
+from segbench.core.messages import Setting
 
 
 @pytest.fixture
@@ -104,53 +106,59 @@ def test_none_takes_a_setting_away(segbench, soft, contours, tmp_path):
 )
 def test_settings_that_are_a_choice_have_no_none(segbench, contours, option, values):
     answer = ran(segbench("show", contours, option, "none"), code=2)
+    insist(answer.error, "unreadable-option", option=option)
     assert values in answer.err
 
 
 def test_thresholds_of_objects_are_needed(segbench, maps, tmp_path):
     ran(segbench("objects", *maps[:2], "-o", tmp_path / "o"))
-    assert "write --iou 0.5,0.75" in ran(segbench("show", tmp_path / "o", "--iou", "none"), code=2).err
+    answer = ran(segbench("show", tmp_path / "o", "--iou", "none"), code=2)
+    insist(answer.error, "wrong-option", option="--iou", typed="none")
 
 
 def test_what_decides_counts_needs_counting_again_by_a_command_that_works(segbench, soft, contours, tmp_path):
     ran(segbench("contours", *soft[:2], "-o", contours, "--at", "0.5", "--nsd", "1", "--positive", "255"))
     answer = ran(segbench("show", contours, "--only", "positive:255", "--at", "0.4"), code=2)
-    command = re.search(r"need counting again: segbench (.*)", answer.err)[1]
-    assert command == "contours GT PRED --at 0.4 --positive 255"
-    typed = [{"GT": soft[0], "PRED": soft[1]}.get(word, word) for word in shlex.split(command)]
+    command = "segbench contours GT PRED --at 0.4 --positive 255"
+    insist(answer.error, "count-again", command=command)
+    typed = [{"GT": soft[0], "PRED": soft[1]}.get(word, word) for word in shlex.split(command)[1:]]
     ran(segbench(*typed, "-o", tmp_path / "anew"))
     (run,) = runs_of(segbench, tmp_path / "anew")
     assert "|at:0.4|" in run["signature"]
 
 
 def test_a_setting_of_another_kind_of_run_is_refused_with_the_reason(segbench, contours, maps, tmp_path):
-    assert "is for label maps" in ran(segbench("show", contours, "--background", "0"), code=2).err
-    assert "has no effect" not in ran(segbench("show", contours, "--nsd", "1")).err
+    answer = ran(segbench("show", contours, "--background", "0"), code=2)
+    insist(answer.error, "impossible-setting", verb="contours")
+    assert within(answer.error, "unfit-setting")["setting"] == Setting("background", None)
+    assert ran(segbench("show", contours, "--nsd", "1")).err == ""
     answer = ran(segbench("show", contours, "--iou", "0.5"), code=2)
-    assert f"--iou is for runs of objects, and {contours} holds runs of contours; leave it out" in answer.err
+    insist(answer.error, "not-of-protocol", option="--iou", verbs="objects", protocols="contours")
     ran(segbench("objects", *maps[:2], "-o", tmp_path / "o"))
-    assert "--at is for components" in ran(segbench("show", tmp_path / "o", "--at", "0.5"), code=2).err
+    answer = ran(segbench("show", tmp_path / "o", "--at", "0.5"), code=2)
+    insist(answer.error, "impossible-setting", verb="objects", settings={"kind": "components"})
+    assert within(answer.error, "no-meaning")["given"] == Setting("at", None)
 
 
 def test_a_convention_sets_what_it_measures_and_is_refused_where_it_counts_otherwise(segbench, contours):
     (run,) = runs_of(segbench, contours, "--convention", "medpy")
     assert run == runs_of(segbench, contours, "--hd95", "union")[0]
-    for tool, setting in (("deepmind", "surface:lengths"), ("davis", "sequences:yes")):
+    for tool, name, expected in (("deepmind", "surface", "lengths"), ("davis", "sequences", "yes")):
         answer = ran(segbench("show", contours, "--convention", tool), code=2)
-        assert f"--convention {tool} is for counts with {setting}, and these have" in answer.err
+        insist(answer.error, "other-settings", name=name, expected=expected, settings={"convention": tool})
 
 
 APART = {
-    "labels": (["--classes", "0-2"], ["--background", "0"], "--background"),
-    "contours": (["--classes", "0-2"], ["--hd95", "union"], "--hd95"),
-    "contours of mm": (["--classes", "0-2"], ["--spacing", "0.5"], "--spacing"),
-    "contours of empty masks": (["--classes", "0-2"], ["--empty", "diagonal"], "--empty"),
+    "labels": ["--background", "0"],
+    "contours": ["--hd95", "union"],
+    "contours of mm": ["--spacing", "0.5"],
+    "contours of empty masks": ["--empty", "diagonal"],
 }
 
 
 @pytest.mark.parametrize("case", APART)
 def test_values_that_make_other_tables_are_shown_apart_and_compared_by_one_of_them(segbench, maps, tmp_path, case):
-    counting, differing, option = APART[case]
+    counting, differing = ["--classes", "0-2"], APART[case]
     file = tmp_path / "r.segbench"
     verb = case.split()[0]
     ran(segbench(verb, maps[0], f"ours={maps[1]}", "-o", file, *counting, *differing))
@@ -158,10 +166,13 @@ def test_values_that_make_other_tables_are_shown_apart_and_compared_by_one_of_th
     shown = ran(segbench("show", file)).out
     assert len(re.findall("^method", shown, re.MULTILINE)) == 2
     answer = ran(segbench("compare", file), code=2)
-    advised = re.search(rf"choose one: ({option} \S+) or ({option} \S+)$", answer.err, re.MULTILINE)
-    for choice in advised.groups():
-        ran(segbench("compare", file, *choice.split()))
-        assert len(re.findall("^method", ran(segbench("show", file, *choice.split())).out, re.MULTILINE)) == 1
+    insist(answer.error, "measured-apart", differing=(differing[0].removeprefix("--"),))
+    assert len(answer.error.settings) == 2
+    assert answer.error.settings[0].written("options") == " ".join(differing)
+    for choice in answer.error.settings:
+        typed = choice.written("options").split()
+        ran(segbench("compare", file, *typed))
+        assert len(re.findall("^method", ran(segbench("show", file, *typed)).out, re.MULTILINE)) == 1
 
 
 def test_runs_with_other_groups_are_one_run_and_tables_of_their_own(segbench, soft, tmp_path):
@@ -177,7 +188,8 @@ def test_runs_with_other_groups_are_one_run_and_tables_of_their_own(segbench, so
     assert len(re.findall("^method ", ran(segbench("show", file, "--per-image")).out, re.MULTILINE)) == 1
     ran(segbench("plot", file, "-o", tmp_path / "pr.svg"))  # a curve of all images
     answer = ran(segbench("compare", file), code=2)
-    assert answer.err.endswith(f"choose one: --group-by {column}:sky or --group-by none\n")
+    insist(answer.error, "measured-apart", differing=("group_by",))
+    assert answer.error.settings == (Setting("group_by", f"{column}:sky"), Setting("group_by", "none"))
     for by in (f"{column}:sky", "none"):
         ran(segbench("compare", file, "--group-by", by))
     assert not re.search(r"^group ", ran(segbench("show", file, "--group-by", "none")).out, re.MULTILINE)
@@ -192,7 +204,8 @@ def test_selections_and_names_look_at_settings_of_counting_alone(segbench, soft,
     assert {run["method"] for run in runs_of(segbench, file)} == {"ours"}
     assert "ours (void:3)" in ran(segbench("show", file, "--metrics", "ods_f")).out
     answer = ran(segbench("show", file, "--only", "at:0.5"), code=2)
-    assert "|at:" not in answer.err
+    insist(answer.error, "matches-nothing", typed="at:0.5", methods=("ours (void:none)", "ours (void:3)"))
+    assert "|at:" not in answer.error.values["listed"]
     assert len(runs_of(segbench, file, "--only", "void:3")) == 1
 
 
@@ -222,7 +235,7 @@ def test_load_results_takes_them(segbench, soft, maps, tmp_path):
     pixels, labels = load_results(file, at=0.5, background=0)
     assert "f@0.5" in pixels.summary
     assert labels.settings["background"] == "0"
-    with pytest.raises(Exception, match="nsd is no setting of measuring of these runs"):
+    with refused("not-measuring", setting=Setting("nsd", None)):
         load_results(file, nsd=1)
 
 
@@ -244,7 +257,7 @@ def test_tuning_thresholds_are_taken_by_stored_runs_and_cut_no_other_metric(segb
     assert re.findall(r"^(method|ours|theirs) ", shown, re.MULTILINE) == ["method", "ours", "theirs"]
     ran(segbench("pixels", *soft[:2], "-o", tmp_path / "anew"))
     answer = ran(segbench("compare", tmp_path / "anew"), code=2)
-    assert "choose one: --tuning-results with the file of one, or --tuning-results none" in answer.err
+    insist(answer.error, "measured-apart", differing=("thresholds_source",))
     ran(segbench("compare", tmp_path / "anew", "--tuning-results", tmp_path / "t"))
     assert runs_of(segbench, tmp_path / "anew", "--tuning-results", "none", "--at", "none") == runs_of(
         segbench, tmp_path / "r"
@@ -253,4 +266,4 @@ def test_tuning_thresholds_are_taken_by_stored_runs_and_cut_no_other_metric(segb
 
 def test_a_convention_and_another_value_of_what_it_sets_are_refused(segbench, contours):
     answer = ran(segbench("show", contours, "--convention", "medpy", "--hd95", "larger"), code=2)
-    assert "--convention medpy and --hd95 larger differ; leave one out" in answer.err
+    insist(answer.error, "exclusive-settings", settings={"convention": "medpy", "hd95": "larger"})

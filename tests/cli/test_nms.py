@@ -4,6 +4,7 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import insist, within
 
 import segbench as library
 
@@ -44,7 +45,7 @@ def test_wide_integers_are_the_levels_that_run_takes_them_for(segbench, tmp_path
     given = write_folder(tmp_path / "in", {"a.npy": 2**31 - 1 - levels if inverted else levels})
     answer = segbench("nms", given, tmp_path / "out", *["--invert"] * inverted)
     assert answer.code == 0
-    assert "int32 values are levels: score = value / 2147483647" in answer.err
+    assert "2147483647" in answer.err
     expected = np.rint(library.nms(levels / (2**31 - 1)) * 255).astype(np.uint8)
     np.testing.assert_array_equal(iio.imread(tmp_path / "out" / "a.png"), expected)
 
@@ -53,18 +54,26 @@ def test_a_bad_map_is_named_and_the_others_are_written(segbench, thick, tmp_path
     write_folder(thick, {"c.npy": np.full((4, 4), np.nan), "d.npy": RIDGE / 100})
     answer = segbench("nms", thick, tmp_path / "out")
     assert answer.code == 1
-    assert "c.npy" in answer.err
-    assert "d.npy: scores up to" in answer.err
+    insist(answer.error, "unusable-files", path=str(thick), files=2)
+    assert [failed.values["path"] for failed in answer.error.values["failures"].values.values()] == [
+        str(thick / "c.npy"),
+        str(thick / "d.npy"),
+    ]
+    assert within(answer.error.values["failures"].values["part1"].values["what"], "outside") == {
+        "most": pytest.approx(2.48)
+    }
     assert (tmp_path / "out" / "a.png").exists()
     assert not (tmp_path / "out" / "d.png").exists()
 
 
 def test_the_folder_read_from_is_not_written_to(segbench, thick):
     answer = segbench("nms", thick, thick)
-    assert (answer.code, "is the folder read from" in answer.err) == (2, True)
+    assert answer.code == 2
+    insist(answer.error, "input-folder")
 
 
 def test_a_place_that_cannot_be_written_is_named(segbench, thick, tmp_path):
     (tmp_path / "taken").write_text("a file")
     answer = segbench("nms", thick, tmp_path / "taken")
-    assert (answer.code, "cannot be written" in answer.err) == (1, True), answer
+    assert answer.code == 1
+    insist(answer.error, "unwritable", path=str(tmp_path / "taken" / "a.png"), reason="File exists")

@@ -2,6 +2,7 @@
 
 import pytest
 from cases import write_papers
+from refusing import insist
 
 
 @pytest.fixture
@@ -87,6 +88,5 @@ def test_of_suppression(segbench, places, tmp_path, options):
 
 
 def test_the_line_names_the_option(segbench, places):
-    assert "radius is 999999, expected a whole number from 0 to 100" in (
-        segbench("boundaries", *places, "--nms", "999999,5,1.01").err
-    )
+    answer = segbench("boundaries", *places, "--nms", "999999,5,1.01")
+    insist(answer.error, "wrong-value", argument="radius", value="999999", expected="a whole number from 0 to 100")

@@ -10,6 +10,7 @@ import threading
 
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
+from refusing import insist
 
 WRITERS = {
     "pdf": ["plot", "r.segbench", "-o", "out/x.pdf", "--only", "protocol:pixels"],
@@ -53,7 +54,9 @@ def test_a_full_disk_leaves_what_was_there(here, segbench, small_files, argument
     with small_files(10):
         answer = segbench(*arguments)
     assert answer.code == 1
-    assert "cannot be written (File too large)" in answer.err
+    assert "File too large" in answer.err
+    if arguments[0] != "overlay":  # which goes on with the other pictures
+        insist(answer.error, "unwritable", reason="File too large")
     assert contents(here / "out") == before
 
 
@@ -97,7 +100,8 @@ def test_what_segbench_did_not_write_is_kept_and_nothing_is_written(here, segben
     before = contents(here)
     answer = segbench(*arguments)
     assert answer.code == 2
-    assert name in answer.err
+    insist(answer.error, "foreign")
+    assert answer.error.values["path"].endswith(name)
     assert contents(here) == before
 
 
@@ -105,10 +109,8 @@ def test_ground_truth_and_predictions_in_the_order_of_other_verbs(here, segbench
     before = contents(here / "pred")
     answer = segbench("nms", "gt", "pred")
     assert answer.code == 2
-    assert answer.err == (
-        "segbench: pred/first.png exists, and nothing in it says that segbench wrote it (as in 1 other file), "
-        "so nothing was written; give another folder\n"
-    )
+    insist(answer.error, "foreign", files=2)
+    assert answer.error.values["path"] == "pred/first.png"
     assert contents(here / "pred") == before
 
 
@@ -133,7 +135,8 @@ def test_a_database_of_another_program_stays_as_it_is(here, segbench):
     before = (here / "notes.db").read_bytes()
     answer = segbench("pixels", "gt", "pred", "-o", "notes.db")
     assert answer.code == 2
-    assert "notes.db is a database of another program; give another file name" in answer.err
+    insist(answer.error, "foreign")
+    assert answer.error.values["path"].endswith("notes.db")
     assert (here / "notes.db").read_bytes() == before
 
 
@@ -174,8 +177,8 @@ def test_links_to_the_standard_output_are_written_to(here):
 @pytest.mark.parametrize("verb", ["plot", "report"])
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_drawn(segbench, verb):
     answer = segbench(verb, "r.segbench", "-o", "missing/x.html", "--only", "protocol:pixels")
-    remedy = "make the folder first, or give another file name"
-    assert (answer.code, answer.err) == (1, f"segbench: missing/x.html: its folder does not exist; {remedy}\n")
+    assert answer.code == 1
+    insist(answer.error, "no-folder", path="missing/x.html")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders are not protected like this there")
@@ -189,7 +192,7 @@ def test_a_folder_that_takes_no_files_is_refused_before_anything_is_drawn(open_p
         answer = segbench("report", results, "-o", open_place / "x.html")
     open_place.chmod(0o755)
     assert answer.code == 1
-    assert answer.err.startswith(f"segbench: {open_place / 'x.html'}: may not be made in its folder")
+    insist(answer.error, "unwritable", path=str(open_place / "x.html"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders are not protected like this there")
@@ -214,7 +217,8 @@ def test_results_files_are_not_overwritten_whatever_their_name(here, segbench, k
     before = (here / name).read_bytes()
     answer = segbench("report" if kind == "html" else "plot", "r.segbench", "-o", name, "--only", "protocol:pixels")
     assert answer.code == 2
-    assert f"{name} is a results file" in answer.err
+    insist(answer.error, "results-file")
+    assert answer.error.values["path"] == name
     assert (here / name).read_bytes() == before
     assert segbench("show", name).code == 0
 
@@ -238,7 +242,8 @@ def test_pictures_do_not_overwrite_what_was_counted(here, segbench, spelt):
         (here / "out" / "pred" / "first.png").hardlink_to(here / "pred" / "first.png")
     answer = segbench("overlay", "r.segbench", "-o", output, "--only", "protocol:pixels")
     assert answer.code == 2
-    assert "first.png is one of the files to read" in answer.err
+    insist(answer.error, "input-file")
+    assert answer.error.values["path"].endswith("pred/first.png")
     assert contents(here / "pred") == before
 
 
@@ -247,7 +252,10 @@ def test_suppressed_maps_of_names_that_are_one_file_do_not_overwrite_each_other(
     (here / "out" / "first.png").symlink_to("Second.png")  # as a.png and A.png are where upper and lower case are one
     answer = segbench("nms", "pred", "out")
     assert answer.code == 1
-    assert "pred/first.png: would overwrite out/first.png, which was written for another name; rename one" in answer.err
+    insist(answer.error, "unusable-files", path="pred", files=1)
+    failure = answer.error.values["failures"]
+    assert (failure.kind, failure.values["path"]) == ("overwrites", "pred/first.png")
+    assert failure.values["what"].values == {"path": "out/first.png"}
 
 
 def test_suppressed_maps_do_not_overwrite_the_maps(here, segbench):
@@ -255,5 +263,6 @@ def test_suppressed_maps_do_not_overwrite_the_maps(here, segbench):
     (here / "out" / "first.png").symlink_to(here / "pred" / "first.png")
     answer = segbench("nms", "pred", "out")
     assert answer.code == 2
-    assert "out/first.png is one of the files to read" in answer.err
+    insist(answer.error, "input-file")
+    assert answer.error.values["path"] == "out/first.png"
     assert contents(here / "pred") == before

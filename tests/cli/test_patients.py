@@ -5,8 +5,10 @@ import json
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from refusing import insist, refused
 
 from segbench import Contours, Labels, compare_results, evaluate, load_results, merge_results
+from segbench.core.messages import Setting
 
 UNITS = "#_slice_*"
 
@@ -166,7 +168,7 @@ def test_a_patient_in_two_groups_is_refused(segbench, counted):
     _, path = counted("--unit", UNITS)
     answer = segbench("compare", path, "--group-by", "case_*_slice_#")
     assert answer.code == 2
-    assert "the unit 'case_0' has images in several groups" in answer.err
+    insist(answer.error, "divided-unit", unit="case_0", whole="group", parts=("0", "1"))
 
 
 def test_groups_of_patients_are_strata_of_units(volumes):
@@ -178,22 +180,24 @@ def test_groups_of_patients_are_strata_of_units(volumes):
 
 
 @pytest.mark.parametrize(
-    ("unit", "said"),
+    ("unit", "code", "kind", "values"),
     [
-        ("#_part*", "--unit '#_part*' gives no unit: images are case_0_slice_0"),
-        ("folder", "--unit folder gives no unit: images are case_0_slice_0, case_0_slice_1"),
-        ("patients", "--unit patients is not understood, expected 'folder', a column of a CSV file"),
-        ("case_0#", "gives no unit to"),
-        ("meta.csv:nothing", "has no column 'nothing'"),
+        ("#_part*", 2, "images-without-part", {"part": "unit", "images": 35}),
+        ("folder", 2, "images-without-part", {"part": "unit", "images": 35}),
+        ("patients", 2, "wrong-value", {}),
+        ("case_0#", 2, "images-without-part", {"part": "unit", "images": 32}),
+        ("meta.csv:nothing", 1, "missing-column", {"path": "meta.csv", "column": "nothing"}),
     ],
 )
-def test_units_that_cannot_be_are_refused(segbench, counted, tmp_path, unit, said, monkeypatch):
+def test_units_that_cannot_be_are_refused(segbench, counted, tmp_path, unit, code, kind, values, monkeypatch):
     _, path = counted()
     (tmp_path / "meta.csv").write_text("name,patient\ncase_0_slice_0,x\n")
     monkeypatch.chdir(tmp_path)
     answer = segbench("show", path, "--unit", unit)
-    assert answer.code == (1 if "column" in said and "CSV" not in said else 2)
-    assert said in answer.err
+    assert answer.code == code
+    insist(answer.error, kind, **values)
+    if code == 2:
+        assert answer.error.values["given"] == Setting("unit", unit)
 
 
 def test_a_table_of_other_names_and_one_that_lacks_a_patient(segbench, counted, volumes, tmp_path):
@@ -202,12 +206,14 @@ def test_a_table_of_other_names_and_one_that_lacks_a_patient(segbench, counted, 
     table.write_text("\n".join(["name,patient", *(f"{name.replace('_slice', '/slice')},x" for name in volumes)]))
     answer = segbench("compare", path, "--unit", f"{table}:patient")
     assert answer.code == 2
-    assert "; it names case_0/slice_0, case_0/slice_1, " in answer.err
+    insist(answer.error, "images-without-part", part="unit", images=len(volumes))
+    assert answer.error.values["others"][:2] == ("case_0/slice_0", "case_0/slice_1")
     known = [name for name in volumes if not name.startswith("case_3")]
     table.write_text("\n".join(["name,patient", *(f"{name},{name[:6]}" for name in known)]))
     answer = segbench("compare", path, "--unit", f"{table}:patient")
     lacking = len(volumes) - len(known)
-    assert f"gives no unit to {lacking} of {len(volumes)} images: case_3_slice_0, case_3_slice_1" in answer.err
+    insist(answer.error, "images-without-part", part="unit", images=lacking, others=())
+    assert answer.error.values["listed"].startswith("case_3_slice_0, case_3_slice_1")
     table.write_text("\n".join(["name,patient", *(f"{name},{name[:6]}" for name in volumes)]))
     assert segbench("compare", path, "--unit", f"{table}:patient").err.startswith("8 patients, such as case_")
 
@@ -220,7 +226,7 @@ def test_the_first_line_says_that_a_pattern_joins_nothing(counted, volumes):
 def test_units_that_differ_between_methods_are_refused(counted):
     _, path = counted("--unit", UNITS)
     ours, theirs = load_results(path)
-    with pytest.raises(Exception, match="unit"):
+    with refused("measured-apart", differing=("unit",)):
         compare_results([ours, theirs.with_settings(unit="none")])
 
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
+from refusing import insist, within
 
 from segbench import Classes, Pixels, evaluate, load_results
 from segbench.aggregator.benchmark import evaluate_pairing
@@ -46,10 +47,11 @@ def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
     assert [run.method for run in runs] == ["hed", "rcf"]
     assert runs[1].signature == listed.signature
     assert runs[1].inputs == listed.inputs
-    assert "all files" in segbench("pixels", tmp_path / "g", tmp_path / "hed", "--pairs", place).err
+    beside = segbench("pixels", tmp_path / "g", tmp_path / "hed", "--pairs", place).error
+    insist(beside, "beside-pairs", beside=("GT and PRED",))
     for wrong in (["pixels"], ["pixels", tmp_path / "g"], ["pixels", tmp_path, tmp_path, "--pairs", place]):
         assert segbench(*wrong).code == 2
-    assert "--pairs" in segbench("pixels").err
+    insist(segbench("pixels").error, "no-files", settings={"pairs": None})
     assert segbench("pixels", "--pairs", tmp_path / "none.csv").code == 1
     for wrong in ({}, {"ground_truth": "g", "pairs": place}, {"pairs": place}):
         with pytest.raises(ArgumentError):
@@ -62,10 +64,12 @@ def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
     place.write_text("name,ground_truth,prediction:hed\n1,gt/first.png,pred/first.npy\n")
     for option, value in (("--field", papers / "gt"), ("--gt-pattern", "*x"), ("--negatives", "good/*")):
         answer = segbench(verb, "--pairs", place, option, value)
-        assert (answer.code, f"leave out {option}" in " ".join(answer.err.split())) == (2, True)
+        assert answer.code == 2
+        insist(answer.error, "beside-pairs", beside=(option,), or_preset="")
     answer = segbench(verb, "--pairs", place, "--preset", "drive")
     assert answer.code == 2
-    assert "leave out --gt-pattern, --pred-pattern, --field-pattern and --preset" in " ".join(answer.err.split())
+    patterns = ("--gt-pattern", "--pred-pattern", "--field-pattern")
+    insist(answer.error, "beside-pairs", beside=patterns, or_preset=" and --preset")
     assert segbench(verb, "--pairs", place, "--preset", "duts").code == 0
 
 
@@ -275,11 +279,12 @@ class TestAListFromAPipe:
         assert segbench("pixels", "--pairs", "/dev/stdin", "-o", "r.segbench").code == 0
         answer = segbench("overlay", "r.segbench", "-o", "out")
         assert answer.code == 1
-        assert "was counted from a file list in a pipe" in answer.err
+        insist(answer.error, "unknown-files", path="stdin", source="pipe")
         assert segbench("pixels", "gt", "stdin=pred", "gt", "--tuning-results", "r.segbench").code == 2
 
 
 def test_a_url_is_to_be_downloaded_or_mounted(segbench, papers):
     answer = segbench("pixels", papers / "gt", "https://host/pred")
     assert answer.code == 1
-    assert "download it or mount it first" in answer.err
+    insist(answer.error, "check-failed", findings=("folder",))
+    assert within(answer.error, "folder")["error"] == "url"

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import insist
 
 TRUTH = np.array([[0, 1, 2, 2]] * 2, np.uint16)
 HALVES = np.array([[1, 1, 2, 2]] * 2, np.uint8)
@@ -53,6 +54,6 @@ def test_show_compare_plot_export(segbench, folders, tmp_path):
     assert segbench("plot", kept, "-o", tmp_path / "c.png").code == 0
     refused = segbench("plot", kept, "-o", tmp_path / "c.png", "--kind", "roc")
     assert refused.code == 2
-    assert "regions protocol has no ROC curve" in refused.err
+    insist(refused.error, "no-plot", protocol="regions", plot="ROC curve", settings={"kind": "f"})
     assert segbench("export", kept, "--bsds", tmp_path / "out").code == 0
     assert (tmp_path / "out" / "halves" / "eval_cover.txt").exists()

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
+from refusing import insist
 
 
 @pytest.fixture
@@ -24,21 +25,25 @@ def the_run(answer):
     return run
 
 
+def noted(run):
+    return [(note["side"], note["kind"], note["values"]) for note in run["notes"]]
+
+
 def test_repairs_reach_the_run(segbench, folders):
     write_folder(folders[1], {"second.npy": np.pad(SECOND_SCORES * 100, ((0, 1), (0, 2)))})
     write_folder(folders[1], {"first.npy": FIRST_SCORES * 100})
     run = the_run(segbench("pixels", *folders, "--annotators", "any", "--crop", "--scale", "100", "--format", "json"))
     assert (run["settings"]["crop"], run["settings"]["scale"]) == ("lower right", "100")
-    assert run["notes"] == [
-        "prediction: score = value / 100 (2 of 2 images)",
-        "prediction cropped at the lower right (1 of 2 images)",
+    assert noted(run) == [
+        ("prediction", "scaled", {"scale": 100, "images": 2, "total": 2}),
+        ("prediction", "cropped", {"images": 1, "total": 2}),
     ]
     assert run["summary"]["positives"] == 12
     run = the_run(
         segbench("pixels", *folders, "--annotators", "all", "--resize-predictions", "bilinear", "--format", "json")
     )
     assert "|resize:bilinear|" in run["signature"]
-    assert run["notes"] == ["prediction resized, bilinear (1 of 2 images)"]
+    assert noted(run) == [("prediction", "resized", {"how": "bilinear", "images": 1, "total": 2})]
 
 
 def test_a_tuning_set_is_repaired_alike(segbench, folders, tmp_path):
@@ -51,7 +56,8 @@ def test_a_tuning_set_is_repaired_alike(segbench, folders, tmp_path):
     assert segbench("pixels", folders[0], f"m={smaller}", *options, "--tuning-results", kept).code == 0
     other = [*options[:-1], "bilinear"]
     answer = segbench("pixels", folders[0], f"m={smaller}", *other, "--tuning-results", kept)
-    assert (answer.code, "no run of m under the settings of this one" in answer.err) == (2, True)
+    assert answer.code == 2
+    insist(answer.error, "no-tuning-run", missing=("m",), found=("none",))
 
 
 def test_the_human_point_stands_beside_repaired_predictions(segbench, folders, tmp_path):
@@ -67,15 +73,16 @@ def test_the_human_point_stands_beside_repaired_predictions(segbench, folders, t
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "kind", "values"),
     [
-        (["boundaries", "--annotators", "any"], "No such option: --annotators; it is an option of segbench pixels"),
-        (["regions", "--annotators", "any"], "No such option: --annotators; it is an option of segbench pixels"),
-        (["regions", "--resize-predictions", "bilinear"], "label maps are resized 'nearest'"),
+        (["boundaries", "--annotators", "any"], "option-of-others", {"typed": "--annotators"}),
+        (["regions", "--annotators", "any"], "option-of-others", {"typed": "--annotators"}),
+        (["regions", "--resize-predictions", "bilinear"], "unfit-repairs", {"repair": "bilinear"}),
     ],
 )
-def test_what_a_protocol_cannot_do_is_refused(segbench, folders, arguments, message):
+def test_what_a_protocol_cannot_do_is_refused(segbench, folders, arguments, kind, values):
     verb, *options = arguments
     answer = segbench(verb, *folders, *options)
     assert (answer.code, answer.out) == (2, "")
-    assert message in answer.err
+    insist(answer.error, kind, **values)
+    assert kind != "option-of-others" or answer.error.values["commands"][0] == "pixels"

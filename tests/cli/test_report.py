@@ -1,6 +1,7 @@
 import html
 
 from methods import write_methods
+from refusing import insist
 
 from segbench import load_results
 
@@ -22,7 +23,8 @@ def test_a_name_that_is_no_page(segbench, tmp_path):
     results = tmp_path / "r.segbench"
     segbench("pixels", *folders, "-o", results)
     answer = segbench("report", results, "-o", tmp_path / "r.txt")
-    assert (answer.code, ".html" in answer.err) == (2, True)
+    assert answer.code == 2
+    insist(answer.error, "other-suffix")
 
 
 def test_images_that_have_gone_are_told(segbench, tmp_path):

@@ -5,6 +5,9 @@ import sys
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_papers
+from refusing import insist, within
+
+from segbench.core.messages import Setting
 
 
 @pytest.fixture
@@ -46,21 +49,24 @@ class TestRun:
         (papers[1] / "first.npy").write_bytes(b"junk")
         answer = segbench("pixels", *papers)
         assert answer.code == 1
-        assert "1 of 2 images failed" in answer.out
         assert "first.npy" in answer.out
+        (run,) = json.loads(segbench("pixels", *papers, "--format", "json").out)["runs"]
+        assert (run["images"], run["failed"]) == (1, 1)
+        failure = run["failures"]["first"]
+        assert (failure["kind"], failure["file"]) == ("other-format", str(papers[1] / "first.npy"))
 
     @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
     def test_the_reason_of_a_failed_image_is_on_standard_error_in_every_format(self, segbench, papers, form):
         (papers[1] / "first.npy").write_bytes(b"junk")
         answer = segbench("pixels", *papers, "--no-check", "--format", form)
         assert answer.code == 1
-        assert "pred: 1 of 2 images failed and is left out of all metrics:\n  " in answer.err
+        assert "1 of 2 images" in answer.err
         assert "first.npy" in answer.err
 
     def test_the_reason_of_a_run_without_metrics_is_on_standard_error(self, segbench, papers):
         answer = segbench("pixels", *papers, "--positive", "7", "--format", "csv")
         assert answer.code == 1
-        assert "undefined (no positive" in answer.err
+        assert "no positive" in answer.err
 
     def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
         small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
@@ -69,7 +75,7 @@ class TestRun:
         first, second, mend = out.split("images failed and are left out of all metrics:\n")[1].splitlines()[:3]
         assert "first.npy: 2 x 2" in first
         assert "second.npy: 2 x 2" in second
-        assert mend.startswith("  -> --crop cuts off excess rows and columns")
+        assert mend.startswith("  -> --crop")
         assert out.count("--crop") == 1
 
     def test_undefined_figures_are_null_with_a_reason(self, segbench, papers):
@@ -95,63 +101,99 @@ class TestRun:
         assert run["summary"]["ignored"] == 8
 
     def test_negatives_that_fit_nothing_are_said(self, segbench, papers):
-        assert "matches the negatives, 'zz/*'" in segbench("pixels", *papers, "--negatives", "zz/*").out
+        (run,) = json.loads(segbench("pixels", *papers, "--negatives", "zz/*", "--format", "json").out)["runs"]
+        (note,) = (note for note in run["notes"] if note["kind"] == "no-negatives")
+        assert note["values"] == {"pattern": "zz/*"}
 
 
 class TestWrongUse:
     @pytest.mark.parametrize(
-        ("arguments", "code", "message"),
+        ("arguments", "kind", "values"),
         [
-            (["pixels"], 2, "give GT and PRED"),
-            (["pixels", "{gt}"], 2, "give GT and PRED"),
-            (["pixels", "{gt}", "{pred}", "--frobnicate"], 2, "No such option"),
-            (["voxels", "{gt}", "{pred}"], 2, "voxels"),
-            (["pixels", "{gt}", "{pred}", "-j", "0"], 2, "'--jobs': 0 is not in the range x>=1."),
-            (["pixels", "{gt}", "{pred}", "-j", "two"], 2, "'--jobs': 'two' is not a valid whole number.\n"),
-            (["pixels", "{gt}", "{pred}", "--intervals", "many"], 2, "'--intervals': 'many' is not a valid number.\n"),
-            (["show", "r.segbench", "--format", "tabel"], 2, "'--format': 'tabel' is not one of 'table'"),
-            (["pixels", "{gt}", "{pred}", "--positive", "white"], 2, "is not a rule"),
-            (["pixels", "{gt}", "{pred}", "--void", "sky"], 2, "is not a list of numbers"),
-            (["pixels", "{gt}", "{pred}", "{pred}"], 2, "two methods are called 'pred'"),
-            (["pixels", "{gt}", "{pred}", "--field-pattern", "*_m"], 2, "name their folder with --field"),
-            (["boundaries", "{gt}", "{pred}", "--max-dist", "7"], 2, "fraction of the diagonal"),
-            (["pixels", "{gt}", "nowhere"], 1, "nowhere"),
-            (["pixels", "nowhere", "{pred}"], 1, "nowhere"),
-            (["pixels", "{gt}", "{empty}"], 1, "empty"),
-            (["pixels", "{empty}", "{pred}"], 1, "empty"),
-            (["pixels", "{gt}", "{short}"], 1, "second"),
-            (["pixels", "{short}", "{pred}"], 1, "second"),
-            (["pixels", "{gt}/first.png", "{pred}"], 1, "folder"),
-            (["show", "nowhere.segbench"], 1, "not found; correct the path, or create the file"),
-            (["show", "{gt}/first.png"], 1, "results file"),
-            (["plot", "nowhere.segbench", "-o", "pr.pdf"], 1, "not found; correct the path, or create the file"),
-            (["show", "x", "--intervals"], 2, "Option '--intervals' requires an argument.\n"),
-            (["boundaries", "{gt}", "{pred}", "--no-thin=3"], 2, "'--no-thin' does not take a value.\n"),
+            ("pixels", "no-files", {"settings": {"pairs": None}}),
+            ("pixels {gt}", "no-files", {"settings": {"pairs": None}}),
+            ("pixels {gt} {pred} --frobnicate", "no-such-option", {"typed": "--frobnicate"}),
+            ("voxels {gt} {pred}", "no-such-command", {"typed": "voxels"}),
+            ("pixels {gt} {pred} -j 0", "unreadable-option", {"option": "--jobs"}),
+            ("pixels {gt} {pred} -j two", "unreadable-option", {"option": "--jobs"}),
+            ("pixels {gt} {pred} --intervals many", "unreadable-option", {"option": "--intervals"}),
+            ("show r.segbench --format tabel", "unreadable-option", {"option": "--format"}),
+            ("pixels {gt} {pred} --positive white", "wrong-rule", {"given": Setting("positive", "white")}),
+            ("pixels {gt} {pred} --void sky", "wrong-option", {"option": "--void", "typed": "sky"}),
+            ("pixels {gt} {pred} {pred}", "same-name", {"plural": "methods", "name": "pred"}),
+            ("pixels {gt} {pred} --field-pattern *_m", "no-field-folder", {"settings": {"field": None}}),
+            (
+                "boundaries {gt} {pred} --max-dist 7",
+                "wrong-value",
+                {"argument": Setting("max_dist", None), "value": "7"},
+            ),
+            ("show x --intervals", "unreadable-option", {"option": "--intervals"}),
+            ("boundaries {gt} {pred} --no-thin=3", "unreadable-option", {"option": "--no-thin"}),
         ],
     )
-    def test_is_one_clear_sentence(self, segbench, papers, tmp_path, arguments, code, message):
-        places = {"gt": papers[0], "pred": papers[1], "empty": tmp_path / "empty"}
-        places["empty"].mkdir()
-        places["short"] = write_folder(tmp_path / "short", {"first.npy": FIRST_SCORES})
-        answer = segbench(*(argument.format(**places) for argument in arguments))
-        assert answer.code == code
-        assert message in answer.err
+    def test_of_a_command_line_is_exit_code_2(self, segbench, papers, arguments, kind, values):
+        gt, pred = papers
+        answer = segbench(*arguments.format(gt=gt, pred=pred).split())
+        assert (answer.code, answer.out) == (2, "")
+        insist(answer.error, kind, **values)
         assert "Traceback" not in answer.err
-        assert answer.out == ""
 
     @pytest.mark.parametrize(
-        ("arguments", "message"),
+        ("arguments", "place", "error"),
         [
-            (["--intervals", "0.95"], "--intervals 0.95 is not a confidence level in percent; write 95"),
-            (["-o", "r.csv"], "for other kinds of files see segbench show"),
-            (["-o", "r.HTML"], "name it r.segbench"),
+            ("pixels {gt} nowhere", "nowhere", "missing"),
+            ("pixels nowhere {pred}", "nowhere", "missing"),
+            ("pixels {gt} {empty}", "{empty}", "no-images"),
+            ("pixels {empty} {pred}", "{empty}", "no-images"),
+            ("pixels {gt}/first.png {pred}", "{gt}/first.png", "not-a-folder"),
         ],
     )
-    def test_is_found_before_an_image_is_looked_at(self, segbench, tmp_path, monkeypatch, arguments, message):
+    def test_of_a_folder_is_exit_code_1(self, segbench, papers, tmp_path, arguments, place, error):
+        places = {"gt": papers[0], "pred": papers[1], "empty": tmp_path / "empty"}
+        places["empty"].mkdir()
+        answer = segbench(*arguments.format(**places).split())
+        assert (answer.code, answer.out) == (1, "")
+        insist(answer.error, "check-failed", findings=("folder",))
+        found = within(answer.error, "folder")
+        assert (found["path"], found["error"]) == (place.format(**places), error)
+
+    @pytest.mark.parametrize(
+        ("arguments", "kind", "path"),
+        [
+            ("show nowhere.segbench", "not-found", "nowhere.segbench"),
+            ("show {gt}/first.png", "not-a-results-file", "{gt}/first.png"),
+            ("plot nowhere.segbench -o pr.pdf", "not-found", "nowhere.segbench"),
+        ],
+    )
+    def test_of_a_results_file_is_exit_code_1(self, segbench, papers, arguments, kind, path):
+        answer = segbench(*arguments.format(gt=papers[0]).split())
+        assert (answer.code, answer.out) == (1, "")
+        insist(answer.error, kind, path=path.format(gt=papers[0]))
+
+    @pytest.mark.parametrize(("side", "kind"), [(1, "without-prediction"), (0, "without-ground-truth")])
+    def test_of_a_folder_that_lacks_an_image_is_exit_code_1(self, segbench, papers, tmp_path, side, kind):
+        folders = [*papers]
+        folders[side] = write_folder(tmp_path / "short", {"first.npy": FIRST_SCORES})
+        answer = segbench("pixels", *folders)
+        assert (answer.code, answer.out) == (1, "")
+        insist(answer.error, "check-failed")
+        assert answer.error.values["findings"][0] == "unpaired"
+        assert within(answer.error, kind)[kind.replace("-", "_")] == 1
+        assert "second" in answer.err
+
+    @pytest.mark.parametrize(
+        ("arguments", "kind", "values"),
+        [
+            (["--intervals", "0.95"], "wrong-value", {"value": 0.95}),
+            (["-o", "r.csv"], "not-a-database", {"name": "r.segbench"}),
+            (["-o", "r.HTML"], "not-a-database", {"name": "r.segbench"}),
+        ],
+    )
+    def test_is_found_before_an_image_is_looked_at(self, segbench, tmp_path, monkeypatch, arguments, kind, values):
         monkeypatch.chdir(tmp_path)
         answer = segbench("pixels", "no-gt", "no-pred", *arguments)
         assert (answer.code, answer.out) == (2, "")
-        assert message in answer.err
+        insist(answer.error, kind, **values)
         assert list(tmp_path.iterdir()) == []
 
     @pytest.mark.parametrize("option", ["--void", "--field"])
@@ -162,18 +204,20 @@ class TestWrongUse:
         given = "255" if option == "--void" else gt
         answer = segbench("pixels", gt, pred, option, given)
         assert answer.code == 1
-        assert "nothing but" in answer.err.splitlines()[0]
-        assert f"perhaps {option} {given} left out every other value" in answer.err
+        insist(answer.error, "check-failed", findings=("no-positives",))
+        assert within(answer.error, "no-positives")["values"] == ((0,) if option == "--void" else (255,))
+        assert f"{option} {given}" in answer.err
         assert "--positive" not in answer.err
 
     def test_values_that_occur_are_listed(self, segbench, papers):
-        assert "--positive with a value that occurs: 0, 255" in segbench("pixels", *papers, "--positive", "7").err
+        assert "0, 255" in segbench("pixels", *papers, "--positive", "7").err
 
     def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
         write_folder(papers[0], {"first.png": FIRST_TRUTH})
         answer = segbench("pixels", *papers)
         assert answer.code == 1
-        assert "--positive '>=1'" in answer.err
+        insist(answer.error, "check-failed", findings=("mixed-ground-truth",), settings={"positive": ">=1"})
+        assert within(answer.error, "mixed-ground-truth")["values"] == (0, 1, 255)
 
 
 class TestStartUp:

@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
+from refusing import insist, refused
 
 from segbench import Accumulator, compare, compare_results, evaluate, join_runs, load_results
 from segbench.core.errors import ArgumentError, DataError
@@ -88,20 +89,26 @@ def test_an_at_sign_in_the_name_of_a_folder_makes_no_run(segbench, tmp_path, net
 
 @pytest.mark.usefixtures("net")
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "kind", "values", "said"),
     [
-        (["net@1=net/seed7", "net=net/seed64"], "net@2=net/seed64"),
-        (["net@1=net/seed7", "net@1=net/seed64"], "net@other=net/seed64"),
-        (["net@=net/x*"], "'net@=net/*'"),
-        (["net@=no/x*"], "there is no folder no"),
-        (["net@=net/seed7"], "net@1=FOLDER1"),
-        (["net@=*/seed*"], "has 2 *"),
-        (["@1=net/seed7"], "ours@1=net/seed7"),
+        (
+            ["net@1=net/seed7", "net=net/seed64"],
+            "run-and-method",
+            {"method": "net", "runs": ("1",)},
+            "net@2=net/seed64",
+        ),
+        (["net@1=net/seed7", "net@1=net/seed64"], "same-name", {"name": "net@1"}, "net@other=net/seed64"),
+        (["net@=net/x*"], "matches-nothing", {"typed": "net@=net/x*"}, "'net@=net/*'"),
+        (["net@=no/x*"], "matches-nothing", {"typed": "net@=no/x*"}, "no folder no"),
+        (["net@=net/seed7"], "not-one-star", {"stars": 0, "method": "net"}, "net@1=FOLDER1"),
+        (["net@=*/seed*"], "not-one-star", {"stars": 2, "method": "net"}, "net@1=FOLDER1"),
+        (["@1=net/seed7"], "half-a-name", {"run": "1", "path": "net/seed7"}, "ours@1=net/seed7"),
     ],
 )
-def test_what_to_write_instead(segbench, given, said):
+def test_what_to_write_instead(segbench, given, kind, values, said):
     answer = segbench("labels", "gt", *given)
     assert answer.code == 2
+    insist(answer.error, kind, **values)
     assert said in answer.err
 
 
@@ -109,7 +116,7 @@ def test_a_folder_and_an_archive_of_one_run(segbench, net):
     shutil.make_archive(str(net / "seed7"), "zip", net / "seed7")
     answer = segbench("labels", "gt", "net@=net/seed*")
     assert answer.code == 2
-    assert "two runs are called 'net@7'" in answer.err
+    insist(answer.error, "same-name", plural="runs", name="net@7")
     shutil.rmtree(net / "seed7")
     assert segbench("labels", "gt", "net@=net/seed*").err.splitlines()[0] == "3 runs of net: 7, 64, 512"
 
@@ -118,11 +125,11 @@ def test_a_folder_and_an_archive_of_one_run(segbench, net):
 def test_a_folder_of_runs_and_a_glob_without_an_at_sign(segbench):
     folder = segbench("labels", "gt", "net@=net")
     assert folder.code == 2
-    assert "write 'net@=net/*', or name each run" in folder.err
+    insist(folder.error, "not-one-star", stars=0, example="'net@=net/*'")
     assert segbench("labels", "gt", "net@=net/*").err.startswith("3 runs of net: seed7, seed64, seed512")
     several = segbench("labels", "gt", "net=net/seed*")
     assert several.code == 2
-    assert "is no folder, it matches several; to count each as a run, write 'net@=net/seed*'" in several.err
+    insist(several.error, "several-folders", as_runs="'net@=net/seed*'")
 
 
 def test_folds_without_the_option_that_they_take(segbench, tmp_path, gt):  # noqa: ARG001  for its files
@@ -130,15 +137,15 @@ def test_folds_without_the_option_that_they_take(segbench, tmp_path, gt):  # noq
         write(tmp_path / "cv" / f"fold{fold}", {image: TRUTH})
     answer = segbench("labels", "gt", "cv@=cv/fold*")
     assert answer.code == 2
-    assert "each of the 2 runs of cv has predictions of other images" in answer.err
-    assert "folds of a cross-validation, add --allow-missing" in answer.err
+    insist(answer.error, "perhaps-folds", runs=2, method="cv", settings={"allow_missing": True})
     assert segbench("labels", "gt", "cv@=cv/fold*", "--allow-missing").code == 0
 
 
 def test_copies_are_no_trainings(segbench, net):
     shutil.copytree(net / "seed7", net / "seed8")
-    answer = segbench("labels", "gt", "net@=net/seed*")
-    assert "runs 7 and 8 have the same predictions, byte for byte" in answer.out
+    answer = segbench("labels", "gt", "net@=net/seed*", "--format", "json")
+    (note,) = (note for note in runs_of(answer)[-1]["notes"] if note["kind"] == "same-predictions")
+    assert (note["values"]["first"], note["values"]["second"]) == ("7", "8")
 
 
 @pytest.mark.usefixtures("net")
@@ -241,7 +248,7 @@ def test_runs_that_share_some_images_are_refused_before_counting(segbench, tmp_p
     write(tmp_path / "net" / "2", {"a": [1, 1, 0, 0], "b": [1, 0, 0, 0]})
     answer = segbench("labels", "gt", "net@=net/*", "--allow-missing", "-o", "r.segbench")
     assert answer.code == 1
-    assert "--images a" in answer.err
+    insist(answer.error, "overlapping-runs", path="net", run="1", other="2", shared=1, settings={"images": ("a",)})
     assert not (tmp_path / "r.segbench").exists()
     assert segbench("check", "labels", "gt", "net@=net/*", "--allow-missing").code == 1
     advised = segbench("labels", "gt", "net@=net/*", "--images", "a", "--format", "json")
@@ -259,7 +266,8 @@ def test_an_image_that_fails_in_one_run(segbench, net):
     assert "net@512" in answer.out
     shown = segbench("show", "r.segbench")
     assert shown.code == 1
-    assert "segbench show --runs" in shown.err
+    insist(shown.error, "failed-in-run", path="net", image="b", run="net@64")
+    assert shown.error.values["failure"].kind == "other-format"
     runs = rows_of(segbench("show", "r.segbench", "--runs", "--metrics", "iou", "--format", "csv"))
     assert [row["method"] for row in runs] == ["net@7", "net@64", "net@512"]
 
@@ -279,7 +287,7 @@ def test_a_folder_where_nothing_stands_for_the_star(segbench, net):
     (net / "seed7").rename(net / "seed")
     answer = segbench("labels", "gt", "net@=net/seed*")
     assert answer.code == 2
-    assert "net@0=net/seed" in answer.err
+    insist(answer.error, "nothing-for-star", named_run="net@0=net/seed")
     named = segbench("labels", "gt", "net@0=net/seed", "net@1=net/seed64", "--format", "json")
     assert runs_of(named)[-1]["summary"]["iou"] == 0.625
 
@@ -289,14 +297,15 @@ def test_a_results_file_holds_a_method_with_runs_or_without(segbench):
     assert segbench("labels", "gt", "net=net/seed7", "-o", "r.segbench").code == 0
     answer = segbench("labels", "gt", "net@2=net/seed64", "-o", "r.segbench")
     assert answer.code == 1
-    assert "'net' without runs" in answer.err
+    insist(answer.error, "run-and-method", path="r.segbench", method="net", run="net@2")
     assert segbench("labels", "gt", "net@1=net/seed7", "-o", "s.segbench").code == 0
     answer = segbench("labels", "gt", "net=net/seed64", "-o", "s.segbench")
     assert answer.code == 1
+    insist(answer.error, "run-and-method", path="s.segbench", method="net", runs=("1",))
     assert "net@2=" in answer.err
     merged = segbench("merge", "r.segbench", "s.segbench", "-o", "both.segbench")
     assert merged.code == 1
-    assert "'net' without runs" in merged.err
+    insist(merged.error, "run-and-method", path="both.segbench", method="net", run="net@1")
 
 
 def test_merge_puts_runs_together_run_by_run(segbench, net):
@@ -331,7 +340,7 @@ def test_only_and_export_name_single_runs(segbench, kept):
 def test_runs_of_other_images_in_python():
     whole = evaluate("gt", "net/seed7", "labels", method="net", run="7")
     part = evaluate("gt", "net/seed64", "labels", method="net", run="64", images=["a"])
-    with pytest.raises(DataError, match="share 1 image"):
+    with refused("overlapping-runs", DataError, shared=1):
         join_runs([whole, part])
 
 
@@ -351,11 +360,11 @@ def test_runs_in_python():
     assert net.parts("run").pooled is None
     assert "training of its own" in net.parts("run").undefined["pooled"]
     assert net.parts("run")["64"].summary["iou"] == 0.5
-    with pytest.raises(ArgumentError, match="has no runs"):
+    with refused("no-parts", ArgumentError, parts="runs"):
         results[0].parts("run")
-    with pytest.raises(ArgumentError, match="run='1'"):
+    with refused("run-and-method", ArgumentError):
         join_runs([*results, evaluate(images("7"), protocol="labels", method="net")])
-    with pytest.raises(ArgumentError, match="two results are run 7"):
+    with refused("same-run", ArgumentError, run="7", method="net"):
         join_runs([results[0], results[0]])
 
 
@@ -363,7 +372,7 @@ def test_another_ground_truth_in_one_run():
     prediction = np.array([TRUTH], bool)
     first = evaluate({"a": (prediction, prediction)}, protocol="labels", method="net", run="1")
     other = evaluate({"a": (~prediction, prediction)}, protocol="labels", method="net", run="2")
-    with pytest.raises(DataError, match="content differs"):
+    with refused("other-ground-truth", DataError):
         join_runs([first, other])
 
 
@@ -452,4 +461,6 @@ def test_one_image_decides_a_mean_over_groups_of_runs(segbench, tmp_path, monkey
     assert mean["summary"]["hd95"] == 6.5625
     (note,) = (note for note in mean["sampling"]["notes"] if note["kind"] == "deciding-image")
     assert note["values"]["images"] == ["a/00"]
-    assert note["values"]["instead"] == [["hd95", pytest.approx((15 / 7 + 15 / 8) / 2), 6.5625]]
+    instead = {key: values for key, *values in note["values"]["instead"]}
+    assert instead["hd95"] == [pytest.approx((15 / 7 + 15 / 8) / 2), 6.5625]
+    assert "hd95" in note["metrics"]

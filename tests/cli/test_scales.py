@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.io
 from cases import write_folder
+from refusing import insist, within
 
 COARSE = np.repeat([1, 2], 8)[np.newaxis].repeat(12, axis=0).astype(np.uint8)
 FINE = COARSE + 2 * (np.arange(12) >= 6)[:, np.newaxis].astype(np.uint8)
@@ -38,7 +39,8 @@ def test_pixels_take_one_prediction(segbench, folders):
     truth, scales, _ = folders
     answer = segbench("pixels", truth, scales, "--pred-pattern", "*/#", "--positive", "4")
     assert answer.code == 1
-    assert "3 predictions of one image, expected one" in answer.err
+    insist(answer.error, "check-failed", findings=("unreadable",))
+    assert within(answer.error, "several-images") == {"images": 3}
 
 
 def test_a_changed_scale_is_counted_again(segbench, folders, tmp_path):

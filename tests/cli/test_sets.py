@@ -7,6 +7,7 @@ import re
 
 import pytest
 from methods import write_methods
+from refusing import insist
 from rich.console import Console
 
 from segbench import load_results
@@ -132,19 +133,19 @@ def test_a_protocol_without_the_chosen_metrics_has_no_table(segbench, files):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "kind", "values"),
     [
-        (("a.segbench", "b_2.segbench", "--per-image"), "--per-image is a table of one data set"),
-        (("a.segbench", "a.segbench"), "two data sets are called 'a'; give one another name: other="),
-        (("a.segbench", "=b_2.segbench"), "gives no name; write name="),
+        (("a.segbench", "b_2.segbench", "--per-image"), "several-files", {"option": "--per-image"}),
+        (("a.segbench", "a.segbench"), "same-name", {"plural": "data sets", "name": "a"}),
+        (("a.segbench", "=b_2.segbench"), "no-name", {"typed": "=b_2.segbench"}),
     ],
 )
-def test_what_has_no_meaning_is_refused(segbench, files, arguments, words):
+def test_what_has_no_meaning_is_refused(segbench, files, arguments, kind, values):
     answer = segbench(
         "show", *(files / text if text.endswith("segbench") and "=" not in text else text for text in arguments)
     )
     assert answer.code == 2
-    assert words in answer.err
+    insist(answer.error, kind, **values)
 
 
 def test_a_set_without_the_method_has_no_columns(segbench, files):
@@ -157,4 +158,4 @@ def test_a_set_without_the_method_has_no_columns(segbench, files):
         assert f"{without} has no columns: --only {only!r} matches neither" in " ".join(answer.err.split())
     refused = segbench("show", *places, "--only", "absent")
     assert refused.code == 2
-    assert "matches neither" in " ".join(refused.err.split())
+    insist(refused.error, "matches-nothing", typed="absent")

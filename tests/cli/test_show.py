@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from methods import write_methods
+from refusing import insist
 
 from segbench import evaluate, load_results
 
@@ -28,7 +29,7 @@ def test_digits(segbench, kept):
     for verb in ("show", "compare"):
         refused = segbench(verb, kept, "--format", "csv", "--digits", 2)
         assert refused.code == 2
-        assert "csv keeps all digits" in refused.err
+        insist(refused.error, "other-form", form="csv")
 
 
 @pytest.mark.parametrize("first", "=+-@")
@@ -55,7 +56,8 @@ def test_per_threshold(segbench, kept):
     for form in ("markdown", "latex"):
         assert segbench("show", kept, "--per-threshold", "--format", form).code == 0
     assert segbench("show", kept, "--per-threshold", "--per-image").code == 2
-    assert "--per-threshold has no intervals" in segbench("show", kept, "--per-threshold", "--intervals", 95).err
+    refused = segbench("show", kept, "--per-threshold", "--intervals", 95)
+    insist(refused.error, "excluding-options", option="--per-threshold")
 
 
 def test_thresholds_are_listed_in_all_digits(segbench, tmp_path):
@@ -73,9 +75,8 @@ def test_thresholds_are_listed_in_all_digits(segbench, tmp_path):
 
 
 def test_a_folder_is_told_from_a_missing_file(segbench, tmp_path):
-    assert "is a folder" in segbench("show", tmp_path).err
-    refused = "not found; correct the path, or create the file: segbench pixels GT PRED -o FILE"
-    assert refused in segbench("show", tmp_path / "none").err
+    insist(segbench("show", tmp_path).error, "folder", path=str(tmp_path))
+    insist(segbench("show", tmp_path / "none").error, "not-found", path=str(tmp_path / "none"))
 
 
 def test_the_hint_after_a_run_can_be_typed(segbench, kept, tmp_path):
@@ -106,13 +107,14 @@ def test_tables_and_plots_say_alike_which_methods_compete(segbench, tmp_path):
 def test_a_size_that_is_none_is_refused(segbench, kept, tmp_path, size):
     answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--size", size)
     assert answer.code == 2
-    assert "write 3.5x3" in answer.err
+    insist(answer.error, "wrong-value", value=size)
 
 
 def test_bands_are_refused_where_there_are_none(segbench, kept, tmp_path):
     answer = segbench("plot", kept, "-o", tmp_path / "a.svg", "--kind", "images", "--intervals", 95)
     assert answer.code == 2
-    assert "has no bands" in answer.err
+    insist(answer.error, "no-bands")
+    assert answer.error.values["kind"] == "images"
 
 
 class TestMetrics:
@@ -139,8 +141,9 @@ class TestMetrics:
     def test_that_are_unknown_are_named_with_those_there_are(self, segbench, results):
         shown = segbench("show", results, "--metrics", "ods_f,lpips")
         assert shown.code == 2
-        assert "--metrics lpips: segbench does not measure lpips" in shown.err
-        assert "this table has ods_f, " in shown.err
+        insist(shown.error, "unknown-metric", option="--metrics", unknown=("lpips",))
+        assert shown.error.values["advice"].kind == "not-measured"
+        assert shown.error.values["known"].startswith("ods_f, ")
 
     def test_of_the_set_mean_those_of_images(self, segbench, results):
         of_set, of_image = (segbench("show", results, "--per-image", "--metrics", key) for key in ("ods_f", "f"))
@@ -179,16 +182,16 @@ class TestWorstImages:
         assert segbench("show", kept, "--per-image", "--sort", "f").out.splitlines()[1].startswith("poor ")
 
     @pytest.mark.parametrize(
-        ("options", "message"),
+        ("options", "kind", "values"),
         [
-            (["--sort", "f"], "--sort lists the worst images or units first; add --per-image"),
-            (["--sort", "g", "--per-image"], "--sort g: segbench does not measure g"),
+            (["--sort", "f"], "needs-option", {"settings": {"per_image": True, "per_unit": True}}),
+            (["--sort", "g", "--per-image"], "unknown-metric", {"option": "--sort", "unknown": ("g",)}),
         ],
     )
-    def test_a_sort_that_cannot_be_is_refused(self, segbench, kept, options, message):
+    def test_a_sort_that_cannot_be_is_refused(self, segbench, kept, options, kind, values):
         refused = segbench("show", kept, *options)
         assert refused.code == 2
-        assert message in refused.err
+        insist(refused.error, kind, **values)
 
 
 def test_groups_of_methods_that_lack_images(segbench, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import insist
 
 from segbench import evaluate, export_report
 
@@ -69,9 +70,10 @@ def test_names_of_metrics_mean_those_of_the_table_at_hand(folders, segbench, tmp
     by_f = segbench("show", file, "--per-image", "--sort", "f", "--format", "csv").out
     for typed in ("dice", "F1"):
         assert segbench("show", file, "--per-image", "--sort", typed, "--format", "csv").out == by_f
-    assert segbench("show", file, "--metrics", "miou").err.startswith(
-        "segbench: --metrics miou: miou is measured by segbench labels; this table has ods_f"
-    )
+    refused = segbench("show", file, "--metrics", "miou").error
+    insist(refused, "unknown-metric", option="--metrics", unknown=("miou",))
+    assert (refused.values["advice"].kind, refused.values["advice"].values["verbs"]) == ("measured-by", ("labels",))
+    assert refused.values["known"].startswith("ods_f")
 
 
 def test_a_check_that_finds_nothing_says_what_it_looked_at(folders, segbench):

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from methods import write_methods
+from refusing import insist, within
 
 from segbench import evaluate, load_results
 
@@ -43,13 +44,16 @@ class TestImages:
         for words in ("pixels gt a", "pixels gt a --no-check", "check pixels gt a"):
             answer = segbench(*words.split(), "--images", "im001,im01")
             assert answer.code == 1
-            text = " ".join((answer.out + answer.err).split())
-            assert "1 name or pattern matches no image" in text
-            assert "im001 (nearest: im0" in text
+            assert "im001 (nearest: im0" in answer.out + answer.err
+        insist(
+            segbench("pixels", "gt", "a", "--images", "im001,im01").error, "check-failed", findings=("unknown-images",)
+        )
+        unchecked = segbench("pixels", "gt", "a", "--images", "im001,im01", "--no-check").error
+        insist(unchecked, "unpaired", path="a against gt", missing=(), extra=())
+        assert within(unchecked, "unknown-images") == {"count": 1}
         answer = segbench("pixels", "gt", "a", "--images", "gone.txt")
         assert answer.code == 1
-        assert "gone.txt" in answer.err
-        assert "--images is a text file of names, or several names: --images 'coins,c*'" in answer.err
+        insist(answer.error, "missing", path="gone.txt", settings={"images": None})
 
 
 class TestSeveralMethods:
@@ -74,8 +78,11 @@ class TestSeveralMethods:
         for words in (("pixels", "gt", "preds"), ("check", "pixels", "gt", "preds")):
             answer = segbench(*words)
             assert answer.code == 1
-            assert "2 methods in sub-folders: a, b" in " ".join((answer.out + answer.err).split())
             assert "-> give preds/* --pred-pattern '*_soft'\n" in answer.out + answer.err
+        refused = segbench("pixels", "gt", "preds").error
+        insist(refused, "check-failed", findings=("several-methods",), path="preds")
+        (finding,) = refused.values["reasons"]
+        assert finding.values["message"].values["methods"].values == {"count": 2, "folders": ("a", "b")}
         answer = segbench("pixels", "gt", "preds/a", "preds/b", "--pred-pattern", "*_soft", "--format", "json")
         assert [run["method"] for run in runs(answer)] == ["a", "b"]
 
@@ -83,7 +90,7 @@ class TestSeveralMethods:
         shutil.copytree(parent / "preds/a", parent / "a")
         answer = segbench("pixels", "gt", "preds", "a")
         assert answer.code == 2
-        assert "two methods are called 'a'; give one another name: other=" in answer.err
+        insist(answer.error, "same-name", plural="methods", name="a")
         answer = segbench("pixels", "gt", "preds", "c=a", "--format", "json")
         assert [run["method"] for run in runs(answer)] == ["a", "b", "c"]
 

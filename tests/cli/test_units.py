@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+from refusing import insist
 from skimage.io import imsave
+
+from segbench.core.messages import Setting
 
 
 @pytest.fixture
@@ -28,7 +31,8 @@ def test_each_unit_has_a_table_of_its_own(segbench, in_two_units):
 def test_a_picture_is_in_one_unit(segbench, in_two_units, tmp_path):
     said = segbench("plot", in_two_units, "--kind", "images", "-o", tmp_path / "images.png")
     assert said.code == 2
-    assert "not comparable; choose one: --spacing 0.5 or --spacing 1" in said.err
+    insist(said.error, "several-protocols")
+    assert said.error.settings == (Setting("spacing", "0.5"), Setting("spacing", "1"))
     for spacing in ("0.5", "1"):
         picture = tmp_path / f"{spacing}.png"
         assert segbench("plot", in_two_units, "--kind", "images", "--spacing", spacing, "-o", picture).code == 0

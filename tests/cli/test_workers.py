@@ -1,9 +1,14 @@
+import json
 import re
 import zipfile
 
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 from methods import write_methods
+from refusing import insist
+
+from segbench import load_results
+from segbench.aggregator.merging import lacking
 
 
 @pytest.fixture
@@ -19,18 +24,18 @@ class TestWhereImagesAreCounted:
         assert (spread.code, spread.out) == (0, alone.out)
 
     @pytest.mark.parametrize(
-        ("options", "code", "message"),
+        ("options", "code", "kind"),
         [
-            (["--dask", "tcp://host:8786", "-j", "2"], 2, "started with it"),
-            (["--dask", "nonsense"], 2, "'nonsense' is not the address of a Dask scheduler"),
+            (["--dask", "tcp://host:8786", "-j", "2"], 2, "excluding-options"),
+            (["--dask", "nonsense"], 2, "not-an-address"),
         ],
     )
-    def test_wrong_options(self, segbench, papers, options, code, message):
+    def test_wrong_options(self, segbench, papers, options, code, kind):
         if options == ["--dask", "nonsense"]:
             pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
         answer = segbench("pixels", *papers, *options)
         assert (answer.code, answer.out) == (code, "")
-        assert message in answer.err
+        insist(answer.error, kind)
 
 
 @pytest.mark.slow
@@ -49,7 +54,7 @@ def test_a_dask_cluster_counts_the_same_and_a_damaged_first_image_is_no_fault_of
         archive.write_bytes(archive.read_bytes().replace(b"NUMPY", b"NUMBY", 1))
         answer = segbench(*command, "--dask", place)
     assert answer.code == 1
-    assert "first.npy: damaged in the archive" in answer.out
+    assert json.loads(answer.out)["runs"][0]["failures"]["first"]["kind"] == "damaged"
 
 
 def test_images_counted_before_are_told_from_those_counted_now(segbench, papers, tmp_path):
@@ -120,12 +125,16 @@ def test_a_merge_without_one_of_the_parts_says_how_many_images_are_in_none(segbe
     for number, part in enumerate(parts):
         images = f"im0{number}*,im0{number + 3}*"
         assert segbench("pixels", *folders, "--positive", "255", "--images", images, "-o", part).code == 0
-    lacking = "net: 2 of 6 images are in no part; count the missing parts, and merge all again\n"
-    assert lacking in segbench("merge", *parts[:2], "-o", tmp_path / "two.segbench").err
-    assert lacking in segbench("show", tmp_path / "two.segbench").out
-    assert "in no part" not in segbench("show", parts[0]).out
-    assert "in no part" not in segbench("merge", tmp_path / "two.segbench", parts[2], "-o", tmp_path / "all").err
-    assert "in no part" not in segbench("show", tmp_path / "all").out
+    merged = segbench("merge", *parts[:2], "-o", tmp_path / "two.segbench")
+    (two,) = load_results(tmp_path / "two.segbench")
+    said = lacking(two)
+    assert (said.kind, said.values["images"], said.values["total"]) == ("in-no-part", 2, 6)
+    assert f"net: {said}\n" in merged.err
+    assert f"net: {said}\n" in segbench("show", tmp_path / "two.segbench").out
+    assert not any(map(lacking, load_results(parts[0])))
+    whole = segbench("merge", tmp_path / "two.segbench", parts[2], "-o", tmp_path / "all")
+    assert str(said)[-40:] not in whole.err
+    assert not any(map(lacking, load_results(tmp_path / "all")))
 
 
 def test_columns_of_other_thresholds_count_nothing_again(segbench, papers, tmp_path):

@@ -88,8 +88,8 @@ class TestFromPoints:
             ([2, 1], [0, 1], "falling-counts", {}),
             ([21], [0], "beyond-totals", {"tp": 21, "fp": 0, "positives": 20, "negatives": 2000}),
             ([1], [1, 2], "other-length", {"tp": 1, "fp": 2}),
-            ([0.5], [1], "no-counts", {"argument": "tp"}),
-            ([-1], [1], "no-counts", {"argument": "tp", "value": -1}),
+            ([0.5], [1], "not-whole", {"argument": "tp"}),
+            ([-1], [1], "negative", {"argument": "tp", "value": -1}),
         ],
     )
     def test_points_no_ranking_has_are_refused(self, tp, fp, kind, values):
@@ -117,7 +117,7 @@ class TestAt:
         (([0.1, 0.9], [1, 1], [1, 1]), "not-falling", {}),
         (([0.9, 0.9], [1, 1], [1, 1]), "not-falling", {}),
         (([0.9], [1, 1], [1]), "other-length", {"argument": "positives", "found": 2, "expected": 1}),
-        (([0.9], [-1], [1]), "no-counts", {"argument": "positives", "value": -1}),
+        (([0.9], [-1], [1]), "negative", {"argument": "positives", "value": -1}),
         (([[0.9]], [1], [1]), "wrong-shape", {"argument": "scores", "shape": (1, 1)}),
         (([0.9], [1], [1], -1), "wrong-value", {"argument": "ignored", "value": "-1"}),
     ],

@@ -1,6 +1,7 @@
 """Messages name what their reader types: arguments in Python, options and commands at the command line."""
 
 import ast
+import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,9 +22,10 @@ from broken_folders import (
     with_value,
 )
 from cases import write_folder
+from refusing import refused
 
 import segbench
-from segbench import Boundaries, Classes, Labels, Pixels, Regions, SegbenchError, check, evaluate
+from segbench import Boundaries, Classes, Labels, Pixels, Regions, check, evaluate
 from segbench.cli.commands import _VERBS
 from segbench.core.messages import Setting
 from segbench.protocols.registry import verbs
@@ -57,59 +59,67 @@ FLOATS = {"extension": ".npy"}
 
 
 @pytest.mark.parametrize(
-    ("change", "protocol", "words"),
+    ("change", "protocol", "kind", "settings"),
     [
-        (renamed("truth", lambda name: f"{name}_gt"), Pixels(), "try gt_pattern='*_gt'"),
-        (renamed("scores", lambda name: f"{name[:-1]}0", only=1), Pixels(), "allow_missing=True leaves out"),
-        (two_annotators("*.#"), Pixels(), "gt_pattern='*.#', annotators='majority'"),
-        (lacks_mask, Pixels(), "field_pattern=..."),
-        (each("scores", lambda a: a[:-1]), Pixels(), "Repairs(crop=True) cuts off excess rows"),
-        (each("scores", lambda a: a[:20]), Pixels(), "Repairs(resize='nearest') or 'bilinear' brings"),
-        (each("scores", doubled), Pixels(), "for Boundaries() or Regions()"),
-        (each("scores", np.invert), Pixels(), "invert=True"),
-        (each("scores", lambda a: (a > 128).astype(np.uint8)), Pixels(), "use Labels(); for curves"),
-        (each("scores", lambda a: a.astype(np.uint16)), Pixels(), "Repairs(scale=255)"),
-        (each("scores", lambda a: a.astype(np.int32), **FLOATS), Pixels(), "Repairs(scale=N) if N is"),
+        (renamed("truth", lambda name: f"{name}_gt"), Pixels(), "unpaired", [("gt_pattern", "*_gt")]),
+        (
+            renamed("scores", lambda name: f"{name[:-1]}0", only=1),
+            Pixels(),
+            "unpaired",
+            [("gt_pattern", ...), ("pred_pattern", ...), ("pairs", ...), ("allow_missing", True), ("images", ...)],
+        ),
+        (two_annotators("*.#"), Pixels(), "annotator-names", [("gt_pattern", "*.#"), ("annotators", "majority")]),
+        (lacks_mask, Pixels(), "no-mask", [("field_pattern", ...)]),
+        (each("scores", lambda a: a[:-1]), Pixels(), "size-near", [("crop", True), ("resize", "nearest")]),
+        (each("scores", lambda a: a[:20]), Pixels(), "size-differs", [("resize", "nearest")]),
+        (each("scores", doubled), Pixels(), "size-ucm2", []),
+        (each("scores", np.invert), Pixels(), "inverted", [("invert", True), ("positive", "0")]),
+        (each("scores", lambda a: (a > 128).astype(np.uint8)), Pixels(), "few-levels", []),
+        (each("scores", lambda a: a.astype(np.uint16)), Pixels(), "levels-unscaled", [("scale", 255)]),
+        (each("scores", lambda a: a.astype(np.int32), **FLOATS), Pixels(), "wide-integers", []),
         (
             each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
             Boundaries(),
-            "Repairs(scale='sigmoid') for logits",
+            "range",
+            [("scale", "sigmoid"), ("scale", ...)],
         ),
-        (each("scores", holed, **FLOATS), Pixels(), "leave those pixels out with field=..."),
-        (each("truth", ringing), Pixels(), "positive='>=128'"),
-        (each("truth", with_value(255, labels=True)), Pixels(), "void=(255,)"),
-        (each("truth", lambda a: a), Pixels(positive=7), "positive=... with a value that occurs"),
-        (None, Boundaries(), "thin_ground_truth=True for lines; label_maps=True for the borders of filled areas"),
-        (None, Classes(labels=range(3)), "one folder per class, pred_pattern='class_#/*'"),
-        (None, Labels(classes=3), "pred_map=..."),
-        (None, Regions(), "soft maps are for Pixels() or Boundaries()"),
+        (each("scores", holed, **FLOATS), Pixels(), "not-finite", [("field", ...)]),
+        (each("truth", ringing), Pixels(), "grey-ground-truth", [("positive", ">=128"), ("positive", ">0")]),
+        (each("truth", with_value(255, labels=True)), Pixels(), "void", [("void", (255,))]),
+        (each("truth", lambda a: a), Pixels(positive=7), "no-positives", [("positive", ...)]),
+        (None, Boundaries(), "thick-ground-truth", [("thin_ground_truth", True), ("label_maps", True)]),
+        (None, Classes(labels=range(3)), "class-maps", [("pred_pattern", "class_#/*")]),
+        (None, Labels(classes=3), "outside-classes", [("classes", ...), ("pred_map", ...)]),
+        (None, Regions(), "soft-map", []),
     ],
 )
-def test_findings_in_python_name_arguments(tmp_path, change, protocol, words):
+def test_findings_in_python_name_arguments(tmp_path, change, protocol, kind, settings):
     made = blobs()
     if change:
         change(made)
     gt, pred, *field = made.write(tmp_path)
     report = check(gt, pred, protocol, field=field[0] if field else None)
-    assert any(words in str(finding.fix) for finding in report.findings)
+    (finding,) = (finding for finding in report.findings if finding.kind == kind)
+    assert [(advised.name, advised.value) for advised in finding.settings] == settings
     assert not OPTION.search(str(report))
+    assert not OPTION.search(json.dumps([finding.described("python") for finding in report.findings]))
 
 
 def test_several_annotators_in_python(tmp_path):
     lines().write(tmp_path)
     cells(tmp_path)
     (several,) = check(tmp_path / "gt", tmp_path / "pred").findings
-    assert str(several.fix) == (
-        "annotators='majority', any, all or each; or take one of them by its name, such as gt_pattern='*_manual1', "
-        "or one column of a list"
-    )
+    assert (several.kind, several.message.values) == ("annotators", {"count": 6, "total": 6})
+    of_all, of_one = several.alternatives
+    assert [(advised.name, advised.value) for advised in of_all] == [("annotators", "majority")]
+    assert [(advised.name, advised.value) for advised in of_one] == [("gt_pattern", "*_manual1")]
 
 
 def test_annotators_that_do_not_pair_are_all_kept_by_the_pattern_suggested(tmp_path):
     made = blobs()
     two_annotators("*.#")(made)
     gt, pred, *_ = made.write(tmp_path)
-    with pytest.raises(SegbenchError, match=r"they look like several annotators of an image: gt_pattern='\*\.#'$"):
+    with refused("unpaired", settings={"gt_pattern": "*.#"}):
         evaluate(gt, pred, "boundaries")
 
 
@@ -122,11 +132,12 @@ def three_values(root):
 class TestWhereImagesAreCounted:
     @pytest.mark.parametrize("pool", [lambda: segbench.process_pool(2), lambda: ThreadPoolExecutor(2)])
     def test_in_python(self, tmp_path, pool):
-        with pool() as executor, pytest.warns(segbench.FailedImages, match="Labels"):
+        with pool() as executor, pytest.warns(segbench.FailedImages):
             result = evaluate(*three_values(tmp_path), executor=executor)
         assert len(result.failed) == 2
         for failure in result.failed.values():
-            assert "evaluate label maps with Labels(classes='0-18'); or" in str(failure)
+            assert (failure.kind, failure.settings[0]) == ("label-map-predicted", Setting("classes", "0-18"))
+            assert "with Labels(classes='0-18'); or" in failure.written("python")
             assert not OPTION.search(str(failure))
 
     def test_at_the_command_line(self, segbench, tmp_path):
@@ -138,7 +149,9 @@ class TestWhereImagesAreCounted:
         more = {f"{k}.png": np.full((1, 3), k, np.uint8) for k in range(9)}
         write_folder(gt, more)
         write_folder(pred, more)
-        assert "too: classes='0-8', or" in str(check(gt, pred, Labels(classes=5)))
+        (uncounted,) = check(gt, pred, Labels(classes=5)).findings
+        assert (uncounted.kind, uncounted.settings[0]) == ("not-countable", Setting("classes", "0-8"))
+        assert not OPTION.search(str(uncounted))
         assert "too: --classes 0-8, or" in segbench("check", "labels", gt, pred, "--classes", "0-4").out
 
 
@@ -150,10 +163,11 @@ EXCEPTIONS = {
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",
     "report/page/document.py": "variables of CSS",
-    "report/tables.py": "makes the commands of an Either",
+    "report/tables.py": "several commands of a message, joined",
     "report/terminal.py": "prints to the terminal",
 }
-TYPED = {"Either": slice(1, 2), "protocol_with": slice(1, 2), "option": slice(1)}  # calls that hold what is typed, and where: options, and help
+TYPED = {"option": 0, "Either": 1, "protocol_with": 1}
+"""Which argument of a call is for the command line, and may name what is typed there."""
 
 
 def is_text(node):
@@ -161,15 +175,15 @@ def is_text(node):
 
 
 def names_an_option(module):
-    """Give the lines of a module that name an option or a command, docstrings and examples left out."""
+    """Return the lines of a module that name an option or a command, docstrings and examples left out."""
     source = module.read_text("utf-8")
     tree = ast.parse(source if OPTION.search(source) else "")
     allowed = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and is_text(node.value)]
     allowed += [
         argument
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in TYPED
-        for argument in (*node.args[TYPED[node.func.id]], *(keyword.value for keyword in node.keywords))
+        if isinstance(node, ast.Call) and (name := getattr(node.func, "id", "")) in TYPED
+        for argument in (*node.args[TYPED[name] : TYPED[name] + 1], *(keyword.value for keyword in node.keywords))
     ]
     allowed += [
         node.value

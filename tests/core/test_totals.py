@@ -43,7 +43,7 @@ class TestScores:
 
     @pytest.mark.parametrize("count", [2**63, 2**64 - 1, 10**30, 1e300])
     def test_a_count_beyond_64_bits(self, count):
-        with refused("no-counts", ArgumentError, argument="positives", value=float(count)):
+        with refused("beyond-int64", ArgumentError, argument="positives", value=float(count)):
             ScoreCounts([1], np.array([count]), [0])
 
     @pytest.mark.parametrize("count", [np.nan, np.inf, 0.5, "1", None, 1j])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusing import refused
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
@@ -64,5 +65,5 @@ def test_without_positives_f_is_undefined_and_the_highest_score_stands():
 
 @pytest.mark.parametrize("beta", [0, -1, np.nan, np.inf])
 def test_a_beta_that_is_no_positive_number_is_refused(beta):
-    with pytest.raises(ArgumentError, match="beta"):
+    with refused("wrong-value", ArgumentError, argument="beta", value=str(beta)):
         best_f(ScoreCounts([1], [1], [1]), beta=beta)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from refusing import refused
 
 from segbench import ArgumentError, evaluate, join_runs, plot, plot_pr, tuned_thresholds
 
@@ -60,7 +61,7 @@ def test_kinds_without_a_mean_draw_each_run(net):
 
 
 def test_a_mean_has_no_counts_and_no_thresholds(net):
-    with pytest.raises(ArgumentError, match="do not add up"):
+    with refused("mean-of-parts", ArgumentError, method="net", parts="runs"):
         _ = net.pooled
-    with pytest.raises(ArgumentError, match="thresholds of its own"):
+    with refused("mean-over-runs", ArgumentError, method="net", run="1"):
         tuned_thresholds(net)

@@ -1,6 +1,6 @@
 import numpy as np
-import pytest
 from measured import pixel_summary
+from refusing import refused
 
 from segbench.core.errors import ArgumentError
 from segbench.core.scores import ScoreCounts
@@ -35,14 +35,14 @@ def test_the_summary_keeps_the_source():
 
 
 def test_a_tuning_set_without_a_class_or_scores_is_refused():
-    with pytest.raises(ArgumentError, match="0 positives and 3 negatives"):
+    with refused("one-class", ArgumentError, positives=0, negatives=3):
         thresholds_from(ScoreCounts([1], [0], [3]))
-    with pytest.raises(ArgumentError, match="not known"):
+    with refused("thresholds-unknown", ArgumentError):
         thresholds_from(ScoreCounts.from_points([1], [1], 2, 2))
 
 
 def test_thresholds_fall_each_once_and_hold_no_nan():
     thresholds = Thresholds([0.1, 0.7, 0.1], "tuning")
     assert (np.asarray(thresholds).tolist(), len(thresholds)) == ([0.7, 0.1], 2)
-    with pytest.raises(ArgumentError, match="NaN"):
+    with refused("not-a-number", ArgumentError, argument="thresholds"):
         Thresholds([np.nan], "tuning")

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from noted import noted
+from noted import noted, problems_of
+from refusing import refused
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.loaders.file_list import column_of, method_columns
@@ -78,18 +79,18 @@ def test_several_methods(write, tmp_path):
     place = write("name,ground_truth,prediction:hed,prediction:rcf", "a,files/g1.png,files/p1.npy,files/q1.npy")
     assert method_columns(place) == {"hed": "prediction:hed", "rcf": "prediction:rcf"}
     assert inside(tmp_path, read(place, column_of(place, "rcf")).files[0].prediction) == ["q1.npy"]
-    for method, found in [(None, "none is named"), ("other", "not 'other'")]:
-        with pytest.raises(ArgumentError, match=f"holds the methods hed, rcf; {found}"):
+    for method in (None, "other"):
+        with refused("unknown-method", ArgumentError, methods=("hed", "rcf"), method=method):
             column_of(place, method)
     alone = write("name,ground_truth,prediction:hed")
     assert column_of(alone, None) == column_of(alone, "hed") == "prediction:hed"
-    with pytest.raises(ArgumentError, match="holds the methods hed; not 'rcf'"):
+    with refused("unknown-method", ArgumentError, methods=("hed",), problem="not 'rcf'", method="rcf"):
         column_of(alone, "rcf")
 
 
 def test_two_columns_of_one_method(write):
     place = write("name,ground_truth,prediction,prediction:A", name="A.csv")
-    with pytest.raises(DataError, match="'prediction' and 'prediction:A' are both for the method 'A'"):
+    with refused("repeated-column", DataError, first="prediction", second="prediction:A", method="A"):
         method_columns(place)
 
 
@@ -105,43 +106,47 @@ def test_every_problem_is_said_at_once_with_its_line(write):
         "e,files/g2.txt,files",
         "f,files/\0.png,files/p2.npy",
     )
-    with pytest.raises(DataError) as caught:
+    with refused("wrong-lines", DataError, path=place, count=9) as caught:
         read(place)
-    lines = str(caught.value).split("\n")
-    assert lines[0] == f"{place}: 9 problems:"
-    assert [line.split(":")[0].strip() for line in lines[1:10]] == [
-        "line 3", "line 4", "line 5", "line 5", "line 7", "line 8", "line 9", "line 9", "line 10",
-    ]  # fmt: skip
-    for what in ("2 cells, expected 3", "no name", "no ground_truth", "no prediction", "'a' occurs twice",
-                 "files/g2.txt has no known extension", r"files/\x00.png: there is no such file"):  # fmt: skip
-        assert what in str(caught.value)
+    files = Path(place).parent / "files"
+    assert problems_of(caught.value) == [
+        (3, "other-length", {"found": 2, "expected": 3}),
+        (4, "empty-cell", {"lacking": "name"}),
+        (5, "empty-cell", {"lacking": "ground_truth"}),
+        (5, "empty-cell", {"lacking": "prediction"}),
+        (7, "missing", {"file": str(files / "none.png")}),
+        (8, "repeated-name", {"name": "a"}),
+        (9, "unknown-extension", {"file": str(files / "g2.txt")}),
+        (9, "unknown-extension", {"file": str(files)}),
+        (10, "missing", {"file": str(files / r"\x00.png")}),
+    ]
     many = write("name,ground_truth,prediction", *(f"{i},no.png,no.png" for i in range(300)))
-    with pytest.raises(DataError, match="600 problems") as caught:
+    with refused("wrong-lines", DataError, count=600) as caught:
         read(many)
     assert "and 590 more" in str(caught.value)
     assert str(caught.value).count("\n") == 12
 
 
 @pytest.mark.parametrize(
-    ("lines", "found"),
+    ("lines", "kind", "values"),
     [
-        ([], "is empty"),
-        ([""], "is empty"),
-        (["\n"], "holds no line"),
-        (["name,prediction"], r"no column 'ground_truth' \(columns: name, prediction\)"),
-        (["name;ground_truth;prediction"], "no column 'name'.*separated by commas"),
-        (["name,name,ground_truth,prediction"], "two columns 'name'"),
-        (["name,ground_truth,prediction"], "lists no image"),
-        (["name,ground_truth,prediction", '"a'], "line 2: unexpected end of data"),
+        ([], "empty", {}),
+        ([""], "empty", {}),
+        (["\n"], "empty", {}),
+        (["name,prediction"], "wrong-columns", {"missing": ("ground_truth",), "columns": ("name", "prediction")}),
+        (["name;ground_truth;prediction"], "wrong-columns", {"missing": ("name", "ground_truth", "prediction")}),
+        (["name,name,ground_truth,prediction"], "wrong-columns", {"missing": (), "repeated": ("name",)}),
+        (["name,ground_truth,prediction"], "no-images", {}),
+        (["name,ground_truth,prediction", '"a'], "wrong-line", {"line": 2, "reason": "unexpected end of data"}),
     ],
 )
-def test_lists_that_are_none(write, lines, found):
-    with pytest.raises(DataError, match=found):
+def test_lists_that_are_none(write, lines, kind, values):
+    with refused(kind, DataError, **values):
         read(write(*lines))
 
 
 def test_lists_that_are_no_text(write):
-    with pytest.raises(DataError, match="is not in UTF-8"):
+    with refused("not-utf-8", DataError, byte=1, expected="a CSV file"):
         read(write("näme", encoding="latin-1"))
-    with pytest.raises(DataError, match=r"has no column of predictions \(columns: name\)"):
+    with refused("missing-column", DataError, missing=("prediction",), columns=("name",)):
         method_columns(write("name"))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from loaders.encoders import GREY8, mat, npy, pillow, sound_files
+from refusing import refused
 
 from segbench import DataError
 from segbench.loaders.images import decode
@@ -49,12 +50,12 @@ def test_a_ucm2_is_known_and_a_cell_left_open(tmp_path):
     assert read_header(written(tmp_path, "b.mat", mat(segs=cells)), "prediction").shape is None
 
 
-@pytest.mark.parametrize(("make", "message"), [(None, "no such file"), (b"", "0 bytes")])
-def test_what_cannot_be_opened_is_said(make, message, tmp_path):
+@pytest.mark.parametrize(("make", "kind"), [(None, "missing"), (b"", "empty")])
+def test_what_cannot_be_opened_is_said(make, kind, tmp_path):
     path = tmp_path / "a.png"
     if make is not None:
         path.write_bytes(make)
-    with pytest.raises(DataError, match=message):
+    with refused(kind, DataError, path=str(path)):
         read_header(path, "prediction")
 
 

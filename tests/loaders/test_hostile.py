@@ -8,6 +8,8 @@ import zlib
 from pathlib import Path
 
 import pytest
+from noted import within
+from refusing import refused
 
 from segbench import check
 from segbench.core.errors import DataError
@@ -47,14 +49,14 @@ def mat5(*parts):
 class TestTiff:
     def test_pages_that_lead_in_a_circle(self):
         entry = struct.pack("<HHII", 256, 4, 1, 3)
-        with pytest.raises(DataError, match="more than 100 pages, expected one image"):
+        with refused("several-images", DataError, most=100):
             read(b"II*\0\x08\0\0\0" + struct.pack("<H", 1) + entry + struct.pack("<I", 8), "a.tif")
 
     def test_strips_that_are_not_listed_are_missing(self):
         sound = tiff(GREY8, compression="zlib", rowsperstrip=10)
         rows = struct.pack("<HHII", 278, 4, 1, 10)
         assert sound.count(rows) == 1
-        with pytest.raises(DataError, match="the pixels of 17 of 19 strips"):
+        with refused("damaged", DataError, missing=17, expected=19):
             read(sound.replace(rows, struct.pack("<HHII", 278, 4, 1, 1)), "a.tif")
 
     @pytest.mark.parametrize("tag", [277, 32997])
@@ -62,14 +64,14 @@ class TestTiff:
         sound = tiff(GREY8, planarconfig="contig")
         channels = struct.pack("<HHII", 277, 3, 1, 1)
         assert sound.count(channels) == 1
-        with pytest.raises(DataError, match=r"unpacks to|truncated|damaged"):
+        with refused("too-large", DataError, bytes=469225177088):
             read(sound.replace(channels, struct.pack("<HHII", tag, 4, 1, 2**30)), "a.tif")
 
 
 class TestMat:
     def test_numbers_of_an_unknown_type(self, tmp_path):
         data = mat5(matrix(6, (1, 2), element(8, bytes(16))))
-        with pytest.raises(DataError, match="numbers of type 8"):  # where SciPy ends the process
+        with refused("damaged", DataError, reason="numbers of type 8"):  # where SciPy ends the process
             read(data, "a.mat")
         assert header(data, "a.mat", tmp_path) == Header((1, 2), size=len(data))
 
@@ -80,7 +82,7 @@ class TestMat:
             mat5(element(14, element(5, bytes(8)))),
             mat5(matrix(2, (1, 1), element(5, struct.pack("<i", -4)) + element(1, b"abcd"))),
         ):
-            with pytest.raises(DataError, match="damaged or truncated"):
+            with refused("damaged", DataError):
                 read(data, "a.mat")
             assert header(data, "a.mat", tmp_path).doubled is False
 
@@ -88,13 +90,13 @@ class TestMat:
         inner = matrix(6, (1, 1), element(9, bytes(8)), name=b"")
         for _ in range(200):
             inner = matrix(1, (1, 1), inner, name=b"")
-        with pytest.raises(DataError, match="more than 32 deep"):
+        with refused("damaged", DataError):
             read(mat5(matrix(1, (1, 1), inner)), "a.mat")
 
     def test_a_bomb_within_a_cell(self, monkeypatch):
         monkeypatch.setattr("segbench.loaders.matlab.MAX_BYTES", 10_000)
         packed = zlib.compress(matrix(1, (1, 1), matrix(9, (200, 200), element(2, bytes(40_000)), name=b"")))
-        with pytest.raises(DataError, match="unpacks to"):
+        with refused("damaged", DataError):
             read(mat5(struct.pack("<II", 15, len(packed)) + packed), "a.mat")
 
 
@@ -112,7 +114,7 @@ def test_a_tiff_of_a_type_that_numpy_lacks_is_a_finding_and_no_traceback(tmp_pat
 
 def test_an_npy_header_with_negative_extents():
     for shape in (b"(-1, 23)", b"(19, -1)"):
-        with pytest.raises(DataError, match="declares the shape"):
+        with refused("damaged", DataError):
             read(npy(GREY8).replace(b"(19, 23)", shape), "a.npy")
 
 
@@ -121,7 +123,7 @@ def test_names_in_an_npz_are_shown_fit_for_a_terminal():
     with zipfile.ZipFile(stream, "w") as packed:
         packed.writestr("a\x1b[31m\n.npy", b"")
         packed.writestr("b.npy", b"")
-    with pytest.raises(DataError, match="2 arrays") as caught:
+    with refused("several-arrays", DataError, count=2, names=("a\\x1b[31m\\n", "b")) as caught:
         read(stream.getvalue(), "a.npz")
     assert str(caught.value).isprintable()
 
@@ -139,8 +141,10 @@ class TestTar:
         path = tmp_path / "a.tar"
         path.write_bytes(data)
         # Python before 3.11.14 goes on for ever with some of them.
-        with pytest.raises(DataError, match=r"damaged or truncated archive|stored as a sparse file"):
+        with pytest.raises(DataError) as caught:
             list_archive(str(path))
+        kinds = {part.kind for part in within(caught.value.what)}
+        assert kinds in ({"damaged"}, {"unusable-members", "sparse"})
 
     def test_headers_that_take_the_square_of_their_length(self, tmp_path):
         info = tarfile.TarInfo("x")
@@ -148,22 +152,26 @@ class TestTar:
         info.type, info.size = tarfile.XHDTYPE, len(body)
         path = tmp_path / "a.tar"
         path.write_bytes(info.tobuf(tarfile.GNU_FORMAT) + body + bytes(-len(body) % 512 + 1024))
-        with pytest.raises(DataError, match="a header of impossible length"):
+        with refused("damaged", DataError, reason="a header of impossible length"):
             list_archive(str(path))
 
 
 @pytest.mark.parametrize("place", ["a\0b", "a\0.zip", "a\0.tar.gz"])
 def test_places_that_hold_a_null(place):
-    with pytest.raises(DataError, match=r"is not a valid f"):
+    with refused("invalid-name", DataError):
         list_place(place)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("a=" + "[" * 8_000, "is not TOML"), ("a=" + "1" * 5000, "is not TOML"), ("#" * 20_000, "more than 8192 bytes")],
+    ("text", "kind", "values"),
+    [
+        ("a=" + "[" * 8_000, "not-toml", {}),
+        ("a=" + "1" * 5000, "not-toml", {}),
+        ("#" * 20_000, "too-large", {"most": 8192}),
+    ],
 )
-def test_presets_that_are_deep_or_long(tmp_path, text, said):
+def test_presets_that_are_deep_or_long(tmp_path, text, kind, values):
     path = tmp_path / "own.toml"
     path.write_text(text)
-    with pytest.raises(DataError, match=said):
+    with refused(kind, DataError, path=str(path), **values):
         load_preset(str(path))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from noted import noted
 from PIL import Image
+from refusing import refused
 
 from segbench.core.errors import DataError
 from segbench.loaders.pairing import Inputs, SampleFiles, pair
@@ -158,31 +159,33 @@ def test_predictions_from_mat_files(files, reads):
 def test_a_soft_map_of_ucm2_size_is_no_ucm2(files):
     doubled = np.zeros((39, 47))
     for name, data, reads in [("a.npy", npy(doubled), BOUNDARIES), ("a.mat", mat(ucm2=doubled), MASKS)]:
-        with pytest.raises(DataError, match=r"39 x 47 .* 19 x 23 .*as a ucm2 has"):
+        with refused("other-size", DataError, size=(39, 47), expected=(19, 23)):
             load(files([("a.mat", TRUTH)], (name, data)), reads)
 
 
 def test_a_ucm2_of_another_size(files):
-    with pytest.raises(DataError, match=r"ucm2 is 47 x 39 .*expected 39 x 47 .*transposed"):
+    with refused("other-size", DataError, size=(47, 39), expected=(39, 47)):
         load(files([("a.mat", TRUTH)], ("a.mat", mat(ucm2=np.zeros((47, 39))))), BOUNDARIES)
 
 
 @pytest.mark.parametrize(
     ("shape", "looks"),
     [
-        ((23, 19), r" \(it looks transposed\)"),
-        ((18, 21), r" \(it is off by 1 and 2 pixels\)"),
-        ((57, 69), r" \(it is larger by a factor of 3\)"),
-        ((20, 90), ""),
+        ((23, 19), ("transposed", {})),
+        ((18, 21), ("off-by-pixels", {"off": (1, 2)})),
+        ((57, 69), ("off-by-factor", {"word": "larger", "factor": 3})),
+        ((20, 90), None),
     ],
 )
 def test_sizes_that_differ(files, shape, looks):
     truth, other = ("a.png", pillow(MASK, "PNG")), ("b.png", pillow(np.zeros(shape, np.uint8), "PNG"))
-    found = rf"{shape[0]} x {shape[1]} \(height x width\), expected 19 x 23 \(height x width\) as in .*a.png{looks};"
     for given in [files([truth], other), files([truth, other], truth), files([truth], truth, other)]:
-        with pytest.raises(DataError, match=found) as caught:
+        with refused("other-size", DataError, size=shape, expected=(19, 23)) as caught:
             load(given, MASKS)
         assert caught.value.path.endswith("b.png")
+        assert caught.value.values["other"].endswith("a.png")
+        guess = caught.value.values["guess"]
+        assert (guess and (guess.kind, guess.values)) == (looks or "")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +196,7 @@ def test_sizes_that_differ(files, shape, looks):
 def test_a_field_that_leaves_open_what_is_outside_is_refused(files, levels, name, image_format):
     truth = ("a.png", pillow(MASK, "PNG"))
     field = np.where(GREY8 > 30, *levels[::-1]).astype(np.uint8)
-    with pytest.raises(DataError, match=r"field.*distinct values, from .* expected .*as 0, outside, and 255"):
+    with refused("several-values", DataError, highest=255):
         load(files([truth], truth, (name, pillow(field, image_format))), MASKS)
 
 

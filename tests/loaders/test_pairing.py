@@ -1,13 +1,14 @@
 """Which files pair, and what is said when some do not."""
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 from noted import noted
+from refusing import refused
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Setting
 from segbench.loaders import pairing as found
 from segbench.loaders.pairing import Inputs
 from segbench.loaders.source import LocalFile
@@ -86,7 +87,7 @@ def test_patterns_tell_names_from_tags(tmp_path, gt_names, pattern, expected):
 @pytest.mark.parametrize("pattern", ["", "name", "**", "*_#_#", ".png"])
 def test_impossible_patterns_are_refused(tmp_path, pattern):
     folder = make(tmp_path / "gt", "a.png")
-    with pytest.raises(ArgumentError, match="gt_pattern="):
+    with refused("wrong-pattern", ArgumentError, given=Setting("gt_pattern", pattern)):
         pair(folder, folder, gt_pattern=pattern)
 
 
@@ -95,7 +96,7 @@ def test_predictions_come_one_a_scale_in_natural_order_and_masks_do_not(tmp_path
     scales = make(tmp_path / "pred", "a/1.png", "a/10.png", "a/2.png")
     (files,) = pair(gt, scales, pred_pattern="*/#").files
     assert [path.name for path in (files.prediction, *files.scales)] == ["1.png", "2.png", "10.png"]
-    with pytest.raises(ArgumentError, match=r"field_pattern=.*one mask per image"):
+    with refused("wrong-pattern", ArgumentError, count=1, expected="none: there is one mask per image"):
         pair(gt, gt, field=gt, field_pattern="*.#")
 
 
@@ -109,7 +110,7 @@ def test_files_that_do_not_fit_are_counted(tmp_path):
 
 def test_a_pattern_that_fits_nothing_shows_a_name(tmp_path):
     gt = make(tmp_path / "gt", "a.png")
-    with pytest.raises(DataError, match=r"none of 1 file matches the pattern '\*_mask' \(the first is 'a'\)"):
+    with refused("unfit-pattern", DataError, files=1, pattern="*_mask", first="a"):
         pair(gt, gt, gt_pattern="*_mask")
 
 
@@ -127,52 +128,47 @@ def test_clutter_is_passed_over_and_unknown_extensions_are_listed(tmp_path):
 
 def test_two_files_of_one_name_are_refused_and_both_listed(tmp_path):
     gt = make(tmp_path / "gt", "a.png", "a.jpg", "b.png")
-    with pytest.raises(DataError, match="share their name") as caught:
+    with refused("repeated-names", DataError, count=2) as caught:
         pair(gt, gt)
-    assert "a.png" in str(caught.value)
-    assert "a.jpg" in str(caught.value)
-    assert "b.png" not in str(caught.value)
+    assert caught.value.values["problems"] == (f"{gt}/a.jpg", f"{gt}/a.png")
     assert names(pair(gt, gt, gt_pattern="*.png", pred_pattern="*.png")) == ["a", "b"]
 
 
 def test_all_that_does_not_pair_is_listed(tmp_path):
     gt = make(tmp_path / "gt", *(f"img{i:03}.png" for i in range(300)), "only_here.png")
     pred = make(tmp_path / "pred", *(f"img{i:03}.png" for i in range(7, 300)), "only_there.png", "imgO01.png")
-    with pytest.raises(DataError) as caught:
+    missing, extra = (*(f"img{i:03}" for i in range(7)), "only_here"), ("imgO01", "only_there")
+    advice = {"allow_missing": True, "images": ...}
+    with refused("unpaired", DataError, missing=missing, extra=extra, settings=advice) as caught:
         pair(gt, pred)
-    text = str(caught.value)
-    assert "8 of 301 ground truths have no prediction" in text
-    assert "2 predictions have no ground truth" in text
-    for name in ("img000", "img006", "only_here", "only_there"):
-        assert f"\n  {name}" in text
-    assert "img001 (nearest: imgO01)" in text
-    assert "img007" not in text
-    assert text.endswith("here those with a ground truth; or add or remove files so that all names pair")
-    assert "-> allow_missing=True leaves out" in text
+    lists = [(part.values["said"].values, part.values["names"]) for part in caught.value.values["lists"]]
+    (of_missing, named), (of_extra, others) = lists
+    assert (of_missing["count"], of_missing["total"], of_extra["count"]) == (8, 301, 2)
+    assert [name.split(" ")[0] for name in named] == [*missing]
+    assert "img001 (nearest: imgO01)" in named
+    assert others == extra
     surveyed = found.pair(inputs(gt, pred))
     assert len(surveyed.files) == 293
-    assert surveyed.missing == (*(f"img{i:03}" for i in range(7)), "only_here")
-    assert surveyed.extra == ("imgO01", "only_there")
+    assert (surveyed.missing, surveyed.extra) == (missing, extra)
 
 
 @pytest.mark.parametrize(
-    ("gt_name", "pred_name", "hint"),
+    ("gt_name", "pred_name", "patterns"),
     [
-        ("{}_manual1.gif", "{}.png", "try gt_pattern='*_manual1'"),
-        ("{}.png", "{}_pred.png", "try pred_pattern='*_pred'"),
-        ("{}_manual1.gif", "{}_test.png", "try gt_pattern='*_manual1', pred_pattern='*_test'"),
-        ("{}.png", "out/{}.png", "try pred_pattern='out/*'"),
-        ("{}.png", "sal_{}.png", "try pred_pattern='sal_*'"),
+        ("{}_manual1.gif", "{}.png", {"gt_pattern": "*_manual1"}),
+        ("{}.png", "{}_pred.png", {"pred_pattern": "*_pred"}),
+        ("{}_manual1.gif", "{}_test.png", {"gt_pattern": "*_manual1", "pred_pattern": "*_test"}),
+        ("{}.png", "out/{}.png", {"pred_pattern": "out/*"}),
+        ("{}.png", "sal_{}.png", {"pred_pattern": "sal_*"}),
     ],
 )
-def test_the_patterns_that_pair_names_are_found_and_pair_them(tmp_path, gt_name, pred_name, hint):
+def test_the_patterns_that_pair_names_are_found_and_pair_them(tmp_path, gt_name, pred_name, patterns):
     stems = [f"{i}1" for i in range(12)]
     gt = make(tmp_path / "gt", *(gt_name.format(stem) for stem in stems))
     pred = make(tmp_path / "pred", *(pred_name.format(stem) for stem in stems))
-    with pytest.raises(DataError) as caught:
+    with refused("unpaired", DataError, settings=patterns):
         pair(gt, pred)
-    assert caught.value.hint == hint
-    assert names(pair(gt, pred, **dict(re.findall(r"(\w+)='(.*?)'", hint)))) == sorted(stems)
+    assert names(pair(gt, pred, **patterns)) == sorted(stems)
 
 
 def test_folders_with_nothing_in_common_are_refused_in_bounded_effort(tmp_path):
@@ -188,15 +184,12 @@ def test_field_masks_pair_too(tmp_path):
     field = make(tmp_path / "mask", "01_test_mask.gif", "02_test_mask.gif", "03_test_mask.gif")
     pairing = pair(gt, gt, field=field, field_pattern="*_test_mask")
     assert [Path(f.field).name for f in pairing.files] == ["01_test_mask.gif", "02_test_mask.gif"]
-    with pytest.raises(DataError, match="2 images have no mask") as caught:
+    with refused("unpaired", DataError, without_field=("01", "02"), settings={"field_pattern": "*_test_mask"}):
         pair(gt, gt, field=field)
-    assert caught.value.hint == "try field_pattern='*_test_mask'"
-    with pytest.raises(DataError, match="2 images have no mask") as caught:
+    with refused("unpaired", DataError, without_field=("01", "02"), settings={"field_pattern": "*_test_mask"}):
         pair(gt, gt, field=field, field_pattern="*_mask")
-    assert caught.value.hint == "try field_pattern='*_test_mask'"
-    with pytest.raises(DataError, match="2 images have no mask") as caught:
+    with refused("unpaired", DataError, without_field=("01", "02"), settings={"field_pattern": ...}):
         pair(gt, gt, field=make(tmp_path / "others", "a.gif", "b.gif"))
-    assert caught.value.hint.startswith("add the masks, or say which part")
     one = field / "01_test_mask.gif"
     assert [Path(f.field) for f in pair(gt, gt, field=one).files] == [one, one]
 
@@ -206,16 +199,17 @@ def test_folders_that_cannot_be_used(tmp_path):
     empty = make(tmp_path / "empty")
     hidden = make(tmp_path / "hidden", ".a.png")
     texts = make(tmp_path / "texts", "a.log")
-    for folder, expected in [
-        (tmp_path / "none", "no such folder"),
-        (empty, "is an empty folder"),
-        (hidden, "is an empty folder"),
-        (texts, r"contains no image or array, only .log \(1\); files may end in .png"),
-        (good / "a.png", "is a file, expected a folder"),
-        (make(tmp_path / "packed", "a.tar.xz") / "a.tar.xz", r"expected a folder or \.zip \.tar \.tar\.gz \.tgz"),
+    archives = (".zip", ".tar", ".tar.gz", ".tgz")
+    for folder, kind, values in [
+        (tmp_path / "none", "missing", {"expected": "folder"}),
+        (empty, "no-images", {}),
+        (hidden, "no-images", {}),
+        (texts, "no-images", {"listed": (".log (1)",)}),
+        (good / "a.png", "not-a-folder", {"extensions": archives}),
+        (make(tmp_path / "packed", "a.tar.xz") / "a.tar.xz", "not-a-folder", {"extensions": archives}),
     ]:
         for gt, pred in [(folder, good), (good, folder)]:
-            with pytest.raises(DataError, match=expected):
+            with refused(kind, DataError, path=str(folder), **values):
                 pair(gt, pred)
 
 
@@ -247,7 +241,7 @@ def test_hostile_names_and_links(tmp_path):
     with pytest.raises(DataError) as caught:
         pair(gt, other)
     str(caught.value).encode("utf-8")
-    assert r"two\nlines" in str(caught.value)
+    assert r"two\nlines" in caught.value.values["missing"]
 
 
 def test_composed_and_decomposed_letters_are_one_name(tmp_path):
@@ -271,7 +265,7 @@ def test_the_mend_of_a_list_of_names_has_a_line_of_its_own(tmp_path):
 def test_of_many_names_the_first_are_listed(tmp_path):
     gt = make(tmp_path / "gt", "same.png", *(f"{k}_a.png" for k in range(150)))
     pred = make(tmp_path / "pred", "same.png", *(f"{k}_b.png" for k in range(150)))
-    with pytest.raises(DataError, match=r"try gt_pattern='\*_a', pred_pattern='\*_b'$") as caught:
+    with refused("unpaired", DataError, settings={"gt_pattern": "*_a", "pred_pattern": "*_b"}) as caught:
         pair(gt, pred)
     assert str(caught.value).count("and 140 more") == 2
 
@@ -279,5 +273,11 @@ def test_of_many_names_the_first_are_listed(tmp_path):
 def test_several_predictions_of_each_image_are_a_choice(tmp_path):
     gt = make(tmp_path / "gt", "a.png", "b.png", "c.png")
     pred = make(tmp_path / "pred", *(f"{name}-{what}.png" for name in "abc" for what in ("edge", "pred")))
-    with pytest.raises(DataError, match="files that are meant: pred_pattern='\\*-edge', or pred_pattern='\\*-pr"):
+    with refused(
+        "unpaired",
+        DataError,
+        missing=("a", "b", "c"),
+        extra=("a-edge", "a-pred", "b-edge", "b-pred", "c-edge", "c-pred"),
+        settings={"pred_pattern": "*-pred"},
+    ):
         pair(gt, pred)

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from loaders.test_object_presets import SETS as OBJECT_SETS
 from noted import noted
 from PIL import Image
+from refusing import refused
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
@@ -294,7 +295,7 @@ def test_options_by_hand_come_before_those_of_the_preset(tmp_path):
     ended = CliRunner().invoke(app, ["regions", "--preset", "bsds500", *map(str, where), "--no-check"])
     assert "protocol:regions" in ended.output
     ended = CliRunner().invoke(app, ["pixels", "--preset", "bsds500", *map(str, where)])
-    assert "the preset bsds500 is for boundaries, regions, not for pixels" in str(ended.exception)
+    assert (ended.exception.kind, ended.exception.values["protocols"]) == ("other-protocol", ("boundaries", "regions"))
     ended = run("nyudv2", tmp_path / "root", tmp_path / "pred", "--max-dist", "0.1")
     assert "max_dist:0.1|" in ended.output
 
@@ -308,7 +309,7 @@ def test_images_without_ground_truth_are_negative_only_where_they_fit(tmp_path):
     assert good.positives.sum() == 0
     assert good.negatives.sum() == SOFT.size
     assert ("", "negatives", {"images": 2, "pattern": "good/*"}) in noted(result.notes)
-    with pytest.raises(segbench.DataError, match="1 prediction has no ground truth"):
+    with refused("unpaired", segbench.DataError, extra=("good/000",)):
         segbench.evaluate(*where, gt_pattern="*_mask", negatives="good/*1")
 
 
@@ -350,9 +351,9 @@ class TestCategories:
     def test_are_no_methods_in_python(self, places):
         root, padim = places
         options = {"gt_pattern": "*_mask", "negatives": "good/*"}
-        with pytest.raises(segbench.DataError) as caught:
+        with refused("several-parts", segbench.DataError, settings={"prediction": f"{padim}/bottle"}) as caught:
             segbench.evaluate(root / "bottle/ground_truth", padim, **options)
-        assert str(caught.value).endswith(f"otherwise its predictions alone: prediction='{padim}/bottle'")
+        assert caught.value.values["folders"] == ("bottle", "cable", "screw")
         assert len(segbench.evaluate(root / "bottle/ground_truth", padim / "bottle", **options).counts) == 3
 
     def test_of_the_top_folder_are_counted_together(self, segbench, places, tmp_path):
@@ -448,30 +449,37 @@ class TestOnesOwn:
     def test_its_folders_are_looked_for_on_disk(self, tmp_path):
         ended = run("drive", "drive.zip", tmp_path)
         assert isinstance(ended.exception, segbench.ArgumentError)
-        assert "drive.zip is an archive" in str(ended.exception)
+        assert (ended.exception.kind, ended.exception.values["path"]) == ("archive", "drive.zip")
 
     def test_all_its_faults_are_listed(self, tmp_path):
         file = tmp_path / "mine.toml"
         file.write_text('titel = "Mine"\nsource = "hearsay"\n[layout]\nmasks = "m"\nfield = "../up"\n')
         ended = CliRunner().invoke(app, ["run", str(file), "--info"])
         assert ended.exit_code == 1 or isinstance(ended.exception, segbench.DataError)
-        said = str(ended.exception)
-        for fault in ("'titel'", "'hearsay'", "lacks ground_truth", "holds 'masks'", "'../up'"):
-            assert fault in said
+        assert ended.exception.kind == "wrong-preset"
+        problems = [(problem.kind, problem.values.get("entry")) for problem in ended.exception.values["problems"]]
+        assert problems == [
+            ("unknown-entry", "titel"),
+            ("wrong-value", "source"),
+            ("missing-entry", None),
+            ("unknown-entry", "masks"),
+            ("wrong-value", "[layout] field"),
+        ]
 
-    @pytest.mark.parametrize(("text", "said"), [("[layout", "is not TOML"), (None, "cannot be read")])
-    def test_that_is_none(self, tmp_path, text, said):
+    @pytest.mark.parametrize(("text", "kind"), [("[layout", "not-toml"), (None, "unreadable")])
+    def test_that_is_none(self, tmp_path, text, kind):
         file = tmp_path / "mine.toml"
         if text:
             file.write_text(text)
-        with pytest.raises(segbench.DataError, match=said):
+        with refused(kind, segbench.DataError, path=str(file)):
             segbench.load_preset(str(file))
 
     def test_an_option_that_is_none_is_refused(self, tmp_path):
         file = tmp_path / "mine.toml"
         file.write_text('[layout]\nground_truth = "."\n[options]\npositives = "1"\n')
         ended = run(file, tmp_path, tmp_path)
-        assert "holds positives, which is not an option of segbench pixels" in str(ended.exception)
+        assert ended.exception.kind == "unknown-option"
+        assert ended.exception.values == {"options": ("positives",), "protocol": "pixels"}
 
     @pytest.mark.parametrize("verb", ["boundaries", "regions"])
     def test_an_option_of_one_of_its_protocols_is_passed_over_by_the_other(self, segbench, tmp_path, verb):
@@ -485,9 +493,17 @@ class TestOnesOwn:
 
 
 def test_names_that_are_none_and_folders_that_are_not_there(tmp_path):
-    with pytest.raises(segbench.ArgumentError, match="did you mean bsds500"):
+    with refused(
+        "unknown-preset", segbench.ArgumentError, name="BSDS50", question="did you mean bsds500? ", nearest="bsds500"
+    ):
         segbench.load_preset("BSDS50")
-    with pytest.raises(segbench.DataError, match="has none of the folders in which drive keeps its ground truth"):
+    with refused(
+        "missing-folders",
+        segbench.DataError,
+        preset="drive",
+        what="ground truth",
+        folders=("test/1st_manual", "1st_manual"),
+    ):
         segbench.load_preset("drive").place("ground_truth", tmp_path)
 
 

@@ -1,8 +1,11 @@
 """Runs of some images of a set: names and patterns, images without a prediction, and folders of several methods."""
 
 import pytest
+from noted import problems_of
+from refusing import refused
 
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Setting
 from segbench.loaders import pairing as found
 from segbench.loaders.file_list import as_images, select
 from segbench.loaders.pairing import Inputs
@@ -64,25 +67,20 @@ class TestImages:
             "field": make(tmp_path / "field", "a.png"),
         }
         assert chosen("a", **places) == (["a"], {"field": "yes", "subset": "1 of 3"})
-        with pytest.raises(DataError, match="1 of 2 ground truths has no prediction:\n  b"):
+        with refused("unpaired", DataError, missing=("b",)):
             chosen("a", "b", **places)
-        with pytest.raises(DataError, match="1 prediction has no ground truth:\n  d"):
+        with refused("unpaired", DataError, extra=("d",)):
             chosen("a", "d", **places)
 
     def test_what_fits_no_image_is_an_error_with_the_nearest_names(self, folders):
-        with pytest.raises(DataError) as caught:
+        unknown = ("coin (nearest: coins)", "moon.png (nearest: moon)", "x*", "parts2/02")
+        with refused("unpaired", DataError, unknown=unknown, settings={}):
             chosen("coin", "cat", "moon.png", "x*", "parts2/02", **folders)
-        assert str(caught.value).endswith(
-            "4 names or patterns match no image:"
-            "\n  coin (nearest: coins)\n  moon.png (nearest: moon)\n  x*"
-            "\n  parts2/02"
-            "\n-> name images without the extension of their files, or give a pattern such as 'c*' or a file of names"
-        )
 
     def test_two_files(self, tmp_path):
         places = {"ground_truth": make(tmp_path, "a.png") + "/a.png", "prediction": make(tmp_path, "b.png") + "/b.png"}
         assert chosen("a", **places) == (["a"], {})
-        with pytest.raises(DataError, match="1 name or pattern matches no image"):
+        with refused("unpaired", DataError, unknown=("b",)):
             chosen("b", **places)
 
     def test_file_lists(self, tmp_path):
@@ -91,9 +89,11 @@ class TestImages:
         (tmp_path / "pairs.csv").write_text("\n".join(rows))
         places = {"pairs": str(tmp_path / "pairs.csv"), "column": "prediction"}
         assert chosen("a", "c", **places) == (["a", "c"], {"subset": "2 of 3"})
-        with pytest.raises(DataError, match=r"gone\.png: there is no such file"):
+        with refused("wrong-lines", DataError, count=1) as caught:
             chosen("a", "b", **places)
-        with pytest.raises(DataError, match=r"pairs\.csv: 1 name or pattern matches no image"):
+        (problem,) = problems_of(caught.value)
+        assert problem == (3, "missing", {"file": str(tmp_path / "gone.png")})
+        with refused("unpaired", DataError, unknown=("d",)):
             chosen("a", "d", **places)
 
     def test_predictions_that_need_no_ground_truth_are_images_of_the_set(self, tmp_path):
@@ -116,9 +116,9 @@ class TestImages:
     def test_images_left_out_need_no_partner_but_must_exist(self, tmp_path):
         places = {"ground_truth": make(tmp_path / "gt", "a.png", "b.png"), "prediction": make(tmp_path / "p", "a.png")}
         assert chosen("!b", **places) == (["a"], {"subset": "1 of 2"})
-        with pytest.raises(DataError, match=r"1 name or pattern matches no image.*\n  !c"):
+        with refused("unpaired", DataError, unknown=("!c",), missing=("b",)):
             chosen("!c", **places)
-        with pytest.raises(ArgumentError, match=r"^images=\['a', '!\*'\] leaves out every image"):
+        with refused("no-images", ArgumentError, patterns=("a", "!*")):
             chosen("a", "!*", **places)
 
 
@@ -130,25 +130,24 @@ class TestListOfImages:
         assert as_images(iter(["cat"])) == ("cat",)
 
     @pytest.mark.parametrize(
-        ("given", "error", "message"),
-        [
-            ([], ArgumentError, r"images is empty, expected names or patterns of images, as in \['coins', 'c\*'\]"),
-            (["a", 3], ArgumentError, "images holds 3, expected names"),
-            ([""], ArgumentError, "images holds '', expected names"),
-            ("none.txt", DataError, r"none\.txt: .*images is a text file of names, or several names"),
-        ],
+        ("given", "found"),
+        [([], "is empty"), (["a", 3], "holds 3"), ([""], "holds ''")],
     )
-    def test_what_holds_no_names_is_refused(self, given, error, message):
-        with pytest.raises(error, match=message):
+    def test_what_holds_no_names_is_refused(self, given, found):
+        with refused("wrong-value", ArgumentError, given=Setting("images", None), found=found):
             as_images(given)
+
+    def test_a_file_that_is_not_there_is_refused(self):
+        with refused("missing", DataError, path="none.txt", expected="file", settings={"images": None}):
+            as_images("none.txt")
 
     def test_files_without_names_are_refused(self, tmp_path):
         file = tmp_path / "images.txt"
         file.write_text("# nothing\n")
-        with pytest.raises(DataError, match="names no image; write one name or pattern per line"):
+        with refused("no-images", DataError):
             as_images(file)
         file.write_bytes(b"\x89PNG\xff")
-        with pytest.raises(DataError, match=r"is not in UTF-8 \(at byte 0\), expected a text file of image names"):
+        with refused("not-utf-8", DataError, byte=0, expected="a text file of image names"):
             as_images(file)
 
 
@@ -164,7 +163,9 @@ class TestMissing:
         pairing = pair(Inputs(**places, allow_missing=True))
         assert len(pairing.files) == 7
         assert pairing.signature_fields() == {"missing": "2 of 9"}
-        assert pairing.notes_on_left_out == ("2 of 9 images have no prediction and are left out: im7, im8",)
+        (note,) = pairing.notes_on_left_out
+        assert note.kind == "predictions-missing"
+        assert note.values == {"images": 2, "total": 9, "names": "im7, im8"}
         assert list(found.pair(Inputs(**places, allow_missing=True)).files) == list(pairing.files)
 
     def test_only_those_of_the_subset_count(self, places):
@@ -173,10 +174,15 @@ class TestMissing:
 
     def test_predictions_without_ground_truth_and_no_prediction_at_all_are_refused(self, places, tmp_path):
         make(tmp_path / "pred", "other.png")
-        with pytest.raises(DataError, match="1 prediction has no ground truth:\n  other"):
+        with refused("unpaired", DataError, extra=("other",)):
             pair(Inputs(**places, allow_missing=True))
         make(tmp_path / "none", "other.png")
-        with pytest.raises(DataError, match="9 of 9 ground truths have no prediction"):
+        with refused(
+            "unpaired",
+            DataError,
+            missing=("im0", "im1", "im2", "im3", "im4", "im5", "im6", "im7", "im8"),
+            extra=("other",),
+        ):
             pair(Inputs(**places | {"prediction": str(tmp_path / "none")}, allow_missing=True))
 
     def test_file_lists(self, tmp_path):
@@ -185,16 +191,18 @@ class TestMissing:
         place = tmp_path / "pairs.csv"
         place.write_text("\n".join(rows))
         inputs = {"pairs": str(place), "column": "prediction"}
-        with pytest.raises(DataError, match=r"line 4: no prediction\n.*allow_missing=True"):
+        with refused("wrong-lines", DataError, count=2, settings={"allow_missing": True}) as caught:
             pair(Inputs(**inputs))
+        gone = (3, "missing", {"file": str(tmp_path / "gone.png")})
+        assert problems_of(caught.value) == [gone, (4, "empty-cell", {"lacking": "prediction"})]
         pairing = pair(Inputs(**inputs, allow_missing=True))
         assert [file.name for file in pairing.files] == ["a"]
         assert pairing.signature_fields() == {"missing": "2 of 3"}
         place.write_text("\n".join([*rows, "d,gone.png,p.png,", "e,g.png,gone.png,p.png"]))
-        with pytest.raises(DataError, match="2 problems:"):
+        with refused("wrong-lines", DataError, count=2):
             pair(Inputs(**inputs, allow_missing=True))
         place.write_text("\n".join([rows[0], rows[3]]))
-        with pytest.raises(DataError, match="lists no image with a prediction"):
+        with refused("no-images", DataError, of_them=" with a prediction"):
             pair(Inputs(**inputs, allow_missing=True))
 
 
@@ -207,12 +215,9 @@ class TestSeveralMethods:
 
     def test_methods_in_sub_folders_are_found_and_named(self, places):
         assert methods_below(Inputs(**places)) == {name: f"{places['prediction']}/{name}" for name in ("HED", "RCF")}
-        with pytest.raises(DataError) as caught:
+        with refused("several-methods", DataError, path=places["prediction"], folders=("HED", "RCF")) as caught:
             pair(Inputs(**places))
-        assert str(caught.value) == (
-            f"{places['prediction']}: holds the predictions of 2 methods in sub-folders: HED, RCF; "
-            f"call evaluate once per sub-folder, as in {places['prediction']}/HED"
-        )
+        assert caught.value.hint.values["example"] == f"{places['prediction']}/HED"
 
     def test_methods_of_a_set_in_one_folder_may_have_files_of_their_own(self, tmp_path):
         gt = make(tmp_path / "gt", "val/a.png", "val/b.png")
@@ -238,5 +243,5 @@ class TestSeveralMethods:
 
     def test_one_sub_folder_is_a_pattern(self, tmp_path):
         gt, preds = make(tmp_path / "gt", "a.png"), make(tmp_path / "preds", "out/a.png")
-        with pytest.raises(DataError, match=r"try pred_pattern='out/\*'"):
+        with refused("unpaired", DataError, missing=("a",), extra=("out/a",), settings={"pred_pattern": "out/*"}):
             pair(Inputs(ground_truth=gt, prediction=preds))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tifffile
+from refusing import refused
 
 import segbench
 from segbench.core.errors import DataError
@@ -52,7 +53,7 @@ def test_numbers_are_read_as_written_or_refused(kind, codec):
             assert decoded(data).dtype == expected.dtype
             np.testing.assert_array_equal(decoded(data), expected)
         else:
-            with pytest.raises(DataError, match="bit values in the compression"):
+            with refused("other-compression", DataError):
                 decoded(data)
 
 
@@ -77,11 +78,11 @@ def test_big_endian_masks_are_not_inverted(tmp_path, codec):
 
 def test_floats_packed_by_differences_of_bytes_are_refused_with_a_remedy_that_works():
     array = values_of("f8")
-    with pytest.raises(DataError, match="64-bit values in the compression ADOBE_DEFLATE with predictor 3; save it"):
+    with refused("other-compression", DataError, bits=64, compression="ADOBE_DEFLATE", predictor=" with predictor 3"):
         decoded(tiff_by_hand(array, "DEFLATE", predictor=3))
     np.testing.assert_array_equal(decoded(tiff_by_hand(array, "DEFLATE")), array)
 
 
 def test_a_predictor_that_readers_do_not_agree_on_is_refused():
-    with pytest.raises(DataError, match="32-bit values in the compression NONE with predictor 3; save it uncompressed"):
+    with refused("other-compression", DataError, bits=32, compression="NONE", predictor=" with predictor 3"):
         decoded(tiff_by_hand(values_of("f4"), "NONE", predictor=3))

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from noted import kinds, noted, of_kind
+from refusing import refused
 
 import segbench
 from segbench import (
@@ -20,6 +22,7 @@ from segbench import (
     Sample,
     evaluate,
 )
+from segbench.core.messages import Setting
 
 pytestmark = pytest.mark.filterwarnings("ignore:scores outside 0 to 1")  # see tests/aggregator/test_doubts.py
 RANDOM = np.random.default_rng(0)
@@ -31,11 +34,18 @@ MASKS = {
 }
 
 
+NOTHING_PREDICTED = ("", "nothing-predicted", {"given": Setting("at", 0.5)})
 KINDS = {"objects": {"kind": "components"}}
 
 
 def labels_of(*values):
     return np.resize(np.array(values), SCORES.shape)
+
+
+def as_negative(values, number, void):
+    """Return side, kind and values of the note on values like void beside the positive value 1."""
+    left_out = {"given": Setting("positive", "1"), "void": Setting("void", void)}
+    return "ground truth", "void-as-negative", {"values": values, "number": number} | left_out
 
 
 def notes(protocol, labels, scores=SCORES):
@@ -57,22 +67,21 @@ class TestValues:
         ],
     )
     def test_void_that_is_not_declared(self, protocol):
-        (note,) = notes(protocol, labels_of(0, 1, 255))
-        assert note == (
-            "ground truth: 255 counts as negative beside positive='1'; void values are left out by void=(255,)"
-        )
+        assert noted(notes(protocol, labels_of(0, 1, 255))) == [as_negative("255", 1, (255,))]
 
     def test_other_values_of_void(self):
-        (note,) = notes(Pixels(positive=1, void=(7,)), labels_of(-100, -1, 0, 1, 7))
-        assert "-100, -1 count as negative beside positive='1'; void values are left out by void=(-100, -1, 7)" in note
+        found = notes(Pixels(positive=1, void=(7,)), labels_of(-100, -1, 0, 1, 7))
+        assert noted(found) == [as_negative("-100, -1", 2, (-100, -1, 7))]
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
     def test_jpeg(self, dtype):
         (note,) = notes(Pixels(positive=255), labels_of(3, 12, 250, 254, 255).astype(dtype))
-        assert note == (
-            "ground truth: grey levels from 128 count as negative beside positive='255'; "
-            "positive='>=128' takes them as positive"
+        assert (note.side, note.kind, note.message.settings) == (
+            "ground truth",
+            "grey-as-negative",
+            (Setting("positive", ">=128"),),
         )
+        assert (note.values["half"], note.values["given"]) == ("128", Setting("positive", "255"))
         assert notes(Saliency(positive=255), labels_of(3, 12, 250, 254, 255)) == (note,)
 
     @pytest.mark.parametrize(
@@ -103,14 +112,12 @@ class TestValues:
             Contours(positive=255, at=0.5),
         ):
             (note,) = notes(masks, labels_of(0, level, 255))
-            assert note == (
-                f"ground truth: {level} counts as negative beside positive='255'; "
-                f"void=({level},) leaves it out, positive='{level},255' takes it as positive"
-            )
+            assert (note.side, note.kind, note.values["value"]) == ("ground truth", "value-as-negative", level)
+            assert note.message.settings == (Setting("void", (level,)), Setting("positive", f"{level},255"))
             assert notes(replace(masks, void=(level,)), labels_of(0, level, 255)) == ()
             assert notes(replace(masks, positive=f"{level},255"), labels_of(0, level, 255)) == ()
         (note,) = notes(Saliency(positive=255), labels_of(0, level, 255))
-        assert note.endswith(f"beside positive='255'; positive='{level},255' takes it as positive")
+        assert (note.kind, note.message.settings) == ("value-as-negative", (Setting("positive", f"{level},255"),))
 
     def test_void_that_is_declared(self):
         assert notes(Pixels(positive=1, void=(255,)), labels_of(0, 1, 255)) == ()
@@ -126,7 +133,7 @@ class TestValues:
         one, other = Accumulator(Pixels(positive=1)), Accumulator(Pixels(positive=1))
         other.update(labels_of(0, 1, 255), SCORES)
         one.merge(other)
-        assert "255 counts as negative" in one.compute().notes[0]
+        assert noted(one.compute().notes) == [as_negative("255", 1, (255,))]
 
     def test_files_say_of_how_many_images(self, tmp_path):
         for folder, arrays in (("gt", [labels_of(0, 1)[0], labels_of(0, 1, 255)[0]]), ("pred", [SCORES[0]] * 2)):
@@ -134,7 +141,8 @@ class TestValues:
             for name, array in enumerate(arrays):
                 np.save(tmp_path / folder / f"{name}.npy", array)
         result = evaluate(tmp_path / "gt", tmp_path / "pred", Pixels(positive=1))
-        assert any("255 counts as negative" in note and note.endswith("(1 of 2 images)") for note in result.notes)
+        (note,) = of_kind(result.notes, "void-as-negative")
+        assert (note.values["values"], note.values["images"], note.values["total"]) == ("255", 1, 2)
 
 
 @pytest.mark.parametrize("protocol", MASKS.values(), ids=MASKS)
@@ -143,14 +151,12 @@ class TestThresholds:
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
     def test_masks_of_0_and_1_need_none(self, protocol, dtype):
-        with pytest.raises(
-            DataError, match=r"hold integers of at most 1, .*of 0 and 1 need no threshold: leave out at=0.5"
-        ):
+        with refused("low-levels", DataError, path="predictions", settings={"at": 0.5, "scale": 1}):
             notes(protocol, self.MASK, self.MASK.astype(dtype))
 
     def test_one_image_alone(self, protocol):
         at = type(protocol)(at=0.5, **KINDS.get(protocol.name, {}))
-        with pytest.raises(DataError, match="hold integers of at most 1"):
+        with refused("low-levels", DataError, path="predictions", settings={"at": 0.5, "scale": 1}):
             segbench.count(self.MASK[0], self.MASK[0], at)
 
     def test_floats_are_compared_as_they_are_counted(self, protocol):
@@ -159,9 +165,10 @@ class TestThresholds:
         for dtype in (np.float32, np.float64):
             found = [notes(at, self.MASK, scores.astype(dtype)) for scores in (cut, all_high)]
             if protocol.name == "objects":  # whose scores have to be above the threshold
-                assert found == [("no score reaches at=0.7, so nothing is predicted",)] * 2
+                assert [*map(kinds, found)] == [["nothing-predicted"]] * 2
             else:
-                assert found == [(), ("all scores reach at=0.7, so every pixel is predicted",)]
+                assert [*map(kinds, found)] == [[], ["all-predicted"]]
+            assert {note.values["given"] for of_scores in found for note in of_scores} == {Setting("at", 0.7)}
 
     @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK.astype(float)])
     def test_other_masks_are_above_half(self, protocol, scores):
@@ -171,20 +178,21 @@ class TestThresholds:
         accumulator = Accumulator(protocol)
         accumulator.update(self.MASK, self.MASK, names=["blank"])
         accumulator.update(self.MASK, self.MASK * 200, names=["other"])
-        assert accumulator.compute().notes == ("no score reaches at=0.5, so nothing is predicted",)
+        assert noted(accumulator.compute().notes) == [NOTHING_PREDICTED]
 
     def test_masks_of_0_and_1_among_soft_maps(self, protocol):
         accumulator = Accumulator(protocol)
         for name, scores in enumerate([self.MASK, self.MASK, self.MASK * 200, self.MASK * 255]):
             accumulator.update(self.MASK, scores, names=[name])
-        with pytest.raises(DataError, match=r"2 of 4 hold integers of at most 1, .*save all predictions on one scale"):
+        with refused("mixed-levels", DataError, path="predictions", settings={}, images=2, total=4):
             accumulator.compute()
 
     @pytest.mark.parametrize(("level", "share"), [(128, 0.5), (200, 0.7824), (1000, 0.015251), (65535, 0.999992)])
     def test_levels_are_told_the_score_that_cuts_them_so(self, protocol, level, share):
         levels = labels_of(0, level - 1, level, level).astype(np.uint8 if level < 256 else np.uint16)
-        with pytest.raises(DataError, match=f"at={level} is above all of them; .*from {level} give at={share}$"):
+        with refused("above-scores", DataError, settings={"at": share}, above=Setting("at", level)) as raised:
             notes(replace(protocol, at=level), self.MASK, levels)
+        assert raised.value.hint.values["levels"] == str(level)
         truth = levels[0] >= level
         found = []
         for at, scores in ((share, levels[0]), (0.5, truth)):
@@ -195,11 +203,11 @@ class TestThresholds:
 
     @pytest.mark.parametrize("scores", [MASK * 255, MASK > 0, MASK * 0.9])
     def test_levels_and_shares_are_below_a_threshold_of_levels(self, protocol, scores):
-        with pytest.raises(DataError, match="have scores up to 1, and at=128 is above all of them"):
+        with refused("above-scores", DataError, path="predictions", above=Setting("at", 128)):
             notes(replace(protocol, at=128), self.MASK, scores)
 
     def test_masks_of_0_and_1_are_not_told_to_take_a_scale_that_leaves_them_below(self, protocol):
-        with pytest.raises(DataError, match=r"need no threshold: leave out at=128$"):
+        with refused("low-levels", DataError, settings={"at": 128}):
             notes(replace(protocol, at=128), self.MASK, self.MASK)
 
     def test_floats_on_the_scale_of_levels_are_cut_there(self, protocol, tmp_path):
@@ -208,7 +216,7 @@ class TestThresholds:
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
         found = evaluate(tmp_path / "gt", tmp_path / "pred", replace(protocol, at=128))
-        assert not any("threshold" in note or "score" in note for note in found.notes)
+        assert not of_kind(found.notes, "nothing-predicted", "all-predicted", "scores-outside")
         assert segbench.check(tmp_path / "gt", tmp_path / "pred", replace(protocol, at=128)).findings == ()
 
     def test_check_finds_levels_below_a_threshold_of_levels(self, protocol, tmp_path):
@@ -216,7 +224,8 @@ class TestThresholds:
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
         (finding,) = segbench.check(tmp_path / "gt", tmp_path / "pred", replace(protocol, at=128)).errors
-        assert finding.fix.startswith("levels of 8 bits are divided by 255: for levels from 128 give at=0.5")
+        advice = finding.fix.values["thresholds"]
+        assert (advice.values["bits"], advice.values["levels"], advice.settings) == (8, "128", (Setting("at", 0.5),))
 
     def test_masks_of_0_and_1_beside_one_that_is_unclear(self, protocol):
         accumulator = Accumulator(protocol)
@@ -224,7 +233,7 @@ class TestThresholds:
         few[0, 0, 1] = 1
         for name, scores in enumerate([self.MASK, self.MASK, few]):
             accumulator.update(self.MASK, scores, names=[name])
-        with pytest.raises(DataError, match=r"of 0 and 1 need no threshold: leave out at=0.5"):
+        with refused("low-levels", DataError, settings={"at": 0.5, "scale": 1}):
             accumulator.compute()
 
     def test_nearly_empty_maps_are_no_masks(self, protocol):
@@ -234,14 +243,14 @@ class TestThresholds:
         accumulator = Accumulator(protocol)
         for name, scores in enumerate([dark, dark, truth * 200]):
             accumulator.update(truth, scores, names=[name])
-        assert accumulator.compute().notes == ("no score reaches at=0.5, so nothing is predicted",)
+        assert noted(accumulator.compute().notes) == [NOTHING_PREDICTED]
 
     def test_files_of_masks(self, protocol, tmp_path):
         for folder in ("gt", "pred"):
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", self.MASK[0])
         places, plain = (tmp_path / "gt", tmp_path / "pred"), type(protocol)(**KINDS.get(protocol.name, {}))
-        with pytest.raises(DataError, match=r"hold integers of at most 1, .*repairs=Repairs\(scale=1\)"):
+        with refused("low-levels", DataError, settings={"at": 0.5, "scale": 1}):
             evaluate(*places, protocol)
         scaled = evaluate(*places, protocol, repairs=Repairs(scale=1), results=tmp_path / "r")
         (stored,) = segbench.load_results(tmp_path / "r")
@@ -252,29 +261,33 @@ class TestThresholds:
     def test_logits(self, protocol, tmp_path):
         logits = 12 * SCORES - 6
         (note,) = notes(protocol, self.MASK, logits)
-        assert note == "scores outside 0 to 1 beside at=0.5: apply a sigmoid to logits"
+        assert (note.kind, note.doubt, note.values["given"]) == ("scores-outside", True, Setting("at", 0.5))
+        assert note.values["fix"] == "apply a sigmoid to logits"
         for folder, array in (("gt", self.MASK[0]), ("pred", logits[0])):
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
         (error,) = (one for one in report.findings if one.kind == "range")
         assert error.severity == "error"
-        assert error.message.endswith("like logits, but the threshold 0.5 is for scores from 0 to 1")
-        assert "scale='sigmoid'" in error.fix
+        why = error.message.values["why"]
+        assert (why.kind, why.values["like"], why.values["at"]) == ("other-thresholds", "like logits, ", (0.5,))
+        assert "sigmoid" in {advised.value for advised in error.settings}
 
     def test_scores_from_minus_1_to_1(self, protocol, tmp_path):
         signed = np.float32(2) * SCORES - 1
         (note,) = notes(protocol, self.MASK, signed)
-        assert note == "scores outside 0 to 1 beside at=0.5: apply (s + 1) / 2 to scores from -1 to 1"
+        assert (note.kind, note.values["given"]) == ("scores-outside", Setting("at", 0.5))
+        assert note.values["fix"] == "apply (s + 1) / 2 to scores from -1 to 1"
         assert notes(protocol, self.MASK, 1.2 * SCORES - 0.2) == ()  # what resizing adds
         for folder, array in (("gt", self.MASK[0]), ("pred", signed[0])):
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
-        for checked, at in ((protocol, "at=0"), (Pixels(at=(0.5,)), "at=(0,)")):
+        for checked, at in ((protocol, Setting("at", 0)), (Pixels(at=(0.5,)), Setting("at", (0,)))):
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
             (warning,) = (one for one in report.findings if one.kind == "range")
-            assert warning.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
-            assert warning.fix.endswith(f"(s + 1) / 2 instead, or give {at}")
+            why = warning.message.values["why"]
+            assert (why.kind, why.values["like"], why.values["at"]) == ("other-thresholds", "", (0.5,))
+            assert warning.settings[-1] == at
         followed = replace(protocol, at=0)
         assert "range" not in {
             one.kind for one in segbench.check(tmp_path / "gt", tmp_path / "pred", followed).findings
@@ -286,7 +299,8 @@ class TestThresholds:
 
     def test_scores_up_to_100(self, protocol, tmp_path):
         (note,) = notes(protocol, self.MASK, 100 * SCORES)
-        assert note.endswith("beside at=0.5: divide them by the highest score that there can be")
+        assert (note.kind, note.values["given"]) == ("scores-outside", Setting("at", 0.5))
+        assert note.values["fix"] == "divide them by the highest score that there can be"
         for folder, array in (("gt", self.MASK[0]), ("pred", 100 * SCORES[0])):
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
@@ -294,8 +308,11 @@ class TestThresholds:
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
             (found,) = (one for one in report.findings if one.kind == "range")
             assert found.severity == severity
-            assert found.message.endswith("but the threshold 0.5 is for scores from 0 to 1")
-            assert found.fix == "repairs=Repairs(scale=N) with the highest score that there can be"
+            assert (found.message.values["why"].kind, found.message.values["why"].values["at"]) == (
+                "other-thresholds",
+                (0.5,),
+            )
+            assert found.settings == (Setting("scale", of="Repairs", metavar="N"),)
 
     def test_scores_that_have_no_bound_are_cut_with_a_warning(self, protocol, tmp_path):
         for folder, array in (("gt", self.MASK[0]), ("pred", 3 * SCORES[0])):
@@ -305,8 +322,9 @@ class TestThresholds:
         assert [one.severity for one in report.findings if one.kind == "range"] == ["warning"]
 
     def test_all_or_nothing(self, protocol):
-        assert notes(protocol, self.MASK, SCORES / 3) == ("no score reaches at=0.5, so nothing is predicted",)
-        assert notes(protocol, self.MASK, 0.6 + SCORES / 3) == ("all scores reach at=0.5, so every pixel is predicted",)
+        assert noted(notes(protocol, self.MASK, SCORES / 3)) == [NOTHING_PREDICTED]
+        (note,) = notes(protocol, self.MASK, 0.6 + SCORES / 3)
+        assert (note.kind, note.values["given"]) == ("all-predicted", Setting("at", 0.5))
 
     def test_maps_that_have_nothing_odd(self, protocol):
         assert notes(protocol, self.MASK) == ()
@@ -321,13 +339,13 @@ def test_logits_at_0_are_not_told_to_be_scaled(protocol, tmp_path):
     places = tmp_path / "gt", tmp_path / "pred"
     assert "range" not in {one.kind for one in segbench.check(*places, protocol).findings}
     rounded = segbench.check(*places, Pixels(at=(0,), quantize=8)).errors
-    assert [one.fix for one in rounded if "after a sigmoid, at=(0.5,)" in one.fix]
+    assert [one for one in rounded if Setting("at", (0.5,)) in one.settings]
 
 
 def test_thresholds_of_logits():
     assert notes(Contours(at=0), TestThresholds.MASK, 12 * SCORES - 6) == ()
     found = notes(Centerlines(thresholds=(0.3, 0.6)), TestThresholds.MASK, 12 * SCORES - 6)
-    assert "scores outside 0 to 1 beside thresholds=(0.3, 0.6)" in found[0]
+    assert (found[0].kind, found[0].values["given"]) == ("scores-outside", Setting("thresholds", (0.3, 0.6)))
 
 
 def test_thresholds_of_a_list_are_not_called_at(tmp_path):
@@ -336,4 +354,5 @@ def test_thresholds_of_a_list_are_not_called_at(tmp_path):
         np.save(tmp_path / folder / "a.npy", array)
     report = segbench.check(tmp_path / "gt", tmp_path / "pred", Centerlines(thresholds=(0.3, 0.6)))
     (message,) = (finding.message for finding in report.findings if finding.kind == "range")
-    assert message.endswith("like logits, but the thresholds 0.3, 0.6 are for scores from 0 to 1")
+    why = message.values["why"]
+    assert (why.kind, why.values["like"], why.values["at"]) == ("other-thresholds", "like logits, ", (0.3, 0.6))

@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import refused
 from scipy.special import softmax
 from sklearn.metrics import f1_score, jaccard_score, roc_auc_score
 
 import segbench as package
 from segbench import ArgumentError, Classes, DataError
+from segbench.core.messages import Either, Setting
 
 RNG = np.random.default_rng(8)
 TRUTH = RNG.integers(0, 3, (20, 30)).astype(np.uint8)
@@ -32,14 +34,22 @@ def metric(answer, key):
     return json.loads(answer.out)["runs"][0]["summary"][key]
 
 
+def advised(answer):
+    """Return the settings that would help the only image of a run."""
+    (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+    return failure["settings"]
+
+
 @pytest.mark.parametrize("axis", [0, -1])
 @pytest.mark.parametrize("given", [(), ("--classes", "3")])
 @pytest.mark.parametrize(("verb", "key"), [("labels", "miou"), ("pixels", "macro_iou")])
 def test_the_classes_of_the_maps_are_named(segbench, folders, verb, key, given, axis):
     places = folders(predicted=np.moveaxis(SCORES, 0, axis))
-    refused = segbench(verb, *places, *given)
-    assert refused.code == 1
-    assert "--classes 0-2" in refused.err
+    assert segbench(verb, *places, *given).code == 1
+    checked = segbench("check", verb, *places, *given, "--format", "json")
+    assert [
+        finding for finding in json.loads(checked.out)["reports"][0]["findings"] if "--classes 0-2" in finding["fix"]
+    ]
     found = metric(segbench(verb, *places, "--classes", "0-2", "--format", "json"), key)
     if verb == "labels":
         assert found == pytest.approx(MIOU)
@@ -48,9 +58,8 @@ def test_the_classes_of_the_maps_are_named(segbench, folders, verb, key, given, 
 @pytest.mark.parametrize("stack", [SCORES[None, 1], SCORES[1, ..., None]], ids=["first", "last"])
 def test_one_map_with_three_axes_is_a_map(segbench, folders, stack):
     places = folders(truth=(TRUTH == 1).astype(np.uint8), predicted=stack / 2)
-    refused = segbench("labels", *places)
-    assert "argmax" not in refused.err
-    assert "--predicted-positive '>=0.5'" in refused.err
+    answer = segbench("labels", *places, "--no-check", "--format", "json")
+    assert advised(answer)[:1] == [{"name": "predicted_positive", "value": ">=0.5"}]
     found = metric(segbench("labels", *places, "--predicted-positive", ">=0.5", "--format", "json"), "dice")
     assert found == pytest.approx(f1_score((TRUTH == 1).ravel(), (SCORES[1] >= 1).ravel()))
     labels = folders(predicted=SCORES.argmax(0)[None])
@@ -100,9 +109,9 @@ class TestTwoMapsBesideMasksOf0And255:
         given = (*places, "--classes", "0-1")
         (finding,) = json.loads(segbench("check", *given, "--format", "json").out)["reports"][0]["findings"]
         assert (finding["kind"], finding["fix"]) == ("no-positives", "count it: --classes 0,255 and --void none")
-        refused = segbench("pixels", *given)
-        assert refused.code == 1
-        assert "class 0 alone has pixels in the whole set, and void leaves out 255; count it:" in refused.err
+        assert segbench("pixels", *given).code == 1
+        with refused("one-class", DataError, path="ground truth", settings={"void": ()}, label=0):
+            package.evaluate(*places, Classes(labels=[0, 1]))
 
     def test_are_counted_as_advised(self, segbench, places):
         answer = segbench("pixels", *places, "--classes", "0,255", "--void", "none", "--format", "json")
@@ -119,16 +128,16 @@ class TestTwoMapsBesideMasksOf0And255:
 @pytest.mark.parametrize(
     ("truth", "maps", "listed"),
     [
-        (TRUTH, 4, "classes='0-3'"),
-        (TRUTH * 100, 3, "classes='0,100,200'"),
-        (np.where(TRUTH == 2, 255, TRUTH), 3, "classes='0-2'"),
-        ((TRUTH == 1) * 255, 3, "classes=..."),
+        (TRUTH, 4, Setting("classes", "0-3")),
+        (TRUTH * 100, 3, Setting("classes", "0,100,200")),
+        (np.where(TRUTH == 2, 255, TRUTH), 3, Setting("classes", "0-2")),
+        ((TRUTH == 1) * 255, 3, Either("classes=...", "--classes")),
     ],
 )
 def test_the_classes_suggested_are_those_of_the_ground_truth(truth, maps, listed):
-    with pytest.raises(DataError) as error:
+    with refused("other-size", DataError, path="prediction", shape=(maps, 20, 30)) as raised:
         package.count(truth, RNG.random((maps, 20, 30)), "labels")
-    assert str(error.value).endswith(listed)
+    assert raised.value.hint.values == {"maps": maps, "listed": listed}
 
 
 @pytest.mark.parametrize(
@@ -140,20 +149,21 @@ def test_the_classes_suggested_are_those_of_the_ground_truth(truth, maps, listed
     ],
 )
 def test_the_reduction_suggested_gives_labels_and_not_places(stack, reduced):
-    with pytest.raises(DataError) as error:
+    with refused("other-size", DataError, path="prediction", shape=stack.shape) as raised:
         package.count(TRUTH, stack, package.Labels(classes=[0, 5, 9]))
-    assert reduced in str(error.value)
+    assert reduced in raised.value.hint.values["text"]
 
 
 def test_arrays_name_the_protocols_of_stacks():
-    with pytest.raises(ArgumentError, match=r"Labels\(classes=\.\.\.\)"):
+    with refused("other-shape", ArgumentError, name_has="labels have", shape=(20, 30), expected=(3, 20, 30)):
         package.evaluate([(TRUTH, SCORES)])
-    with pytest.raises(DataError, match=r"in their order: labels=range\(3\)"):
+    with refused("other-size", DataError, classes="1 class") as raised:
         package.evaluate([(TRUTH, SCORES)], protocol=Classes(labels=[3]))
+    assert raised.value.hint.values["listed"].python == "labels=range(3)"
 
 
 def test_a_map_of_the_background_that_is_no_class_may_be_left_out():
-    with pytest.raises(DataError, match="if label 0 is the background, save stacks without its map"):
+    with refused("other-size", DataError, classes="2 classes"):
         package.evaluate([(TRUTH, SCORES)], protocol=Classes(labels=[1, 2]))
     assert package.evaluate([(TRUTH, SCORES[1:])], protocol=Classes(labels=[1, 2])).summary["classes"] == 2
 
@@ -172,17 +182,19 @@ class TestSoftmaxOverAnotherAxis:
     def test_is_refused(self, protocol, wrong, dtype, last):
         stack = self.BY_AXIS[wrong].astype(dtype)
         stack, own, other = (np.moveaxis(stack, 0, -1), 2, wrong - 1) if last else (stack, 0, wrong)
-        words = f"sum to 1 along axis {other}, and not over the classes, which are axis {own}"
-        with pytest.raises(DataError, match=words):
+        with refused("softmax-axis", DataError, axis=other, expected=own):
             package.evaluate([(TRUTH, stack)], protocol=protocol)
 
     @pytest.mark.parametrize("verb", ["labels", "pixels", "contours"])
     def test_is_found_before_a_run(self, segbench, folders, verb):
         places = folders(predicted=self.BY_AXIS[2])
-        for words in (("check", verb), (verb,)):
-            said = segbench(*words, *places, "--classes", "0-2")
-            assert said.code == 1
-            assert "take the softmax over the axis of the classes" in said.out + said.err
+        checked = segbench("check", verb, *places, "--classes", "0-2", "--format", "json")
+        counted = segbench(verb, *places, "--classes", "0-2", "--no-check", "--format", "json")
+        assert (checked.code, counted.code) == (1, 1)
+        finding = json.loads(checked.out)["reports"][0]["findings"][0]
+        assert finding["kind"] == ("class-maps" if verb == "pixels" else "not-countable")
+        (failure,) = json.loads(counted.out)["runs"][0]["failures"].values()
+        assert failure["kind"] == "softmax-axis"
 
     def test_over_the_classes_gives_the_metric_of_the_scores(self):
         miou = package.evaluate([(TRUTH, self.BY_AXIS[0])], protocol=package.Labels(classes=3)).summary["miou"]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from cases import write_papers
 from hypothesis import given, settings
+from refusing import refused
 
 from segbench import (
     ArgumentError,
@@ -84,30 +85,31 @@ class TestExport:
 
     def test_a_folder_with_other_images_is_refused(self, tmp_path):
         export_bsds([result_of({"old": FIRST})], tmp_path)
-        with pytest.raises(DataError, match=r"old_ev1\.txt.*empty folder"):
+        with refused("other-images", DataError, path=str(tmp_path), files=("old_ev1.txt",)):
             export_bsds([result_of({"new": FIRST})], tmp_path)
 
     def test_files_with_the_same_content_may_be_written_again_and_others_are_kept(self, tmp_path):
         for _ in range(2):
             export_bsds([result_of({"a": FIRST})], tmp_path)
         before = contents(tmp_path)
-        with pytest.raises(ArgumentError, match=r"nothing in it says that segbench wrote it.*give another folder"):
+        with refused("foreign", ArgumentError, files=3) as raised:
             export_bsds([result_of({"a": FIRST, "b": SECOND})], tmp_path)
+        assert raised.value.values["path"] == str(tmp_path / "eval_bdry_img.txt")
         assert contents(tmp_path) == before
 
     def test_thresholds_must_differ_as_printed(self, tmp_path):
         close = BoundaryCounts([0.5, 0.50000001], [1, 1], [1, 1], [1, 1], [1, 1])
-        with pytest.raises(DataError, match="six digits"):
+        with refused("equal-thresholds", DataError, path="thresholds"):
             export_bsds([result_of({"a": close})], tmp_path)
 
     def test_only_boundaries(self, tmp_path):
         pixels = evaluate(*write_papers(tmp_path))
-        with pytest.raises(ArgumentError, match="boundaries or regions protocol"):
+        with refused("no-official-files", ArgumentError):
             export_bsds([pixels], tmp_path)
 
     def test_a_place_that_cannot_be_written(self, tmp_path):
         (tmp_path / "file").touch()
-        with pytest.raises(DataError, match="cannot be written"):
+        with refused("unwritable", DataError, path=str(tmp_path / "file/a_ev1.txt")):
             export_bsds([result_of({"a": FIRST})], tmp_path / "file")
 
     @settings(max_examples=30)

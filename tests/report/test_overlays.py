@@ -8,6 +8,7 @@ from cases import write_folder
 from checks.state_colours import DARK, VISION, WHITE, contrast, difference, from_grey
 from click.testing import CliRunner
 from PIL import Image, ImageColor
+from refusing import refused
 
 import segbench
 from segbench import Boundaries
@@ -99,7 +100,7 @@ def test_an_image_of_positives_alone_has_no_false_pixel(run, tmp_path):
 
 def test_a_threshold_above_all_scores_is_refused(run, tmp_path):
     result = run(segbench.Pixels(), {"a.png": MASK * np.uint8(255)}, {"a.png": SCORES})
-    with pytest.raises(segbench.ArgumentError, match="threshold 128 is above all scores"):
+    with refused("above-all-scores", segbench.ArgumentError, threshold=128, least=0):
         segbench.export_overlays([result], tmp_path / "out", threshold=128)
     assert not (tmp_path / "out").exists()
 
@@ -155,30 +156,31 @@ def test_a_protocol_of_ones_own_is_named_where_there_is_no_picture(run, tmp_path
 
     truth = MASK * np.uint8(255)
     run(Trimap(), {"a.png": truth}, {"a.png": SCORES})
-    with pytest.raises(segbench.DataError, match="counted by Trimap, a protocol that is not installed here"):
+    with refused("unknown-protocol", segbench.DataError, path="pred", counted_by="Trimap"):
         segbench.export_overlays(segbench.load_results(tmp_path / "r.segbench"), tmp_path / "out")
 
 
 def test_imported_results_and_unknown_images_are_refused(run, tmp_path):
     truth = MASK * np.uint8(255)
     result = run(segbench.Pixels(), {"a.png": truth}, {"a.png": SCORES})
-    with pytest.raises(segbench.DataError, match="counted no image called 'z'"):
+    with refused("no-such-image", segbench.DataError, path="pred", images=("'z'",)):
         segbench.export_overlays([result], tmp_path / "out", names=["z"])
-    with pytest.raises(segbench.DataError, match="is a file, expected a folder"):
+    with refused("not-a-folder", segbench.DataError, path=str(tmp_path / "r.segbench")):
         segbench.export_overlays([result], tmp_path / "r.segbench")
     counts = segbench.BoundaryCounts([0.5], [1], [1], [1], [1])
     imported = segbench.Result("m", Boundaries(), {}, "protocol:boundaries|data:0", {"a": counts})
-    with pytest.raises(segbench.DataError, match="counted by others"):
+    with refused("unknown-files", segbench.DataError, path="m"):
         segbench.export_overlays([imported], tmp_path / "out")
 
 
 @pytest.mark.filterwarnings("ignore::segbench.FailedImages")
 def test_nothing_to_draw_is_an_error(run, tmp_path):
-    with pytest.raises(segbench.ArgumentError, match="no results to draw"):
+    with refused("no-results", segbench.ArgumentError):
         segbench.export_overlays([], tmp_path / "out")
     result = run(segbench.Pixels(), {"a.png": MASK * np.uint8(255)}, {"a.png": SCORES[1:]})
-    with pytest.raises(segbench.DataError, match="pred: has no image that was counted; leave this result out"):
+    with refused("no-image", segbench.DataError, path="pred") as raised:
         segbench.export_overlays([result], tmp_path / "out", threshold=0.5)
+    assert raised.value.hint.kind == "leave-out"
 
 
 def test_the_command_says_why_a_run_has_no_pictures(run, tmp_path):

@@ -210,18 +210,9 @@ def test_parts_have_a_spread_and_their_mean_has_none(segbench, tmp_path):
     assert "±" not in next(line for line in table.splitlines() if line.startswith("mean of"))
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--per-image"], "--spread is over images, and --per-image has rows of its own"),
-        (["--per-threshold"], "--spread is over images, and --per-threshold has rows of its own"),
-        (["--intervals", "95"], "--spread and --intervals both stand beside the value"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(segbench, kept, options, said):
-    refused = segbench("show", kept, "--spread", "sd", *options)
-    assert refused.code == 2
-    assert said in refused.err
+@pytest.mark.parametrize("options", [["--per-image"], ["--per-threshold"], ["--intervals", "95"]])
+def test_what_does_not_go_together_is_refused(segbench, kept, options):
+    assert segbench("show", kept, "--spread", "sd", *options).code == 2
     if "--intervals" in options:
         run = json.loads(shown(segbench, kept, "--spread", "sd", *options, "--format", "json").out)["runs"][0]
         assert run["spread"]["iou_images"]["images"] == 5

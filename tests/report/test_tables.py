@@ -14,6 +14,8 @@ from unusual_protocols import Fixed
 
 from segbench import Boundaries, BoundaryCurve, Classes, Pixels, Result, ScoreCounts, evaluate
 from segbench.aggregator.result import names_of
+from segbench.core.errors import Failure
+from segbench.core.messages import as_message
 from segbench.core.numbers import number
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report import tables
@@ -219,7 +221,7 @@ class TestBest:
     def test_only_among_methods_on_the_same_images(self):
         high, middle, low = pixel_results(3)
         few = dict(list(high.counts.items())[:3])
-        alone = replace(high, counts=few, failed={"im7": "pred/im7.png: has another size"})
+        alone = replace(high, counts=few, failed={"im7": Failure("pred/im7.png", as_message("has another size"))})
         elsewhere = replace(middle, method="elsewhere", signature="protocol:pixels|data:1")
         table = method_table([alone, middle, low])
         assert [table.marks.get((row, 1), "") for row in range(3)] == ["", "best", ""]

@@ -4,6 +4,7 @@ import math
 import sys
 
 import pytest
+from refusing import refused
 
 from segbench import ArgumentError, ScoreCounts, Summary, compare, intervals
 
@@ -44,5 +45,5 @@ def test_a_comparison_has_a_row_per_pair_and_metric():
 )
 def test_without_pandas_the_error_says_how_to_get_it(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ArgumentError, match="pip install pandas"):
+    with refused("not-installed", ArgumentError, package="pandas"):
         table.to_dataframe()

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import scipy.stats
+from refusing import refused
 
 import segbench
 from segbench import Contours, LabelCounts, Labels, Pixels
+from segbench.core.messages import Setting
 
 LABELS = Labels(classes=2)
 ROUNDING = 1e-12
@@ -131,16 +133,19 @@ def test_metrics_of_units_are_means_over_patients():
 
 
 @pytest.mark.parametrize(
-    ("unit", "said"),
+    ("unit", "kind", "values"),
     [
-        ("folders", "unit='folders' is not understood, expected 'folder', a column of a CSV file"),
-        ("#_*", "unit='#_*' gives no unit: images are a/1, a/2; the pattern is of whole names"),
-        ("#/#", "has several #, expected one"),
-        ({"a/1": "a"}, "gives no unit to 1 of 2 images: a/2; name all images as they are called here"),
+        ("folders", "wrong-value", {"given": Setting("unit", "folders")}),
+        (
+            "#_*",
+            "images-without-part",
+            {"given": Setting("unit", "#_*"), "images": 2, "total": 2, "listed": "a/1, a/2"},
+        ),
+        ("#/#", "wrong-pattern", {"pattern": "#/#", "part": "unit"}),
+        ({"a/1": "a"}, "images-without-part", {"part": "unit", "images": 1, "total": 2, "listed": "a/2"}),
     ],
 )
-def test_wrong_units_are_refused(unit, said):
+def test_wrong_units_are_refused(unit, kind, values):
     counts = {name: LabelCounts("0-1", [[10, 2, 0], [1, 3, 0]]) for name in ("a/1", "a/2")}
-    with pytest.raises(segbench.ArgumentError) as error:
+    with refused(kind, segbench.ArgumentError, **values):
         segbench.intervals(counts, unit=unit)
-    assert said in str(error.value)

@@ -10,11 +10,12 @@ import pytest
 import scipy.optimize
 import scipy.stats
 from noted import of_kind
+from refusing import refused
 from sets import pixel_methods
 
 import segbench
 from segbench import LabelCounts
-from segbench.core.errors import DataError, SegbenchError
+from segbench.core.errors import DataError
 from segbench.statistics.run_means import RunMeans
 
 LABELS = segbench.Labels(classes=2)
@@ -221,10 +222,10 @@ def test_methods_with_other_folds_have_what_either_adds():
 def test_two_folds_tell_too_little_of_trainings():
     ours, theirs = (in_folds(method[0], 2) for method in draw_runs(np.random.default_rng(0), 12, 1, 0))
     comparison = segbench.compare({"ours": ours, "theirs": theirs})
-    reason = "2 folds: intervals and p-values over folds need at least 3"
+    reason = segbench.intervals(ours).undefined["iou"]
+    assert (reason.kind, reason.values) == ("too-few", {"number": 2, "least": 3})
     assert comparison.why_none("iou", "ours", "theirs") == {"interval": reason, "p_value": reason}
     assert math.isnan(row_of(comparison, "iou").p_value)
-    assert segbench.intervals(ours).undefined["iou"] == reason
 
 
 def test_a_metric_undefined_without_a_fold_has_no_interval():
@@ -238,8 +239,9 @@ def test_a_metric_undefined_without_a_fold_has_no_interval():
 
     methods = {"ours": [fold(name, [3, 1, 2]) for name in "abc"], "theirs": [fold(name, [4, 5, 1]) for name in "abc"]}
     comparison = segbench.compare(methods)
-    assert comparison.why_none("recall", "ours", "theirs")["p_value"] == "undefined without fold 1"
-    assert segbench.intervals(methods["ours"]).undefined["recall"] == "undefined without fold 1"
+    reason = segbench.intervals(methods["ours"]).undefined["recall"]
+    assert (reason.kind, reason.values) == ("undefined-without", {"noun": "fold", "name": "1"})
+    assert comparison.why_none("recall", "ours", "theirs")["p_value"] == reason
 
 
 def test_the_own_interval_of_folds_takes_the_larger_variance_too():
@@ -339,7 +341,7 @@ def test_results_are_joined_to_runs_as_their_counts_are():
     mixed = segbench.compare({"ours": ours, "theirs": theirs[0].counts})
     assert repr(mixed.differences) == repr(segbench.compare({"ours": ours, "theirs": theirs[0]}).differences)
     other = segbench.evaluate({name: (gt, gt) for name, gt in truths.items()}, protocol="saliency")
-    with pytest.raises(SegbenchError, match=r"ours@2"):
+    with refused("several-protocols", found="pixels (ours@1, theirs), saliency (ours@2)"):
         segbench.compare({"ours": [ours[0], other], "theirs": theirs[0]})
 
 
@@ -495,7 +497,8 @@ def test_a_metric_that_a_run_lacks_is_undefined():
     ours = [distances(*[9] * 8), distances(*[0] * 8)]
     comparison = segbench.compare({"ours": ours, "theirs": distances(*[8] * 8)})
     assert math.isnan(row_of(comparison, "hd95").difference)
-    assert "(run 2) for ours" in comparison.undefined["hd95"]
+    reason = comparison.undefined["hd95"]
+    assert (reason.values["runs"], reason.values["methods"]) == (("2",), ("ours",))
     assert math.isfinite(row_of(comparison, "dice").difference)
 
 
@@ -512,7 +515,7 @@ def test_metrics_that_jump_have_quantiles_that_trainings_widen():
     low, high = found["ods_precision"]
     assert high - low > 2 * reach
     with_folds = segbench.intervals([{name: run[name]} for run in runs[:1] for name in run])
-    assert "do not tell folds from images" in with_folds.undefined["ods_precision"]
+    assert with_folds.undefined["ods_precision"].kind == "jumps"
 
 
 def test_wins_and_ranks_are_of_means_over_runs():
@@ -529,31 +532,46 @@ class TestRefused:
     def test_runs_that_share_some_images(self):
         run = as_counts(two_methods()[0, 0])
         fewer = dict(list(run.items())[:8])
-        with pytest.raises(
-            DataError, match=r"^ours: runs 1 and 2 share 8 images, of 12 and 8; expected the same images"
-        ):
+        sharing = {"run": "1", "other": "2", "shared": 8, "images": 12, "other_images": 8}
+        advised = {"images": tuple(fewer)}
+        with refused("overlapping-runs", DataError, path="ours", settings=advised, **sharing):
             segbench.compare({"ours": [run, fewer], "theirs": run})
-        with pytest.raises(DataError, match="share 8 images"):
+        with refused("overlapping-runs", DataError, settings=advised, **sharing):
             segbench.intervals([run, fewer])
         row = segbench.compare({"ours": [{name: run[name] for name in fewer}, fewer], "theirs": fewer})  # as it says
         assert row.images == 8
 
     def test_a_cross_validation_that_was_repeated(self):
         folds = in_folds(two_methods()[0, 0], 3)
-        with pytest.raises(DataError, match="runs 1 and 4 are on the same images, others on different ones"):
+        with refused("repeated-folds", DataError, run="1", other="4"):
             segbench.intervals(folds * 2)
 
-    @pytest.mark.parametrize("runs", [[], [3], [{}], ["path"]])
-    def test_what_is_no_run(self, runs):
+    @pytest.mark.parametrize(
+        ("runs", "given"), [([], "an empty list"), ([3], "a list of int"), (["path"], "a list of str")]
+    )
+    def test_what_is_no_run(self, runs, given):
         run = as_counts(two_methods()[0, 0])
-        with pytest.raises(SegbenchError, match="ours"):
+        with refused("not-results", method="ours", given=given):
             segbench.compare({"ours": runs, "theirs": run})
+
+    def test_a_run_without_images(self):
+        run = as_counts(two_methods()[0, 0])
+        with refused("other-images", path="ours, theirs") as raised:
+            segbench.compare({"ours": [{}], "theirs": run})
+        (lacking,) = raised.value.values["problems"]
+        assert (lacking.kind, lacking.values["absent"], lacking.values["images"]) == ("lacking-images", "ours", 12)
 
     def test_other_ground_truth_of_one_run(self):
         ours, theirs = two_methods()
         other = as_counts(two_methods(seed=1)[0, 0])
-        with pytest.raises(DataError, match="ours@2"):
+        with refused("other-images", DataError, methods=("ours@1", "ours@2", "theirs")) as raised:
             segbench.compare({"ours": [as_counts(ours[0]), other], "theirs": as_counts(theirs[0])})
+        (problem,) = raised.value.values["problems"]
+        assert (problem.kind, problem.values["image"], problem.values["other_method"]) == (
+            "other-ground-truth",
+            "000",
+            "ours@2",
+        )
 
 
 def test_means_over_groups_leave_out_whole_folds_of_all_groups():

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from refusing import refused
 from scipy import ndimage
 from scipy.stats import wilcoxon
 from sets import pixel_methods
@@ -27,6 +28,7 @@ from segbench import (
     evaluate,
 )
 from segbench.core.errors import ArgumentError
+from segbench.core.messages import Setting
 from segbench.statistics.signed_rank import (
     fewest_differences,
     hodges_lehmann,
@@ -356,7 +358,7 @@ class TestAnswer:
 
     def test_no_image_that_both_have_is_said(self):
         comparison = compared([1, 2, 3, None, None, None, None], [None, None, None, 1, 2, 3, 4])
-        assert comparison.why_none("hd95", "a", "b")["p_value"] == "no image in which both have a value"
+        assert comparison.why_none("hd95", "a", "b")["p_value"].kind == "none-in-common"
         assert math.isnan(comparison.rows("hd95")[0].signed_rank_p)
         assert comparison.answer().verdict.startswith("No clear winner by HD95")
 
@@ -385,8 +387,8 @@ class TestAnswer:
         (row,) = comparison.rows("hd95")
         assert (row.signed_rank_p, row.hodges_lehmann) == (2 / 2**5, -3)
         assert math.isnan(row.hodges_lehmann_low)
-        reason = {"interval": "5 images: intervals of 95 % take at least 6"}
-        assert comparison.why_none("hd95", "a", "b") == reason
+        (reason,) = comparison.why_none("hd95", "a", "b").values()
+        assert (reason.kind, reason.values["images"], reason.values["least"]) == ("too-few", 5, 6)
         assert "interval" not in compared([1, 2, 3, 4, 5], [2, 4, 6, 8, 10], level=0.9).why_none("hd95", "a", "b")
 
     def test_the_same_in_every_image_has_p_1(self):
@@ -442,20 +444,17 @@ class TestWhichMetric:
         random = np.random.default_rng(0)
         pairs = {f"{k % 2}/{k}": (random.random((6, 6)) < 0.4, random.random((6, 6))) for k in range(12)}
         means = [evaluate(pairs, method=name).parts("group", "folder").mean for name in "ab"]
-        with pytest.raises(
-            ArgumentError, match="these are over groups; one group can be compared by itself; leave out"
-        ):
+        with refused("ranks-of-parts", ArgumentError, settings={"test": "signed-rank"}, parts="groups"):
             compare_results(means, test="signed-rank")
 
     def test_protocols_without_a_mean_are_refused(self):
         random = np.random.default_rng(0)
         pairs = [(random.random((70, 70)) < 0.4, random.random((70, 70))) for _ in range(6)]
         results = [evaluate(pairs, method=name, protocol=Centerlines(thresholds=(0.3, 0.6))) for name in "ab"]
-        with pytest.raises(
-            ArgumentError, match="means over images, and no metric here is one; leave out test='signed-"
-        ):
+        with refused("ranks-without-mean", ArgumentError, settings={"test": "signed-rank"}, noun="image"):
             compare_results(results, test="signed-rank")
 
     def test_unknown_tests_are_refused(self):
-        with pytest.raises(ArgumentError, match="test is 'wilcoxon', expected 't-test' or 'signed-rank'"):
+        expected = "'t-test' or 'signed-rank'"
+        with refused("wrong-value", argument=Setting("test", None), value="'wilcoxon'", expected=expected):
             compare(pixel_methods(8), test="wilcoxon")

@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
+from refusing import refused
 
 from segbench import BoundaryCurve, DataError
 from segbench.protocols.boundaries.curve import measured
@@ -57,13 +58,13 @@ def test_half_a_method_is_not_checked(tmp_path):
 
 
 def test_folders_that_will_not_do(tmp_path):
-    with pytest.raises(DataError, match="nowhere: cannot be listed"):
+    with refused("unreadable", DataError, path=str(tmp_path / "nowhere")):
         published_part(tmp_path / "nowhere")
-    with pytest.raises(DataError, match="holds no results"):
+    with refused("no-results", DataError, path=str(tmp_path / "other")):
         published_part(write(tmp_path / "other", readme="hello"))
-    with pytest.raises(DataError, match=r"no method with both.*METHOD_bdry_thr\.txt"):
+    with refused("no-known-values", DataError, path=str(tmp_path / "half")):
         published_part(write(tmp_path / "half", A_bdry_thr=ROWS))
-    with pytest.raises(DataError, match=r"A_bdry_thr\.txt: line 1 is 'hello'"):
+    with refused("wrong-line", DataError, path=str(tmp_path / "damaged" / "A_bdry_thr.txt"), line=1, found="hello"):
         published_part(write(tmp_path / "damaged", A_bdry_thr="hello", A_bdry=best()))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from refusing import refused
 
 from segbench import DataError
 from segbench.verification.saliency import saliency_part
@@ -60,14 +61,16 @@ def test_what_is_missing_is_not_checked(tmp_path):
 
 
 def test_folders_that_will_not_do(tmp_path):
-    with pytest.raises(DataError, match="contains no saliency maps with known values; expected ground_truth, "):
+    with refused("no-known-values", DataError, path=str(tmp_path)):
         saliency_part(write(tmp_path))
-    with pytest.raises(DataError, match=r"official_per_image\.csv: line 2 lacks a value for .*adaptive_f"):
+    columns = ("mae", "s_measure", "adaptive_f")
+    with refused("wrong-line", DataError, path=str(tmp_path / "official_per_image.csv"), line=2, columns=columns):
         saliency_part(write(tmp_path, {"method": "net", "image": "a", "mae": "none"}))
-    with pytest.raises(DataError, match=r"shape \(1, 9\), expected \(1, 256\)"):
+    curves = str(tmp_path / "official_curves.npz")
+    with refused("wrong-shape", DataError, path=curves, method="net", shape=(1, 9), expected=(1, 256)):
         checks_of(write(tmp_path, HALF, curves=np.ones((1, 9))))
     (tmp_path / "official_curves.npz").write_bytes(b"no archive")
-    with pytest.raises(DataError, match=r"official_curves\.npz: is not an archive of curves"):
+    with refused("no-curves", DataError, path=curves):
         checks_of(tmp_path)
 
 

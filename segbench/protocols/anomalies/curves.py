@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
+from segbench.core.messages import NOTHING, Message
 from segbench.protocols.anomalies.counts import AnomalyCounts, falling_between
 
 SCORES_AT_ONCE = 2**24
@@ -167,7 +168,7 @@ class Pimo:
     thresholds: FloatArray
     rates: FloatArray
     weights: FloatArray
-    reason: str = ""
+    reason: Message = NOTHING
 
     def area(self, counts: AnomalyCounts) -> float:
         """Give the AUPIMO of an anomalous image."""
@@ -185,7 +186,7 @@ def measured_pimo(images: Images) -> Pimo:
 
     normal = sum(counts.normal_images.size for counts in images.values())
     if not normal:
-        return _no_pimo("no normal images")
+        return _no_pimo(Message("no-normal-images", "no normal images"))
     low, high = RATES
     enough = min(_REACH * high, 1.0) * normal
     held: list[tuple[FloatArray, FloatArray]] = []
@@ -200,14 +201,18 @@ def measured_pimo(images: Images) -> Pimo:
     shared = np.cumsum(rates) / normal
     weights = np.zeros(scores.size)
     if not pimo_weights(shared, low, high, weights):
-        return _no_pimo(
-            f"the smallest shared FPR of normal images is {shared[0]:.4g}, above {low:g}: too few normal pixels, "
-            "or too many with the highest score"
+        reason = Message(
+            "no-low-rate",
+            "the smallest shared FPR of normal images is {rate:.4g}, above {least:g}: too few normal pixels, "
+            "or too many with the highest score",
+            rate=float(shared[0]),
+            least=low,
         )
+        return _no_pimo(reason)
     return Pimo(scores, shared, weights)
 
 
-def _no_pimo(reason: str) -> Pimo:
+def _no_pimo(reason: Message) -> Pimo:
     none = np.empty(0)
     return Pimo(none, none, none, reason)
 

@@ -298,18 +298,19 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         keys = (metric.key for metric in TOTALS)
         return dict(zip(keys, (*map(int, of_images), *self.pixels.totals.values()), strict=True))
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message | str:
         totals = self.totals
         if not totals["components"]:
-            return "no anomalous pixels"
+            return Message("no-anomalous-pixels", "no anomalous pixels")
         key = metric.key
         if key.startswith("image_") and not totals["normal_images"]:
-            return "no normal images"
+            return Message("no-normal-images", "no normal images")
         if key.startswith("aupimo"):
             return self.pimo.reason
         if key.startswith("aupro"):
-            return "no normal pixels"
-        return next((self.pixels.why_undefined(one) for one in self.pixels.metrics if one.key == key), "no image")
+            return Message("no-normal-pixels", "no normal pixels")
+        of_pixels = next(metric for metric in self.pixels.metrics if metric.key == key)
+        return self.pixels.why_undefined(of_pixels)
 
     @property
     def notes(self) -> tuple[Note, ...]:

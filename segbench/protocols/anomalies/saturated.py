@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import eye_array
 
 from segbench.core.arrays import FloatArray
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, shares
 from segbench.core.notes import Note
 from segbench.core.table import CountsTable, Sums
@@ -127,9 +128,11 @@ class DefectTable(CountsTable[AnomalyCounts]):
         """Say that maps are of several scales."""
         return self._whole.notes
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         if not self._whole.facts.components.any():
-            return "no defects"
+            return Message("no-defects", "no defects")
         if metric.key.startswith("image_"):
-            return "no normal images"
-        return "no defects of this kind" if metric.key != "auspro_05" else "no normal pixels"
+            return Message("no-normal-images", "no normal images")
+        if metric.key == "auspro_05":
+            return Message("no-normal-pixels", "no normal pixels")
+        return Message("no-defects-of-kind", "no defects of this kind")

@@ -140,16 +140,19 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     def may_be_restricted(self, metric: Metric) -> bool:
         return metric.key == "crispness"
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         if not self.images:
-            return "no boundaries of two annotators" if self._all else "no image was counted"
+            alone = Message("no-annotators", "no boundaries of two annotators")
+            return alone if self._all else Message("no-images", "no image was counted")
         if metric.key == "crispness":
-            return "maps are blank, or no soft maps"
+            return Message("blank-maps", "maps are blank, or no soft maps")
         if np.isnan(self._own["f"]).all():
-            return "no boundary pixel in the ground truth or the prediction"
+            return Message("no-boundaries", "no boundary pixel in the ground truth or the prediction")
         if self._thresholds.size == 1:
-            return "one threshold makes no curve"
-        return "masks, alike at every threshold, make no curve" if self._masks else "no threshold has precision .5"
+            return Message("one-threshold", "one threshold makes no curve")
+        if self._masks:
+            return Message("masks", "masks, alike at every threshold, make no curve")
+        return Message("never-half", "no threshold has precision .5")
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -68,9 +68,9 @@ def _curve_rows(curve: BoundaryCurve) -> list[list[float]]:
     return rows_of(curve.thresholds, curve.recall, curve.precision, curve.f)
 
 
-_NO_COUNTS = "a published curve holds no counts of images, and this was not printed"
-_ONE_ROW = "one threshold makes no curve"
-_NO_THRESHOLDS = "its rows name no thresholds"
+_NO_COUNTS = Message("not-printed", "a published curve holds no counts of images, and this was not printed")
+_ONE_ROW = Message("one-threshold", "one threshold makes no curve")
+_NO_THRESHOLDS = Message("no-thresholds", "its rows name no thresholds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class PublishedCurve(Published):
             "ods_threshold": _NO_THRESHOLDS,
             "area_pr": _ONE_ROW,
             "area_pr_extended": _ONE_ROW,
-            "r50": _ONE_ROW if point else "no threshold has precision .5",
+            "r50": _ONE_ROW if point else Message("never-half", "no threshold has precision .5"),
         }
         undefined = {key: reasons.get(key, _NO_COUNTS) for key, value in metrics.items() if math.isnan(value)}
         thresholds = tuple(metric.key for metric in METRICS if metric.key and metric.kind == "threshold")

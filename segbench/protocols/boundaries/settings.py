@@ -468,7 +468,9 @@ class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
 
     reads: ClassVar[Reading] = ANNOTATORS
     does: ClassVar[str] = "compares annotators with each other"
-    why_not_arrays: ClassVar[str] = "annotators are compared with each other from files (segbench.evaluate)"
+    why_not_arrays: ClassVar[Message] = Message(
+        "from-files", "annotators are compared with each other from files (segbench.evaluate)"
+    )
 
     settings: Boundaries
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.notes import Note
 from segbench.core.numbers import number
@@ -109,14 +110,15 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
             **dict.fromkeys((f"{name}_error_patches" for name in ERRORS), has_patches),
         }
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         if not self.images:
-            return "no image was counted"
+            return Message("no-images", "no image was counted")
         if metric.key.endswith("_patches"):
-            return "no image has room for a patch of 64 by 64 pixels"
+            return Message("no-patches", "no image has room for a patch of 64 by 64 pixels")
         if metric.key in ("cldice_precision", "cldice_sensitivity"):
-            return f"the {'prediction' if metric.key.endswith('precision') else 'ground truth'} has no skeleton"
-        return "all masks are empty, or without a skeleton"
+            side = "prediction" if metric.key.endswith("precision") else "ground truth"
+            return Message("no-skeleton", "the {side} has no skeleton", side=side)
+        return Message("no-skeletons", "all masks are empty, or without a skeleton")
 
     @property
     def notes(self) -> tuple[Note, ...]:

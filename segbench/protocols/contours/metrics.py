@@ -205,12 +205,13 @@ class ContourTable(CountsTable[ContourCounts]):
         of_classes = zip(self.class_names, held.T, known, strict=bool(self.class_names))  # a single mask has no name
         return {name: images for name, images, is_known in of_classes if is_known}
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         if not self.images:
-            return "no image was counted"
+            return Message("no-images", "no image was counted")
         every = " in every image" if self.images > 1 else ""
-        distance = metric.key.removesuffix("_images") in DISTANCES
-        return f"{'one mask is' if distance and self._sides.any() else 'both masks are'} empty{every}"
+        if metric.key.removesuffix("_images") in DISTANCES and self._sides.any():
+            return Message("one-mask-empty", "one mask is empty{every}", every=every)
+        return Message("both-masks-empty", "both masks are empty{every}", every=every)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -345,11 +346,12 @@ class SequenceTable(CountsTable[ContourCounts]):
         )
         return (Note(said),)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())
-        fix = f"if the object has the value 255, give {Setting('positive', 255)}"
-        fix = f"check what {Setting('positive', None)} names" if of_one else fix
-        return f"no sequence has an object and a frame between its first and last; {fix}"
+        fix = Message("fix", "if the object has the value 255, give {positive}", positive=Setting("positive", 255))
+        if of_one:
+            fix = Message("fix", "check what {positive} names", positive=Setting("positive", None))
+        return Message("no-frames", "no sequence has an object and a frame between its first and last; {fix}", fix=fix)
 
 
 SEQUENCE_TOTALS = (

@@ -192,7 +192,9 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
             "the ground truth has shape ({shape}), with an axis of classes, expected one label per pixel",
             shape=truth.shape,
         )
-        argmax = "of one-hot labels give labels.argmax(axis=1) for a batch, argmax(axis=0) for an image"
+        argmax = Message(
+            "one-hot", "of one-hot labels give labels.argmax(axis=1) for a batch, argmax(axis=0) for an image"
+        )
         raise DataError(file, what, argmax if is_whole(truth) else rules.MIND_THE_ORDER)
 
 

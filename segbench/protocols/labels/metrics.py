@@ -293,20 +293,21 @@ class LabelTable(CountsTable[LabelCounts]):
             zip([metric.key for metric in TOTALS], map(int, (*of_classes, *totals[:2].sum(axis=1))), strict=True)
         )
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         counts, *_ = self._by_image
         held = (counts.truth.sum(axis=0) > 0).tolist()
         if not any(held):
-            return "no pixels"
+            return Message("no-pixels", "no pixels")
         if not any(np.array(held)[self._meant]) and metric.key in _MEANS:
-            return "the ground truth holds the background alone"
+            return Message("background-alone", "the ground truth holds the background alone")
         if metric.key == "kappa":
-            return "ground truth and prediction hold one class"
+            return Message("one-class", "ground truth and prediction hold one class")
         if metric.key == "precision":
-            return "nothing is predicted positive"
+            return Message("none-predicted", "nothing is predicted positive")
         if metric.key == "mcc" and all(held):
-            return "all pixels are predicted alike"
-        return "no negative pixels" if held[1] else "no positive pixels"
+            return Message("predicted-alike", "all pixels are predicted alike")
+        without = Message("no-positives", "no positive pixels")
+        return Message("no-negatives", "no negative pixels") if held[1] else without
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -117,12 +117,12 @@ class Numberings:
             " and ",
         )
         of_sides = (("the ground truth", self.instances[0]), ("predictions", self.instances[1]))
-        sides = " and ".join(side for side, instance in of_sides if instance)
+        sides = [side for side, instance in of_sides if instance]
         if not sides:
             return changed
         saved = Message(
             "fix",
-            "save labels of {sides}, numpy.where(ids < {multiple}, ids, ids // {multiple})",
+            "save labels of {sides: and }, numpy.where(ids < {multiple}, ids, ids // {multiple})",
             sides=sides,
             multiple=INSTANCES,
         )

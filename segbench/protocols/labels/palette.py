@@ -112,9 +112,13 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
                 pixels=int(np.count_nonzero(unknown)),
                 colours=_listed(np.unique(colours[unknown])),
             )
-            hints = ["add these colours to the palette; label maps must not be saved as JPEG, or interpolated"]
+            hints = [
+                Message(
+                    "fix", "add these colours to the palette; label maps must not be saved as JPEG, or interpolated"
+                )
+            ]
             if _are_grey(colours):
-                hints.append("label maps that are not in colour must have one channel")
+                hints.append(Message("one-channel", "label maps that are not in colour must have one channel"))
             raise DataError(file, what, joined(hints))
         return found.astype(np.uint16)
     if _are_grey(colours):

@@ -107,7 +107,7 @@ class ObjectMaps(InstanceMaps):
         if not jsons:
             return pairing
         read = [one for one in jsons.values() if one]
-        no_categories = Message("wrong-json", "has no categories")
+        no_categories = Message("no-categories", "has no categories")
         problems += [DataError(one.path, no_categories, _FORMAT) for one in read if not one.classes]
         classes = {label: named for one in read for label, named in one.classes.items()}
         found = _entries(true, jsons, classes, problems)
@@ -130,7 +130,7 @@ def _together(problems: Sequence[DataError]) -> DataError:
         for error in problems
         for problem in error.values.get("problems", (error.what,))
     ]
-    what = Message("wrong-json", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
+    what = Message("wrong-jsons", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
     return DataError("JSON files", what, joined(dict.fromkeys(error.hint for error in problems)))
 
 
@@ -216,7 +216,7 @@ def _entries(
             fix = Message("fix", "add an annotation with the file_name of each, as {file} has one", file=known)
         problems.append(DataError(places, what, fix))
     strange = {
-        label: f"category {label}, in {shown(name)}"
+        label: Message("unknown-category", "category {label}, in {image}", label=label, image=shown(name))
         for one in read
         for name, segments in one.segments.items()
         for _, label, *_ in segments
@@ -237,13 +237,13 @@ def _read(place: str) -> _Json:
     try:
         content = json.loads(read_bounded(place, _LARGEST_BYTES, "segments of images", "split it"))
     except (OSError, ValueError, RecursionError) as error:
-        what = Message("wrong-json", "is not JSON ({why})", why=str(error))
+        what = Message("not-json", "is not JSON ({why})", why=str(error))
         raise DataError(shown(place), what, "write the file again") from None
     annotations = content.get("annotations") if isinstance(content, dict) else None
     _refuse_detections(place, content if annotations is None else annotations)
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
-        raise DataError(shown(place), Message("wrong-json", "has no list of annotations"), _FORMAT)
-    problems: list[str] = []
+        raise DataError(shown(place), Message("no-annotations", "has no list of annotations"), _FORMAT)
+    problems: list[Message] = []
     segments: dict[str, list[Any]] = {}
     without: list[str] = []
     for number, one in enumerate(annotations, start=1):
@@ -252,23 +252,45 @@ def _read(place: str) -> _Json:
             without.append(f"annotation {number}")
             continue
         if name in segments:
-            problems.append(f"two annotations of {shown(name)}")
+            problems.append(Message("doubled-annotation", "two annotations of {image}", image=shown(name)))
         segments[name] = [_segment(info) for info in infos]
         if None in segments[name]:
-            problems.append(f"{shown(name)}: a segment lacks an id from 1 to {LARGEST_ID}, or a category_id")
+            lacking = Message(
+                "wrong-segment",
+                "{image}: a segment lacks an id from 1 to {most}, or a category_id",
+                image=shown(name),
+                most=LARGEST_ID,
+            )
+            problems.append(lacking)
             continue
         doubled = [number for number, times in Counter(info[0] for info in segments[name]).items() if times > 1]
-        problems += [f"{shown(name)}: two segments have the id {number}" for number in doubled]
+        problems += [
+            Message("doubled-segment", "{image}: two segments have the id {id}", image=shown(name), id=number)
+            for number in doubled
+        ]
     if without:
-        lack = of_all(len(without), len(annotations), "annotation", "lack")
-        problems.insert(0, f"{lack} file_name or segments_info: {first_names(without, _SHOWN)}")
+        unnamed = Message(
+            "wrong-annotations",
+            "{lack} file_name or segments_info: {annotations}",
+            lack=of_all(len(without), len(annotations), "annotation", "lack"),
+            annotations=first_names(without, _SHOWN),
+            count=len(without),
+            total=len(annotations),
+        )
+        problems.insert(0, unnamed)
     try:
         categories = [*map(_category, content.get("categories", ()))]
     except (KeyError, TypeError, ValueError, OverflowError):
-        problems.append(f"categories lack an id from 0 to {_LARGEST_LABEL - 1}, a name, or isthing of 0 or 1")
+        lacking = Message(
+            "wrong-categories",
+            "categories lack an id from 0 to {most}, a name, or isthing of 0 or 1",
+            most=_LARGEST_LABEL - 1,
+        )
+        problems.append(lacking)
         categories = []
     times = Counter(each for label, (name, _) in categories for each in (f"the id {label}", f"the name {name}"))
-    problems += [f"two categories have {each}" for each, number in times.items() if number > 1]
+    twice = [each for each, number in times.items() if number > 1]
+    problems += [Message("doubled-category", "two categories have {shared}", shared=each) for each in twice]
     if problems:
         faults = tuple(dict.fromkeys(problems))
         what = Message("wrong-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)

@@ -161,18 +161,26 @@ def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segme
         segments = {number: (label, crowd, area) for number, label, crowd, area in about["segments"]}
         missing, strange = segments.keys() - areas.keys(), areas.keys() - segments.keys() - {0}
         problems = [
-            f"{what}: {first_names([str(number) for number in sorted(numbers)], _LISTED)}"
-            for what, numbers in (("ids in its JSON without pixels", missing), ("ids that its JSON lacks", strange))
-            if numbers and (sample.field is None or numbers is strange)
+            Message(
+                "other-ids", "{which}: {ids}", which=which, ids=first_names([str(one) for one in sorted(ids)], _LISTED)
+            )
+            for which, ids in (("ids in its JSON without pixels", missing), ("ids that its JSON lacks", strange))
+            if ids and (sample.field is None or ids is strange)
         ]
         if not sides and not problems and sample.field is None:  # predicted areas are often those of another size
             problems += [
-                f"segment {number} has {areas[number]} pixels, and its JSON says {area}: segments overlap"
+                Message(
+                    "overlap",
+                    "segment {id} has {pixels} pixels, and its JSON says {area}: segments overlap",
+                    id=number,
+                    pixels=areas[number],
+                    area=area,
+                )
                 for number, (_, _, area) in segments.items()
                 if area is not None and area != areas[number]
             ][:_LISTED]
         if problems:
-            what = Message("other-segments", "{problems}", problems="; ".join(problems))
+            what = Message("other-segments", "{problems:; }", problems=problems)
             raise DataError(file, what, "write the map and its JSON from the same segments")
         crowds = frozenset(number for number, (_, crowd, _) in segments.items() if crowd)
         sides.append(Segments({number: label for number, (label, *_) in segments.items()}, crowds))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
+from segbench.core.messages import Message
 from segbench.core.metric import Metric, key_at, key_of_images, left_out_note, shares
 from segbench.core.notes import Note
 from segbench.core.numbers import shortest
@@ -149,19 +150,22 @@ class ObjectTable(CountsTable[ObjectCounts]):
         """True objects of each image."""
         return dict.fromkeys((metric.key for metric in self.metrics), self.numbers[:, 0])
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         true, predicted = self.totals.values()
         for applies, reason in (
-            (not self.images, "no image was counted"),
-            (not true and not predicted, "there is no object in either map"),
-            (metric.key.startswith(("precision", "component_ppv")), "there is no predicted object"),
-            (metric.key.endswith("_things"), "no class here has things"),
-            (metric.key.endswith("_stuff"), "no class is stuff here"),
-            (metric.key == "matched_iou", "no object is matched"),
+            (not self.images, Message("no-images", "no image was counted")),
+            (not true and not predicted, Message("no-objects", "there is no object in either map")),
+            (
+                metric.key.startswith(("precision", "component_ppv")),
+                Message("none-predicted", "there is no predicted object"),
+            ),
+            (metric.key.endswith("_things"), Message("no-things", "no class here has things")),
+            (metric.key.endswith("_stuff"), Message("no-stuff", "no class is stuff here")),
+            (metric.key == "matched_iou", Message("none-matched", "no object is matched")),
         ):
             if applies:
                 return reason
-        return "there is no object in the ground truth"
+        return Message("no-true-objects", "there is no object in the ground truth")
 
     def _by_key(self, values: Mapping[str, FloatArray], *, images: bool = False) -> dict[str, FloatArray]:
         """Name metrics of shape (R, thresholds) by their keys: at each threshold shown, and their mean."""

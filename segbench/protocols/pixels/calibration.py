@@ -34,6 +34,7 @@ import numpy as np
 
 from segbench.core.arrays import FloatArray
 from segbench.core.levels import ROUNDING
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts, range_of_scores
 from segbench.core.table import Sums
@@ -93,17 +94,22 @@ def reliability(counts: ScoreCounts) -> Reliability:
     )
 
 
-def why_uncalibrated(counts: ScoreCounts, ends: tuple[float, float] | None = None) -> str:
+def why_uncalibrated(counts: ScoreCounts, ends: tuple[float, float] | None = None) -> Message:
     """Say why scores are not probabilities; empty where they may be, as where there are none.
 
     `ends` are the lowest and the highest score where the counts are at a choice of the scores.
     """
     lowest, highest = ends or range_of_scores(counts)
     if not counts.scores_known or lowest == -math.inf:
-        return "scores are known at some thresholds only"
+        return Message("scores-unknown", "scores are known at some thresholds only")
     if counts.scores.size and not -ROUNDING <= lowest <= highest <= 1 + ROUNDING:
-        return f"scores from {lowest:.7g} to {highest:.7g}, expected probabilities from 0 to 1"
-    return ""
+        return Message(
+            "no-probabilities",
+            "scores from {lowest:.7g} to {highest:.7g}, expected probabilities from 0 to 1",
+            lowest=lowest,
+            highest=highest,
+        )
+    return NOTHING
 
 
 def are_masks(counts: ScoreCounts) -> bool:
@@ -200,7 +206,9 @@ class Calibration(Block):
         undefined = np.isnan(squares) | self._hard
         return {key: np.where(undefined, np.nan, value) for key, value in values.items()}
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         del metric
         pool = self.image_set.pool
-        return TWO_VALUED if self._hard else why_uncalibrated(pool.counts, pool.ends) or "no pixels"
+        if self._hard:
+            return TWO_VALUED
+        return why_uncalibrated(pool.counts, pool.ends) or Message("no-pixels", "no pixels")

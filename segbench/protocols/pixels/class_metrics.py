@@ -22,7 +22,7 @@ from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, joined
 from segbench.core.metric import Metric, held_note
 from segbench.core.notes import Note
 from segbench.core.part_means import PartMeans
@@ -282,7 +282,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
             "micro_negatives": negatives,
         }
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         prefix, _, key = metric.key.partition("_")
         of_pixels = next(each for each in self._micro.metrics if each.key == key)
         if prefix == "micro":
@@ -290,7 +290,9 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         reasons = list(dict.fromkeys(table.why_undefined(of_pixels) for table in self._classes.values()))
         if reasons == [TWO_VALUED]:
             return TWO_VALUED
-        return " or ".join(reasons) + " of any class" if reasons else "no pixels"
+        if not reasons:
+            return Message("no-pixels", "no pixels")
+        return joined(reasons, " or ") + " of any class"
 
     @property
     def notes(self) -> tuple[Note, ...]:

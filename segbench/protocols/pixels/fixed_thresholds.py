@@ -20,7 +20,7 @@ from segbench.core.arguments import Quantize
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_beyond_shares, in_type_of, rounded
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric, key_at, left_out_note
 from segbench.core.notes import Note
 from segbench.core.numbers import number, shortest
@@ -145,37 +145,41 @@ class FixedThresholds(Block):
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.image_set.pool.counts.scores
         lowest, highest = self.image_set.pool.ends
-        for at in in_type_of(scores.dtype, self._at).tolist() if scores.size else ():
-            if at > highest:
+        cuts = in_type_of(scores.dtype, self._at).tolist() if scores.size else []
+        for cut, at in zip(cuts, self._at, strict=bool(cuts)):  # notes name what was asked for
+            if cut > highest:
                 above = Message(
                     "above-all-scores",
                     "no score reaches {at:g}: the highest is {highest}",
-                    at=at,
+                    at=float(at),
                     highest=number(highest),
                 )
                 yield Note(above)
-            elif at <= lowest:
+            elif cut <= lowest:
                 below = Message(
-                    "below-all-scores", "all scores reach {at:g}: the lowest is {lowest}", at=at, lowest=number(lowest)
+                    "below-all-scores",
+                    "all scores reach {at:g}: the lowest is {lowest}",
+                    at=float(at),
+                    lowest=number(lowest),
                 )
                 yield Note(below)
-            elif 0 < at < 1 and are_beyond_shares(lowest, highest):
+            elif 0 < cut < 1 and are_beyond_shares(lowest, highest):
                 of_shares = Message(
                     "other-scale",
                     "{at:g} is a threshold for scores from 0 to 1, and these range from {lowest} to {highest}",
-                    at=at,
+                    at=float(at),
                     lowest=number(lowest),
                     highest=number(highest),
                 )
                 yield Note(of_shares)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         counts = self.image_set.pool.counts
         both = bool(counts.total_positives and counts.total_negatives)
         if both and self.image_set.rest is None and metric.key.startswith(OVER_IMAGES):
-            return "undefined in every image"
+            return Message("undefined-everywhere", "undefined in every {of}", of="image")
         if metric.key.startswith("mcc@") and both:
-            return "all pixels are predicted alike"
+            return Message("predicted-alike", "all pixels are predicted alike")
         if metric.key.startswith("precision@") and (counts.total_positives or counts.total_negatives):
-            return "nothing is predicted positive"
-        return ""
+            return Message("none-predicted", "nothing is predicted positive")
+        return NOTHING

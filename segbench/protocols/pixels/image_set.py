@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.operating_point import Confusion
@@ -248,7 +249,7 @@ class Block(Table):
         """How many images means over images leave out."""
         return ()
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         """Say why an estimate is nan; empty for the reason that the table has for its own metrics."""
         del metric
-        return ""
+        return NOTHING

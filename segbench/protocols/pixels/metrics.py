@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, within_total
 from segbench.core.levels import note_on_scales
-from segbench.core.messages import Message
+from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.notes import Note
 from segbench.core.operating_point import Confusion
@@ -81,7 +81,9 @@ METRICS = shares(
 )  # fmt: skip
 TOTALS = tuple(Metric(key=key, image_key=key, kind="total") for key in ("positives", "negatives", "ignored"))
 
-WITHOUT_NAMES = "some pixels were added without the name of their image, so images are not distinguished"
+WITHOUT_NAMES = Message(
+    "unnamed", "some pixels were added without the name of their image, so images are not distinguished"
+)
 _ALL_PREDICTED = Note(Message("all-positive", "ODS: predicting every pixel positive gives the best F"))
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
@@ -276,23 +278,24 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         totals = counts.total_positives, counts.total_negatives, counts.ignored
         return dict(zip((metric.key for metric in TOTALS), totals, strict=True))
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         reasons = (block.why_undefined(metric) for block in self.blocks.values() if metric in block.metrics)
-        return next(reasons, "") or self._why_undefined(metric)
+        return next(reasons, NOTHING) or self._why_undefined(metric)
 
-    def _why_undefined(self, metric: Metric) -> str:
+    def _why_undefined(self, metric: Metric) -> Message:
         counts = self._pool.counts
         if not counts.total_positives:
-            return "no positive pixels" if counts.total_negatives else "no pixels"
+            of_negatives = Message("no-positives", "no positive pixels")
+            return of_negatives if counts.total_negatives else Message("no-pixels", "no pixels")
         if self._is_mask and metric.key in _NEED_A_RANKING:
             return TWO_VALUED
         if self.image_set.rest is not None and metric.key.startswith(OVER_IMAGES):
             return WITHOUT_NAMES
         if "precision" in metric.key:
-            return "nothing is predicted positive"
+            return Message("none-predicted", "nothing is predicted positive")
         if metric.kind == "threshold" and not counts.scores_known:
-            return "scores are not known, the curve was given by its points"
-        return "no negative pixels"
+            return Message("scores-unknown", "scores are not known, the curve was given by its points")
+        return Message("no-negatives", "no negative pixels")
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -351,7 +354,11 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return ", ".join(sorted(self._pool.sources - {""}))
 
     def _summary(
-        self, keys: Sequence[str], totals: Mapping[str, int], notes: tuple[Note | str, ...], why_no_means: str = ""
+        self,
+        keys: Sequence[str],
+        totals: Mapping[str, int],
+        notes: tuple[Note | str, ...],
+        why_no_means: Message = NOTHING,
     ) -> Summary:
         summary = super()._summary(keys, totals, notes, why_no_means)
         return replace(summary, threshold_source=self.threshold_source)
@@ -469,7 +476,7 @@ class _Restricted(Table):
         """How much each image weighs, see `Table`."""
         return self._replaced(lambda _, table: table.weights_by_metric)
 
-    def why_undefined(self, metric: Metric) -> str:
+    def why_undefined(self, metric: Metric) -> Message:
         return self._whole.why_undefined(metric)
 
     def _replaced(self, measure: Callable[[str, Table], FloatArray]) -> dict[str, FloatArray]:

@@ -77,7 +77,7 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     if not isinstance(comparison, Comparison):
         raise ArgumentError(
             Message(
-                "not-results",
+                "not-comparison",
                 "expected a comparison, as compare_results gives it, got {given}",
                 given=type(comparison).__name__,
             )
@@ -141,7 +141,7 @@ def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequenc
             said += "; p-values are corrected for the number of pairs, intervals are not"
     methods = len(comparison.methods)
     few = f"the best {SHOWN} of {methods} methods" if methods > SHOWN else ""
-    return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, reason, few)))])
+    return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, str(reason), few)))])
 
 
 def _of_results(results: Sequence[Result], *, ax: Axes, level: float = 0.95) -> Axes:

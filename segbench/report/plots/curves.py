@@ -307,7 +307,7 @@ def _counts(result: Result) -> ScoreCounts:
     counts = cast("ScoreCounts", result.pooled)
     reason = TWO_VALUED if are_masks(counts) else why_uncalibrated(counts)
     if not counts.scores.size:
-        reason = "no pixels"
+        reason = Message("no-pixels", "no pixels")
     if reason:
         raise ArgumentError(
             Message(

@@ -17,7 +17,7 @@ from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
 from segbench.core.capabilities import Pictured, competes
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Either, Message, Setting
+from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
 from segbench.core.series import Series, Space
@@ -160,7 +160,7 @@ def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | 
     key, title = key or headline(rules.metrics()).key, title or image_headline(rules.metrics()).name_for_images
 
     def label(place: int) -> str:
-        masks = taken[place].summary.undefined.get(key) == TWO_VALUED
+        masks = taken[place].summary.undefined.get(key, NOTHING).kind == TWO_VALUED.kind
         value = number(taken[place].summary.get(key, math.nan), digits=3)
         deviation = taken[place].sd.get(key, math.nan)
         value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=3)}"

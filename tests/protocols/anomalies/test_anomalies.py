@@ -13,6 +13,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import segbench
 from segbench import Anomalies, AnomalyCounts, ArgumentError, DataError, count
+from segbench.core.messages import Setting
 from segbench.protocols.anomalies import curves
 from segbench.protocols.anomalies.curves import measured_pimo, measured_pro
 
@@ -210,7 +211,8 @@ class TestEdges:
         counts = count(mask, np.ones((1, 5)), "anomalies", valid)
         assert (counts.components, counts.ignored, counts.total_anomalous) == (2, 1, 4)
         marked = np.where(valid, mask, 255)
-        with pytest.raises(segbench.DataError, match=r"leave it out: void=\(255,\)"):
+        advice = {"void": (255,), "positive": "1"}
+        with refused("several-values", DataError, path="ground_truth", settings=advice, values=(0, 1, 255)):
             count([[0, *marked[0]]], np.ones((1, 6)), "anomalies")
         assert count(marked, np.ones((1, 5)), Anomalies(void=(255,))) == counts
 
@@ -222,17 +224,21 @@ class TestEdges:
         found = summary([np.array([[0, 1]])], [np.array([[0.1, 0.9]])])
         assert found["aupro"] == 1
         assert math.isnan(found["aupimo"])
-        assert found.undefined["aupimo"] == found.undefined["image_auc_roc"] == "no normal images"
+        assert found.undefined["aupimo"].kind == found.undefined["image_auc_roc"].kind == "no-normal-images"
 
     def test_no_anomalous_images(self):
         found = summary([np.zeros((2, 2))], [np.eye(2)])
-        assert found.undefined["aupro"] == found.undefined["image_f"] == "no anomalous pixels"
+        assert found.undefined["aupro"].kind == found.undefined["image_f"].kind == "no-anomalous-pixels"
 
     def test_too_few_normal_pixels(self):
         masks, maps = larger_set()
         found = summary(masks, maps)
         assert math.isnan(found["aupimo"])
-        assert "smallest shared FPR of normal images is 0.000434, above 1e-05" in found.undefined["aupimo"]
+        reason = found.undefined["aupimo"]
+        assert (reason.kind, reason.values) == (
+            "no-low-rate",
+            {"rate": pytest.approx(0.000434, abs=1e-6), "least": 1e-5},
+        )
 
     def test_as_many_normal_pixels_as_needed(self):
         rng = np.random.default_rng(0)
@@ -247,11 +253,12 @@ class TestEdges:
     def test_scores_that_are_not_finite_are_refused(self, value, label, dtype):
         scores = np.zeros((2, 2), dtype)
         scores[0, 0] = value
-        with pytest.raises(DataError, match="infinite scores, expected finite ones"):
+        of_kinds = {"nan": int(np.isnan(value)), "infinite": int(np.isinf(value))}
+        with refused("not-finite", DataError, path="prediction", **of_kinds):
             count([[label, 0], [0, 0]], scores, "anomalies")
 
     def test_maps_of_another_size_are_refused(self):
-        with pytest.raises(DataError, match=r"prediction: 2 x 3 .height x width., expected 2 x 2"):
+        with refused("other-size", DataError, path="prediction", size=(2, 3), expected=(2, 2)):
             count(np.eye(2), np.ones((2, 3)), "anomalies")
 
     def test_small_integers_of_masks_are_anomalous(self):
@@ -294,8 +301,9 @@ class TestCounts:
         assert count(mask, scores, Anomalies(quantize=16)) == count(mask, levels, "anomalies")
 
     def test_rounding_refuses_other_ranges(self):
-        with pytest.raises(DataError, match="quantize rounds scores from 0 to 1"):
+        with refused("outside-unit", DataError, path="prediction", lowest=0, highest=3) as raised:
             count([[0, 1]], [[0.0, 3.0]], Anomalies(quantize=8))
+        assert raised.value.values["why"].settings == (Setting("quantize", None),)
 
     def test_components_must_be_filled(self):
         with refused("wrong-value", ArgumentError, argument="component_sizes", value=0):
@@ -340,8 +348,10 @@ class TestFiles:
         assert self.evaluate(folders, image_scores=folders / "scores.csv").summary["image_auc_roc"] == 1
 
     def test_an_image_without_a_score_fails(self, folders):
-        with pytest.raises(segbench.FailedImages, match="no score of the image 'b'"):
-            self.evaluate(folders, image_scores={"a": 1})
+        with pytest.warns(segbench.FailedImages):
+            failed = self.evaluate(folders, image_scores={"a": 1}).failed
+        assert set(failed) == set("bcdefghijkl")
+        assert (failed["b"].kind, failed["b"].values["image"]) == ("no-score", "b")
 
     def test_a_table_of_something_else_is_refused(self, folders):
         (folders / "scores.csv").write_text("name,score\na,1\nb,high\n")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from refusing import refused
 
-from segbench import Accumulator, Anomalies, ArgumentError, evaluate
+from segbench import Accumulator, Anomalies, ArgumentError, FailedImages, evaluate
+from segbench.core.messages import Setting
 
 RULES = [
     {"defect_name": "missing", "pixel_value": 255, "saturation_threshold": 40, "relative_saturation": False},
@@ -131,21 +132,25 @@ def test_without_a_kind_in_names_all_images_are_one(tmp_path):
     mask, scores = drawn(255, 100, 40)
     summary = measured(tmp_path, {"bad/0": [mask]}, {"bad/0": scores, "good/0": 0 * scores}).summary
     assert summary["auspro_05"] == 1
-    assert summary.undefined["auspro_05_logical"] == "no defects of this kind"
+    assert summary.undefined["auspro_05_logical"].kind == "no-defects-of-kind"
 
 
 def test_a_value_that_is_no_defect_fails_its_image(tmp_path):
     mask, scores = drawn(7, 100, 40)
-    with pytest.warns(match="could not be counted"):
+    with pytest.warns(FailedImages):
         result = measured(tmp_path, {"bad/0": [mask]}, {"bad/0": scores, "good/0": 0 * scores})
-    assert "holds 7, expected the value of one defect" in result.failed["bad/0"]
+    failure = result.failed["bad/0"]
+    assert (failure.kind, failure.values["values"]) == ("unknown-defect", ("7",))
+    assert [advised.name for advised in failure.settings] == ["defects"]
 
 
 def test_several_files_without_defects_name_the_setting(tmp_path):
     defects, maps = random_set()
     folders = saved(tmp_path, defects, maps)
-    with pytest.warns(match="of MVTec LOCO give defects"):
-        evaluate(*folders, Anomalies(), gt_pattern="*/#", negatives="good/*")
+    with pytest.warns(FailedImages):
+        failed = evaluate(*folders, Anomalies(), gt_pattern="*/#", negatives="good/*").failed
+    assert {failure.kind for failure in failed.values()} == {"several-annotators"}
+    assert {Setting("defects", None) in failure.settings for failure in failed.values()} == {True}
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,20 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import noted
 from numpy.testing import assert_array_equal
+from refusing import refused
 
 import segbench
 from segbench import Anomalies, DataError, FailedImages, Repairs
+from segbench.core.messages import Setting
 
 RNG = np.random.default_rng(2)
 NAMES = ("bad/0", "bad/1", "good/0", "good/1")
 MASK = np.zeros((32, 48), np.uint8)
 MASK[8:16, 10:30] = 255
 MAPS = {name: (RNG.random(MASK.shape) + MASK / 255 * name.startswith("bad")).astype(np.float32) / 2 for name in NAMES}
-SCALES = "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale"
+SCALES = ("", "several-scales", {})
 
 
 def evaluated(tmp_path, mask=MASK, maps=MAPS, masks=None, protocol="anomalies", **options):
@@ -66,9 +69,9 @@ class TestValues:
         assert_array_equal([*mended.summary.values()], [*evaluated(tmp_path, mask).summary.values()])
 
     def test_arrays_with_grey_levels_are_refused(self):
-        with pytest.raises(DataError, match=r"20 distinct values .* for instance positive='>=128'"):
+        with refused("several-values", DataError, path="labels of '0'", settings={"positive": ">=128"}, count=20):
             segbench.evaluate([(GREY, MAPS["bad/0"])], protocol=Anomalies())
-        with pytest.raises(DataError, match="20 distinct values"):
+        with refused("several-values", DataError, path="ground_truth", settings={"positive": ">=128"}, count=20):
             segbench.count(GREY, MAPS["bad/0"], "anomalies")
 
     @pytest.mark.parametrize("values", [(0, 1), (0, 255), (0, 254), (0, 1, 2, 7)])
@@ -87,11 +90,11 @@ class TestSizes:
         result = evaluated(tmp_path, maps=smaller(*NAMES), repairs=Repairs(resize="nearest"))
         resized = {name: MAPS[name][::2, ::2].repeat(2, 0).repeat(2, 1) for name in NAMES}
         assert_array_equal([*result.summary.values()], [*of_arrays(resized).summary.values()])
-        assert "prediction resized, nearest (4 of 4 images)" in result.notes
+        assert ("prediction", "resized", {"how": "nearest", "images": 4, "total": 4}) in noted(result.notes)
 
     def test_a_part_without_masks_is_resized_as_in_the_whole(self, tmp_path):
         result = evaluated(tmp_path, maps=smaller(*NAMES), repairs=Repairs(resize="nearest"), images=["good/*"])
-        assert "prediction resized, nearest (2 of 2 images)" in result.notes
+        assert ("prediction", "resized", {"how": "nearest", "images": 2, "total": 2}) in noted(result.notes)
 
     def test_normal_maps_of_another_size_than_all_masks_are_refused(self, tmp_path):
         with pytest.warns(FailedImages):
@@ -106,7 +109,7 @@ class TestSizes:
         with pytest.warns(FailedImages):
             result = evaluated(tmp_path, masks=masks, maps=maps, repairs=Repairs(resize="nearest"))
         assert set(result.failed) == {"good/0", "good/1"}
-        assert "the size of this image is not known; save all predictions in the size" in result.failed["good/0"]
+        assert {failure.kind for failure in result.failed.values()} == {"unknown-size"}
 
 
 class TestDataSet:
@@ -126,7 +129,8 @@ class TestDataSet:
     def test_normal_maps_have_the_size_of_their_photograph(self, run):
         answer = run("--resize-predictions", "nearest", maps=smaller(*NAMES))
         (found,) = json.loads(answer.out)["runs"]
-        assert "prediction resized, nearest (4 of 4 images)" in found["notes"]
+        (resized,) = [note for note in found["notes"] if note["kind"] == "resized"]
+        assert (resized["side"], resized["values"]) == ("prediction", {"how": "nearest", "images": 4, "total": 4})
 
     def test_photographs_of_another_size_than_masks_do_not_tell(self, run):
         assert run(size=(64, 96)).code == 0
@@ -147,37 +151,43 @@ class TestDataSet:
 
 
 class TestNames:
-    def test_the_pattern_of_masks_is_found_beside_normal_images(self, segbench, tmp_path):
+    def test_the_pattern_of_masks_is_found_beside_normal_images(self, tmp_path):
         evaluated(tmp_path)
-        answer = segbench("anomalies", tmp_path / "gt", tmp_path / "pred", "--negatives", "good/*")
-        assert "try --gt-pattern '*_mask'" in answer.err
+        with refused("unpaired", DataError, missing=("bad/0_mask", "bad/1_mask")) as raised:
+            segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Anomalies(), negatives="good/*")
+        assert Setting("gt_pattern", "*_mask") in raised.value.settings
 
-    def test_normal_images_are_offered_before_a_part_of_the_set(self, segbench, tmp_path):
+    def test_normal_images_are_offered_before_a_part_of_the_set(self, tmp_path):
         evaluated(tmp_path)
-        answer = segbench("anomalies", tmp_path / "gt", tmp_path / "pred", "--gt-pattern", "*_mask")
-        assert 0 < answer.err.find("--negatives 'good/*'") < answer.err.find("--images")
+        with refused("unpaired", DataError, extra=("good/0", "good/1")) as raised:
+            segbench.evaluate(tmp_path / "gt", tmp_path / "pred", Anomalies(), gt_pattern="*_mask")
+        names = [advised.name for advised in raised.value.settings]
+        assert names.index("negatives") < names.index("images")
 
-    def test_several_masks_need_one_of_them_where_no_rule_combines_them(self, segbench, tmp_path):
+    def test_several_masks_need_one_of_them_where_no_rule_combines_them(self, tmp_path):
         truth = write_folder(tmp_path / "gt", {f"{one}/a_mask.png": MASK for one in ("first", "second")})
         pred = write_folder(tmp_path / "pred", {"a.npy": MAPS["bad/0"]})
-        answer = segbench("anomalies", truth, pred, "--gt-pattern", "#/*_mask")
-        assert "take one of them by its name" in answer.err
-        assert "--annotators" not in answer.err
+        with pytest.warns(FailedImages):
+            (failure,) = segbench.evaluate(truth, pred, Anomalies(), gt_pattern="#/*_mask").failed.values()
+        assert failure.kind == "several-annotators"
+        assert {advised.name for advised in failure.settings} == {"gt_pattern", "defects"}
 
 
 class TestScales:
     @pytest.mark.parametrize("protocol", [Anomalies(), segbench.Pixels()], ids=["anomalies", "pixels"])
     def test_files_on_two_scales_are_noted(self, tmp_path, protocol):
         maps = MAPS | {"bad/1": MAPS["bad/1"] * 255}
-        assert SCALES in evaluated(tmp_path, maps=maps, protocol=protocol).summary.notes
-        assert SCALES not in evaluated(tmp_path, protocol=protocol).summary.notes
+        assert SCALES in noted(evaluated(tmp_path, maps=maps, protocol=protocol).summary.notes)
+        assert SCALES not in noted(evaluated(tmp_path, protocol=protocol).summary.notes)
 
     def test_arrays_on_two_scales_are_noted(self):
-        assert of_arrays(MAPS | {"good/1": MAPS["good/1"] * 255}).summary.notes == (SCALES,)
+        assert noted(of_arrays(MAPS | {"good/1": MAPS["good/1"] * 255}).summary.notes) == [SCALES]
 
 
 def test_a_rate_above_the_limit_is_not_written_as_the_limit():
     scores = np.zeros((300, 300), np.float32)
     scores[0, 0] = 1
-    reason = segbench.evaluate({"a": (scores * 0, scores), "b": (scores, scores)}, protocol=Anomalies()).summary
-    assert "images is 1.111e-05, above 1e-05" in reason.undefined["aupimo"]
+    summary = segbench.evaluate({"a": (scores * 0, scores), "b": (scores, scores)}, protocol=Anomalies()).summary
+    reason = summary.undefined["aupimo"]
+    assert (reason.kind, reason.values) == ("no-low-rate", {"rate": 1 / 90_000, "least": 1e-5})
+    assert "images is 1.111e-05, above 1e-05" in str(reason)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from protocols.boundaries.peers import best_matching
+from refusing import refused
 from scipy.io import loadmat
 from skimage.morphology import thin as skimage_thin
 
@@ -169,37 +170,73 @@ def test_one_annotator_given_in_three_ways():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "kind", "path", "values"),
     [
-        (lambda: sb.count([[1, 0]], [[0.5, np.nan]], "boundaries"), "1 NaN and 0 infinite scores"),
-        (lambda: sb.count([[1, 0]], [[0.5, np.inf]], "boundaries"), "0 NaN and 1 infinite scores"),
-        (lambda: sb.count([[1, 0]], [[0.0, 255.0]], "boundaries"), "from 0 to 255"),
+        (
+            lambda: sb.count([[1, 0]], [[0.5, np.nan]], "boundaries"),
+            "not-finite",
+            "prediction",
+            {"nan": 1, "infinite": 0},
+        ),
+        (
+            lambda: sb.count([[1, 0]], [[0.5, np.inf]], "boundaries"),
+            "not-finite",
+            "prediction",
+            {"nan": 0, "infinite": 1},
+        ),
+        (
+            lambda: sb.count([[1, 0]], [[0.0, 255.0]], "boundaries"),
+            "outside-unit",
+            "prediction",
+            {"lowest": 0, "highest": 255},
+        ),
         (
             lambda: sb.count([np.ones((2, 2)), np.ones((2, 3))], np.ones((2, 2)), "boundaries"),
-            "of annotator 0 .it is off by",
+            "other-size",
+            "prediction",
+            {"size": (2, 3), "expected": (2, 2), "other": "ground truth of annotator 0"},
         ),
-        (lambda: count_boundary_maps([np.ones((2, 2)), np.ones((2, 3))], np.ones((2, 2))), "prediction 2"),
+        (
+            lambda: count_boundary_maps([np.ones((2, 2)), np.ones((2, 3))], np.ones((2, 2))),
+            "other-size",
+            "prediction 2",
+            {"size": (2, 3), "expected": (2, 2)},
+        ),
     ],
 )
-def test_data_at_fault(call, words):
-    with pytest.raises(DataError, match=words):
+def test_data_at_fault(call, kind, path, values):
+    with refused(kind, DataError, path=path, **values):
         call()
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "kind", "values"),
     [
-        (lambda: sb.count(np.ones((2, 3)), np.ones((3, 2)), "boundaries"), "ucm2 has shape"),
-        (lambda: sb.count([], np.ones((2, 2)), "boundaries"), "empty"),
-        (lambda: sb.count(np.ones((2, 2)), np.ones(2), "boundaries"), "height, width"),
-        (lambda: sb.count([[1]], [[1.0]], sb.Boundaries(thresholds=0)), "from 1 to 65535"),
-        (lambda: sb.count([[1]], [[1.0]], sb.Boundaries(thresholds=[0.5, 0.2])), "rising"),
-        (lambda: sb.count([[1]], [[1.0]], sb.Boundaries(max_dist=-0.1)), "max_dist"),
+        (
+            lambda: sb.count(np.ones((2, 3)), np.ones((3, 2)), "boundaries"),
+            "wrong-shape",
+            {"argument": "ucm2", "shape": (3, 2)},
+        ),
+        (lambda: sb.count([], np.ones((2, 2)), "boundaries"), "empty", {"name": "ground_truth"}),
+        (
+            lambda: sb.count(np.ones((2, 2)), np.ones(2), "boundaries"),
+            "other-shape",
+            {"name": "prediction", "shape": (2,)},
+        ),
     ],
 )
-def test_arguments_at_fault(call, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_arguments_at_fault(call, kind, values):
+    with refused(kind, ArgumentError, **values):
         call()
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [({"thresholds": 0}, "0"), ({"thresholds": [0.5, 0.2]}, "[0.5, 0.2]"), ({"max_dist": -0.1}, "-0.1")],
+)
+def test_settings_at_fault(setting, value):
+    with refused("wrong-value", ArgumentError, settings=dict.fromkeys(setting), value=value):
+        sb.Boundaries(**setting)
 
 
 @pytest.mark.skipif(not FOLDER, reason="SEGBENCH_BSDS500 does not say where the images are")

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from measured import boundary_image_summary, boundary_summary
+from noted import kinds, of_kind
 
 from segbench.core.errors import ArgumentError
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -15,7 +16,8 @@ def test_areas_above_1_are_explained():
     perfect = BoundaryCounts([0.25, 0.5, 0.75], [10, 5, 1], [10, 10, 10], [10, 5, 1], [10, 5, 1])
     summary = boundary_summary({"image": perfect})
     assert summary["area_pr_extended"] == pytest.approx(1.01)
-    assert "AP ext* is above 1: the official code adds 101 steps of .01, so a perfect curve has 1.01" in summary.notes
+    (note,) = of_kind(summary.notes, "area-above-1")
+    assert note.values["areas"] == "AP ext*"
     assert boundary_summary({"image": FIRST}).notes == ()
 
 
@@ -61,7 +63,7 @@ def test_without_a_pixel_to_match_nothing_is_defined():
     nothing = BoundaryCounts([0.3, 0.6], [0, 0], [0, 0], [0, 0], [0, 0])
     summary = boundary_summary({"a": nothing})
     assert all(np.isnan(value) for value in summary.values())
-    assert set(summary.undefined.values()) == {"no boundary pixel in the ground truth or the prediction"}
+    assert set(kinds(summary.undefined.values())) == {"no-boundaries"}
 
 
 def test_area_by_hand():
@@ -94,7 +96,7 @@ def test_no_curve(points):
 
 def test_no_images():
     assert list(boundary_summary({})) == list(boundary_summary({"a": BoundaryCounts([0.5], [8], [10], [4], [5])}))
-    assert set(boundary_summary({}).undefined.values()) == {"no image was counted"}
+    assert set(kinds(boundary_summary({}).undefined.values())) == {"no-images"}
 
 
 def test_images_without_a_pixel_to_match_are_left_out_of_the_mean():
@@ -109,8 +111,8 @@ def test_masks_make_no_curve():
     """The official code writes areas of 0, which look like those of the worst detector."""
     mask = BoundaryCounts([0.3, 0.6], [8, 8], [10, 10], [4, 4], [5, 5])
     summary = boundary_summary({"a": mask})
-    reason = "masks, alike at every threshold, make no curve"
-    assert summary.undefined == dict.fromkeys(("area_pr", "area_pr_extended", "r50"), reason)
+    assert list(summary.undefined) == ["area_pr", "area_pr_extended", "r50"]
+    assert set(kinds(summary.undefined.values())) == {"masks"}
     assert summary["ods_f"] == pytest.approx(2 * 0.8 * 0.8 / 1.6)
     nothing = boundary_summary({"a": BoundaryCounts([0.3, 0.6], [0, 0], [10, 10], [0, 0], [0, 0])})
     assert (nothing["ods_f"], nothing["area_pr"]) == (0, 0)
@@ -129,4 +131,5 @@ def test_masks_have_the_threshold_1_whatever_their_pixels_are(thresholds, at):
 
 def test_one_threshold_makes_no_curve():
     summary = boundary_summary({"a": BoundaryCounts([0.5], [8], [10], [4], [5])})
-    assert summary.undefined == dict.fromkeys(("area_pr", "area_pr_extended", "r50"), "one threshold makes no curve")
+    assert list(summary.undefined) == ["area_pr", "area_pr_extended", "r50"]
+    assert set(kinds(summary.undefined.values())) == {"one-threshold"}

@@ -142,17 +142,23 @@ def test_inputs_are_not_changed():
 
 
 @pytest.mark.parametrize(
-    ("shape", "words"),
-    [((5, 4), "transposed"), ((4, 6), "off by 0 and 1 pixels"), ((8, 10), "larger by a factor of 2")],
+    ("shape", "guess", "values"),
+    [
+        ((5, 4), "transposed", {}),
+        ((4, 6), "off-by-pixels", {"off": (0, 1)}),
+        ((8, 10), "off-by-factor", {"word": "larger", "factor": 2}),
+    ],
 )
-def test_other_sizes_are_refused(shape, words):
-    with pytest.raises(DataError, match=rf"{shape[0]} x {shape[1]} .*expected 4 x 5 .*{words}"):
+def test_other_sizes_are_refused(shape, guess, values):
+    with refused("other-size", DataError, path="prediction", size=shape, expected=(4, 5)) as raised:
         sb.match_boundaries(np.ones((4, 5)), np.ones(shape), 1)
+    guessed = raised.value.values["guess"]
+    assert (guessed.kind, guessed.values) == (guess, values)
 
 
 @pytest.mark.parametrize("max_dist_px", [-1, np.nan, np.inf])
 def test_no_such_tolerance(max_dist_px):
-    with pytest.raises(ArgumentError, match="max_dist_px"):
+    with refused("wrong-value", ArgumentError, argument="max_dist_px", value=str(max_dist_px)):
         sb.match_boundaries([[1]], [[1]], max_dist_px)
 
 

@@ -4,10 +4,22 @@ import math
 import numpy as np
 import pytest
 from cases import save_cell, write_folder
+from noted import kinds, noted
 from refusing import refused
 from scipy.io import savemat
 
-from segbench import Accumulator, Annotators, ArgumentError, Boundaries, DataError, check, count, evaluate, nms
+from segbench import (
+    Accumulator,
+    Annotators,
+    ArgumentError,
+    Boundaries,
+    DataError,
+    FailedImages,
+    check,
+    count,
+    evaluate,
+    nms,
+)
 from segbench.core.messages import Setting
 from segbench.core.sample import Sample
 from segbench.protocols.boundaries.counting import count_boundary_maps
@@ -38,28 +50,28 @@ def counted(root, truth, prediction, protocol=PIXEL, **options):
 
 class TestSettings:
     @pytest.mark.parametrize(
-        "settings",
+        ("settings", "kind", "values"),
         [
-            {"max_dist": -1},
-            {"max_dist": float("nan")},
-            {"thresholds": 0},
-            {"thresholds": ()},
-            {"thresholds": (0.5, 0.5)},
-            {"thresholds": (0.2, float("inf"))},
-            {"nms": (-1, 5, 1.01)},
-            {"nms": (1, 5, 0)},
-            {"nms": (1, 5, 1.01), "smoothing": -1},
-            {"positive": "many"},
-            {"positive": "255", "label_maps": True},
+            ({"max_dist": -1}, "wrong-value", {"argument": Setting("max_dist", None), "value": "-1"}),
+            ({"max_dist": float("nan")}, "wrong-value", {"argument": Setting("max_dist", None), "value": "nan"}),
+            ({"thresholds": 0}, "wrong-value", {"argument": Setting("thresholds", None), "value": "0"}),
+            ({"thresholds": ()}, "wrong-value", {"argument": Setting("thresholds", None), "value": "()"}),
+            ({"thresholds": (0.5, 0.5)}, "wrong-value", {"argument": Setting("thresholds", None)}),
+            ({"thresholds": (0.2, float("inf"))}, "wrong-value", {"argument": Setting("thresholds", None)}),
+            ({"nms": (-1, 5, 1.01)}, "wrong-value", {"argument": "radius", "value": "-1"}),
+            ({"nms": (1, 5, 0)}, "wrong-value", {"argument": "multiplier", "value": "0"}),
+            ({"nms": (1, 5, 1.01), "smoothing": -1}, "wrong-value", {"argument": "smoothing", "value": "-1"}),
+            ({"positive": "many"}, "wrong-rule", {"given": Setting("positive", "many")}),
+            ({"positive": "255", "label_maps": True}, "exclusive-settings", {"other": Setting("label_maps", None)}),
         ],
     )
-    def test_what_cannot_be_is_refused_when_made(self, settings):
-        with pytest.raises(ArgumentError):
+    def test_what_cannot_be_is_refused_when_made(self, settings, kind, values):
+        with refused(kind, ArgumentError, **values):
             Boundaries(**settings)
 
     @pytest.mark.parametrize("max_dist", ["px", "-1px", "2 mm", "7", "1e9px"])
     def test_a_tolerance_that_cannot_be_is_refused(self, max_dist):
-        with pytest.raises(ArgumentError, match="max_dist is "):
+        with refused("wrong-value", ArgumentError, settings={"max_dist": None}):
             Boundaries(max_dist=max_dist)
 
     @pytest.mark.parametrize("max_dist", [0.75, "0.75", 1])
@@ -196,20 +208,28 @@ class TestPredictions:
         assert counts == count([truth], thinned, "boundaries")
         assert counts != Boundaries().count(Sample("a", (truth,), (soft,))).counts
 
-    @pytest.mark.parametrize("bad", [np.nan, 1.5, -0.5])
-    def test_scores_that_are_none_name_their_file(self, bad):
+    @pytest.mark.parametrize(
+        ("bad", "kind", "values"),
+        [
+            (np.nan, "not-finite", {"nan": 1}),
+            (1.5, "outside-unit", {"highest": 1.5}),
+            (-0.5, "outside-unit", {"lowest": -0.5}),
+        ],
+    )
+    def test_scores_that_are_none_name_their_file(self, bad, kind, values):
         scores = column(5)
         scores[0, 0] = bad
-        with pytest.raises(DataError, match=r"pred/a\.npy"):
+        with refused(kind, DataError, path="pred/a.npy", **values):
             Boundaries().count(Sample("a", self.truth, (scores,), prediction_file="pred/a.npy"))
 
-    @pytest.mark.parametrize(("shape", "said"), [(SHAPE[::-1], "transposed"), ((12, 15), "off by 0 and 1 pixels")])
-    def test_other_sizes_fail_with_a_reason(self, tmp_path, shape, said):
+    @pytest.mark.parametrize(("shape", "guess"), [(SHAPE[::-1], "transposed"), ((12, 15), "off-by-pixels")])
+    def test_other_sizes_fail_with_a_reason(self, tmp_path, shape, guess):
         write_folder(tmp_path / "gt", {"a.npy": column(5), "b.npy": column(5)})
         write_folder(tmp_path / "pred", {"a.npy": np.zeros(shape), "b.npy": column(5)})
-        with pytest.warns(UserWarning, match=said):
+        with pytest.warns(FailedImages):
             result = evaluate(tmp_path / "gt", tmp_path / "pred", PIXEL)
         assert list(result.counts) == ["b"]
+        assert (result.failed["a"].kind, result.failed["a"].values["guess"].kind) == ("other-size", guess)
 
 
 class TestAnnotators:
@@ -229,10 +249,10 @@ class TestAnnotators:
         write_folder(tmp_path / "gt", {"a.npy": column(5), "b.npy": column(7)})
         result = evaluate(tmp_path / "gt", None, self.human, results=tmp_path / "r.segbench")
         assert all(math.isnan(figure) for figure in result.summary.values())
-        assert set(result.summary.undefined.values()) == {"no boundaries of two annotators"}
-        assert "images with one annotator are left out (2 of 2 images)" in result.notes
+        assert set(kinds(result.summary.undefined.values())) == {"no-annotators"}
+        assert noted(result.notes) == [("", "one-annotator", {"images": 2, "total": 2})]
         intervals = result.intervals(replicates=20)
-        assert intervals.undefined["ods_f"] == "no boundaries of two annotators"
+        assert intervals.undefined["ods_f"].kind == "no-annotators"
         assert math.isnan(intervals["ods_f"][0])
 
     def test_order_does_not_matter_where_nothing_is_tied(self):
@@ -266,7 +286,7 @@ def test_thick_ground_truth_is_thinned_on_request(tmp_path):
     thin = evaluate(tmp_path / "thick/gt", tmp_path / "thick/pred", Boundaries(max_dist="1px", thin_ground_truth=True))
     assert thick["a"][:2] == [12, 36]
     assert thin.summary["ods_recall"] == 1
-    assert thin.notes == ("ground truth thinned (1 of 1 image)",)
+    assert noted(thin.notes) == [("ground truth", "thinned", {"images": 1, "total": 1})]
     assert "thin_ground_truth:yes" in thin.signature
 
 
@@ -306,28 +326,22 @@ class TestCrispness:
 
     def test_without_anything_to_leave_out_is_refused(self, tmp_path, segbench):
         gt, pred = self.write(tmp_path)
-        answer = segbench("boundaries", gt, pred, "--no-thin", "--crisp")
-        assert answer.code == 2
-        assert "give --nms 1,5,1.01, or leave out --no-thin" in answer.err
+        assert segbench("boundaries", gt, pred, "--no-thin", "--crisp").code == 2
 
 
 @pytest.mark.parametrize(
-    ("values", "advice"),
-    [
-        ([0, 128, 255], "positive=255 if 128 is void, or positive='>0' if it is positive; or label_maps=True"),
-        ([0, 1, 255], "positive=1 if 255 is void, or positive='>0' if it is positive; or label_maps=True"),
-        ([0, 2, 250, 255], "say which values are positive, for instance positive='>=128'; or label_maps=True"),
-    ],
+    ("values", "advice"), [([0, 128, 255], (255, ">0")), ([0, 1, 255], (1, ">0")), ([0, 2, 250, 255], (">=128",))]
 )
 def test_the_error_of_more_values_agrees_with_check(tmp_path, values, advice):
     """Boundaries have no setting for void; its pixels are not boundary under the rule that check names, too."""
     truth = np.resize(np.array(values, np.uint8), (20, 20))
     accumulator = Accumulator(Boundaries())
-    with pytest.raises(DataError) as error:
+    rules = tuple(Setting("positive", rule) for rule in advice)
+    with refused("several-values", DataError, path="labels of 'a'", values=tuple(values)) as raised:
         accumulator.update(truth[None], truth[None] / np.float32(255), names=["a"])
-    assert f"; {advice}" in str(error.value)
+    assert raised.value.settings == (*rules, Setting("label_maps", True))
     for folder, array in (("gt", truth), ("pred", np.resize(np.linspace(0, 1, 40), truth.shape))):
         (tmp_path / folder).mkdir()
         np.save(tmp_path / folder / "a.npy", array)
     errors = check(tmp_path / "gt", tmp_path / "pred", Boundaries()).errors
-    assert errors[0].fix in advice
+    assert errors[0].settings == rules[:1]

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measured import BOUNDARIES, boundary_summary
+from refusing import refused
 
 from segbench import compare
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.notes import part_of
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.statistics.intervals import intervals
@@ -85,13 +87,13 @@ def test_a_better_detector_is_found_better():
 def test_different_thresholds_ground_truth_or_kinds_are_refused():
     images = detector(3, 0, 1)
     odd = dict(images, other=BoundaryCounts([0.5], [1], [2], [1], [2]))
-    with pytest.raises(ArgumentError, match="00 was counted at 19 thresholds, other at 1"):
+    with refused("counted-otherwise", ArgumentError, first="00", thresholds=19, image="other", others=1):
         intervals(odd)
     changed = dict(images)
     changed["01"] = BoundaryCounts([0.5], [1], [2], [1], [2])
-    with pytest.raises(DataError, match=r"01 has \d+ ground-truth pixels at 19 thresholds in a, 2 .* in b"):
+    with refused("other-images", DataError, path="a, b", methods=("a", "b")):
         compare({"a": images, "b": changed})
-    with pytest.raises(ArgumentError, match="BoundaryCounts, ScoreCounts"):
+    with refused("other-counts", ArgumentError, given="BoundaryCounts, ScoreCounts"):
         intervals(dict(images, other=ScoreCounts([1], [1], [1])))
 
 
@@ -113,4 +115,6 @@ def test_an_image_without_boundaries_adds_the_false_positives_of_its_last_thresh
     summary = table.summary()
     assert summary["ois_precision"] == 90 / 100
     assert summary["mean_image_f"] == pytest.approx(0.5 * 2 * 0.9 / 1.9)
-    assert table.notes == ("counted as 0 in mean F, ground truth empty: 1 of 2 images",)
+    (note,) = table.notes
+    assert (note.kind, note.metrics) == ("counted-as-0", (("mean_image_f", "mean F"),))
+    assert note.values == {"number": part_of(1, 2)}

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from matplotlib.figure import Figure
+from noted import of_kind
 from refusing import refused
 from scipy.ndimage import gaussian_filter
 
@@ -17,14 +18,18 @@ from segbench import (
     ArgumentError,
     Contours,
     DataError,
+    FailedImages,
     check,
     count,
     evaluate,
     export_overlays,
     export_report,
+    load_results,
     plot,
     process_pool,
 )
+from segbench.core.messages import Setting
+from segbench.core.notes import part_of
 from segbench.protocols.states import State
 
 
@@ -88,7 +93,12 @@ def test_metrics_are_means_over_images():
 def test_masks_that_are_empty_are_counted():
     summary = evaluate(masks(), protocol="contours").summary
     assert [summary["one_empty"], summary["both_empty"]] == [1, 0]
-    assert summary.notes == ("left out of HD, HD95, ASSD, MASD, one mask or both empty: 1 of 5 images",)
+    (note,) = summary.notes
+    assert (note.kind, note.metrics) == (
+        "left-out",
+        (("hd", "HD"), ("hd95", "HD95"), ("assd", "ASSD"), ("masd", "MASD")),
+    )
+    assert note.values == {"why": "one mask or both empty", "number": part_of(1, 5)}
 
 
 @pytest.mark.parametrize("empty", ["undefined", "diagonal"])
@@ -98,7 +108,9 @@ def test_false_alarms_where_nothing_is_are_said_to_count_as_0(empty):
     each = [evaluate([pair], protocol=Contours()).summary["dice"] for pair in pairs.values()]
     summary = evaluate(pairs, protocol=Contours(empty=empty)).summary
     assert (each[-2], summary["dice"]) == (0, pytest.approx(np.mean(each[:-1])))
-    assert "counted as 0 in Dice, NSD@2, Boundary IoU, ground truth empty: 1 of 7 images" in summary.notes
+    (note,) = of_kind(summary.notes, "counted-as-0")
+    assert dict(note.metrics) == {"dice": "Dice", "nsd@2": "NSD@2", "boundary_iou": "Boundary IoU"}
+    assert note.values == {"number": part_of(1, 7)}
 
 
 def test_the_diagonal_stands_for_an_empty_mask():
@@ -109,7 +121,7 @@ def test_the_diagonal_stands_for_an_empty_mask():
 
 def test_undefined_has_a_reason():
     result = evaluate({"a": (np.eye(3, dtype=bool), np.zeros((3, 3), bool))}, protocol="contours")
-    assert result.summary.undefined["hd95"] == "one mask is empty"
+    assert result.summary.undefined["hd95"].kind == "one-mask-empty"
     assert result.summary["nsd@2"] == 0
 
 
@@ -180,9 +192,9 @@ def test_bars_of_classes_without_any_class_say_how_to_get_some(segbench, tmp_pat
     gt, pred = written(tmp_path, {name: (np.eye(9, dtype=bool), np.eye(9, k=1, dtype=bool)) for name in "ab"})
     results = tmp_path / "r.segbench"
     assert segbench("contours", gt, pred, "-o", results).code == 0
-    refused = segbench("plot", results, "--kind", "classes", "-o", tmp_path / "c.png")
-    assert refused.code == 2
-    assert "pred has none; count again: segbench contours GT PRED --classes 0-18" in refused.err
+    assert segbench("plot", results, "--kind", "classes", "-o", tmp_path / "c.png").code == 2
+    with refused("other-classes", ArgumentError, found="pred has none"):
+        plot(load_results(results), "classes")
 
 
 def test_sequences_are_measured_object_by_object():
@@ -242,7 +254,7 @@ def test_sequences_that_are_too_short_are_noted():
     pairs = {name: pair for name, pair in frames().items() if name not in ("cat/00002", "cat/00003", "cat/00004")}
     summary = evaluate(pairs, protocol=Contours(sequences=True)).summary
     assert summary["sequences"] == 1
-    assert any(note.endswith("1 of 2 sequences") for note in summary.notes)
+    assert [note.values["number"] for note in of_kind(summary.notes, "left-out")] == [part_of(1, 2, "sequence")]
 
 
 def test_whole_sequences_are_chosen(tmp_path):
@@ -254,17 +266,17 @@ def test_whole_sequences_are_chosen(tmp_path):
 
 def test_a_part_of_a_sequence_is_refused(tmp_path):
     gt, pred = written(tmp_path, frames())
-    message = (
-        r"3 images of sequences that are counted.*: cat/00000, cat/00003, cat/00004; .*images='name/\*'.*all_frames"
-    )
-    with pytest.raises(DataError, match=message):
+    advice = {"images": "name/*", "all_frames": True}
+    with refused(
+        "cut-sequences", DataError, path=str(pred), settings=advice, number=3, images="cat/00000, cat/00003, cat/00004"
+    ):
         evaluate(gt, pred, Contours(sequences=True), images=["bear/*", "cat/00001", "cat/00002"])
 
 
 def test_a_sequence_that_lacks_predictions_is_refused(tmp_path):
     gt, pred = written(tmp_path, frames())
     (pred / "cat/00002.png").unlink()
-    with pytest.raises(DataError, match=r"1 image of sequences that are counted would be left out: cat/00002; "):
+    with refused("cut-sequences", DataError, number=1, images="cat/00002"):
         evaluate(gt, pred, Contours(sequences=True), allow_missing=True)
 
 
@@ -294,7 +306,7 @@ def test_masks_of_255_without_positive_name_the_option():
         evaluate(pairs, protocol=Contours(sequences=True))
     blank = {name: (truth, 0 * predicted) for name, (truth, predicted) in pairs.items()}
     undefined = evaluate(blank, protocol=Contours(sequences=True)).summary.undefined["j"]
-    assert undefined.endswith("if the object has the value 255, give positive=255")
+    assert (undefined.kind, undefined.settings) == ("no-frames", (Setting("positive", 255),))
     assert evaluate(pairs, protocol=Contours(sequences=True, positive=255)).summary["j"] == 1
 
 
@@ -330,20 +342,23 @@ class TestValue255OfSequences:
     def test_the_check_refuses_predictions_of_255_as_a_run_does(self, segbench, tmp_path):
         pairs = {name: (truth, 255 * (predicted == 1)) for name, (truth, predicted) in one_object(255).items()}
         folders = written(tmp_path, pairs)
-        answer = segbench("check", "contours", *folders, "--convention", "davis")
-        assert answer.code == 1
-        assert "if 1 is the only object of every sequence, --positive 1; " in answer.out
+        assert segbench("check", "contours", *folders, "--convention", "davis").code == 1
+        (finding,) = check(*folders, Contours(convention="davis")).errors
+        assert (finding.kind, finding.settings) == ("not-countable", (Setting("positive", 1),))
 
-    def test_several_objects_are_no_single_mask(self, segbench, tmp_path):
+    def test_several_objects_are_no_single_mask(self, tmp_path):
         pairs = {name: (truth, np.uint8(255) * (predicted > 0)) for name, (truth, predicted) in frames().items()}
-        error = segbench("contours", *written(tmp_path, pairs), "--convention", "davis").err
-        assert "--positive" not in error
-        assert error.rstrip().endswith("and 0 for none; the ground truth numbers 1, 2")
+        with pytest.warns(FailedImages):
+            failed = evaluate(*written(tmp_path, pairs), Contours(convention="davis")).failed
+        of_several = [failure for name, failure in failed.items() if name.startswith("bear/")]
+        assert {(failure.kind, failure.settings) for failure in of_several} == {("not-numbered", ())}
+        assert {failure.hint.values["numbers"] for failure in of_several} == {(1, 2)}
 
-    def test_other_numbers_get_the_advice_that_fits_all_frames(self, segbench, tmp_path):
+    def test_other_numbers_get_the_advice_that_fits_all_frames(self, tmp_path):
         pairs = {name: (truth, np.uint8(254) * predicted) for name, (truth, predicted) in one_object().items()}
         folders = written(tmp_path, pairs)
-        assert "--positive 1; otherwise" in segbench("contours", *folders, "--convention", "davis").err
+        with refused("unknown-object", DataError, settings={"positive": 1}, predicted=254, highest=1):
+            evaluate(*folders, Contours(convention="davis"))
         assert evaluate(*folders, Contours(convention="davis", positive=1)).summary["j"] == 1
 
 
@@ -355,13 +370,13 @@ class TestGreyLevelsOfAPalette:
         pairs = {name: (grey[truth % 255], grey[predicted]) for name, (truth, predicted) in frames().items()}
         summary = evaluate(pairs, protocol=Contours(convention="davis")).summary
         assert summary["objects"] == 75 + 38
-        assert summary.notes[-1].startswith("110 of 113 objects never occur in the ground truth, which holds the ")
-        assert "numbers 38, 75; where nothing is predicted, J and F of such objects are 1; " in summary.notes[-1]
+        (note,) = of_kind(summary.notes, "missing-objects")
+        assert (note.values["number"], note.values["numbers"]) == (part_of(110, 113, "object"), "38, 75")
 
     def test_a_single_object_is_named_by_its_value(self):
         pairs = {name: (38 * truth, 38 * predicted) for name, (truth, predicted) in one_object().items()}
-        note = evaluate(pairs, protocol=Contours(convention="davis")).summary.notes[-1]
-        assert note.endswith("; of a single object give positive=38")
+        (note,) = of_kind(evaluate(pairs, protocol=Contours(convention="davis")).summary.notes, "missing-objects")
+        assert note.message.settings == (Setting("positive", 38),)
 
     def test_numbers_without_gaps_are_not_noted(self):
         assert not evaluate(frames(), protocol=Contours(convention="davis")).summary.notes
@@ -374,21 +389,20 @@ class TestGreyLevelsOfAPalette:
         assert raised.value.hint.values["numbers"] == (1, 2)
 
 
-def test_colours_of_objects_are_called_colours(segbench, tmp_path):
+def test_colours_of_objects_are_called_colours(tmp_path):
     colours = np.array([[0, 0, 0], [128, 0, 0], [0, 128, 0]], np.uint8)
     pairs = {name: (truth, colours[predicted]) for name, (truth, predicted) in frames().items()}
-    error = segbench("contours", *written(tmp_path, pairs), "--convention", "davis").err
-    assert "is in colour, expected the number of an object for each pixel" in error
-    assert "e+09" not in error
+    with pytest.warns(FailedImages):
+        failed = evaluate(*written(tmp_path, pairs), Contours(convention="davis")).failed
+    assert {(failure.kind, failure.settings) for failure in failed.values()} == {("in-colour", ())}
 
 
 @pytest.mark.parametrize("settings", [{}, {"at": 0.5}, {"sequences": True}])
 def test_check_finds_a_rule_that_nothing_fits(tmp_path, settings):
     gt, pred = written(tmp_path, masks(3))
     found = check(gt, pred, Contours(positive=7, **settings)).findings
-    assert [finding.fix for finding in found if finding.kind == "no-positives"] == [
-        "positive=... with a value that occurs: 0, 255"
-    ]
+    (finding,) = [finding for finding in found if finding.kind == "no-positives"]
+    assert (finding.settings, finding.message.values["values"]) == ((Setting("positive"),), (0, 255))
     keys = [finding.kind for finding in check(gt, pred, Contours(positive=255, **settings)).findings]
     assert "no-positives" not in keys
 
@@ -396,7 +410,7 @@ def test_check_finds_a_rule_that_nothing_fits(tmp_path, settings):
 def test_a_rule_that_nothing_fits_leaves_no_object(tmp_path):
     gt, pred = written(tmp_path, masks(3))
     undefined = evaluate(gt, pred, Contours(sequences=True, positive=7)).summary.undefined["j"]
-    assert undefined.endswith("check what positive names")
+    assert (undefined.kind, undefined.settings) == ("no-frames", (Setting("positive", None),))
 
 
 def test_objects_are_what_intervals_leave_out():
@@ -442,16 +456,11 @@ def test_a_convention_that_changes_what_is_counted_needs_counting_again():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"spacing": 0}, "spacing is 0, expected a size above 0"),
-        ({"nsd": [-1]}, "nsd is -1, expected tolerances of 0 or more"),
-        ({"surface": "odd"}, "surface is 'odd', expected 'pixels' or 'lengths'"),
-        ({"convention": "odd"}, "convention is 'odd', expected one of metrics-reloaded"),
-    ],
+    ("settings", "value"),
+    [({"spacing": 0}, "0"), ({"nsd": [-1]}, "-1"), ({"surface": "odd"}, "'odd'"), ({"convention": "odd"}, "'odd'")],
 )
-def test_settings_that_make_no_sense_are_refused(settings, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_settings_that_make_no_sense_are_refused(settings, value):
+    with refused("wrong-value", ArgumentError, settings=dict.fromkeys(settings), value=value):
         Contours(**settings)
 
 
@@ -486,7 +495,8 @@ def test_soft_maps_are_cut_at_a_score(tmp_path):
 
 
 def test_a_soft_map_without_a_cut_names_the_option():
-    with pytest.raises(DataError, match=r"expected a mask of 0 and one other value; cut a soft map at a score, at=0.5"):
+    advice = {"at": 0.5, "classes": "0-18", "background": 0}
+    with refused("several-values", DataError, path="prediction", settings=advice, count=16):
         count(np.eye(4, dtype=bool), np.linspace(0, 1, 16).reshape(4, 4), "contours")
 
 
@@ -495,12 +505,12 @@ def test_check_says_how_soft_maps_are_counted(tmp_path):
     iio.imwrite(pred / "a.png", np.rint(soft_map(0) * 255).astype(np.uint8))
     (finding,) = check(gt, pred, "contours").findings
     assert (finding.kind, finding.severity) == ("not-countable", "error")
-    assert finding.fix.startswith("cut a soft map at a score, at=0.5; or ")
+    assert finding.settings == (Setting("at", 0.5), Setting("classes", "0-18"))
     assert not check(gt, pred, Contours(at=0.5)).findings
 
 
 def test_labels_that_are_no_classes_are_refused():
-    with pytest.raises(DataError, match="value 7 is neither a class nor void"):
+    with refused("no-class", DataError, path="ground_truth", labels=(7,)):
         count([[0, 7]], [[0, 1]], Contours(classes=2))
 
 
@@ -600,7 +610,7 @@ def test_a_method_without_contours_is_in_the_legend_alone():
     ]
     lines = [line for line in plot(both, "nsd").lines if len(line.get_xdata())]
     assert ["] some (" in line.get_label() for line in lines] == [True]
-    with pytest.raises(ArgumentError, match="no distances of contours"):
+    with refused("no-plot", ArgumentError, protocol="contours", plot="distances of contours"):
         plot(both[1], "nsd")
 
 
@@ -620,13 +630,14 @@ def test_plots_name_what_they_show_and_reach_the_far_contours():
 
 def test_other_protocols_have_no_distances():
     result = evaluate([([0, 1], [0.2, 0.9])])
-    with pytest.raises(ArgumentError, match="the pixels protocol has no distances of contours; draw kind pr"):
+    with refused("no-plot", ArgumentError, settings={"kind": "pr"}, protocol="pixels", plot="distances of contours"):
         plot(result, "nsd")
 
 
 def test_a_run_in_which_every_image_fails_says_why(segbench, tmp_path):
     labels = {"a.png": np.array([[0, 1], [2, 2]], np.uint8)}
     where = write_folder(tmp_path / "gt", labels), write_folder(tmp_path / "pred", labels)
-    answer = segbench("contours", *where, "--classes", "1-2", "--no-check")
-    assert "value 0 is neither a class nor void" in answer.err
+    answer = segbench("contours", *where, "--classes", "1-2", "--no-check", "--format", "json")
     assert answer.code == 1
+    (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+    assert (failure["kind"], failure["values"]["labels"]) == ("no-class", [0])

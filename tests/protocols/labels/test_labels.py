@@ -12,13 +12,16 @@ import pytest
 from cases import write_folder
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from noted import kinds, noted, of_kind
 from PIL import Image
 from refusing import refused
 
 import segbench
 from segbench import ArgumentError, DataError, LabelCounts, Labels, count
 from segbench.aggregator.codec import decode, encode
+from segbench.core.messages import Setting
 from segbench.core.metric import headline
+from segbench.core.notes import part_of
 from segbench.core.numbers import number
 from segbench.core.sample import Sample
 from segbench.drawing.palette import class_colours
@@ -100,7 +103,7 @@ def test_d_i_and_c_worked_by_hand():
     assert summary["miou_classes"] == pytest.approx(((a0 + b0) / 2 + a1) / 2, abs=1e-10)
     assert summary["miou_images_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
     assert summary["miou_classes_5"] == pytest.approx((a0 + a1) / 2, abs=1e-10)
-    assert any("absent from both sides: 2" in note for note in summary.notes)
+    assert ("", "absent-classes", {"classes": "2"}) in noted(summary.notes)
 
 
 def test_means_over_a_single_image_are_the_metrics_of_that_image():
@@ -321,9 +324,9 @@ def test_which_value_is_positive_is_settled_over_the_set():
 def test_undefined_metrics_say_why():
     nothing = summary_of({"a": count([0, 0], [0, 0], "labels")})
     assert math.isnan(nothing["iou"])
-    assert "positive" in nothing.undefined["iou"]
+    assert nothing.undefined["iou"].kind == "no-positives"
     void = summary_of({"a": count([255, 255], [0, 0], Labels(classes=2))})
-    assert set(void.undefined.values()) == {"no pixels"}
+    assert set(kinds(void.undefined.values())) == {"no-pixels"}
     assert set(void.undefined) == {*SCORES, *POSITIVE}
 
 
@@ -331,30 +334,31 @@ def test_undefined_metrics_say_why():
 @pytest.mark.parametrize(
     ("truth", "predicted", "reasons"),
     [
-        ([0, 0], [0, 0], {"precision": "nothing is predicted positive", "mcc": "no positive pixels"}),
+        ([0, 0], [0, 0], {"precision": "none-predicted", "mcc": "no-positives"}),
         (
             [1, 1],
             [1, 1],
-            {"mcc": "no negative pixels", "specificity": "no negative pixels", "ber": "no negative pixels"},
+            {"mcc": "no-negatives", "specificity": "no-negatives", "ber": "no-negatives"},
         ),
-        ([0, 1], [0, 0], {"precision": "nothing is predicted positive", "mcc": "all pixels are predicted alike"}),
-        ([0, 1], [1, 1], {"mcc": "all pixels are predicted alike"}),
-        ([0, 1], [5, 5], {"precision": "nothing is predicted positive", "mcc": "all pixels are predicted alike"}),
-        ([0, 0], [0, 1], {"recall": "no positive pixels", "mcc": "no positive pixels"}),
+        ([0, 1], [0, 0], {"precision": "none-predicted", "mcc": "predicted-alike"}),
+        ([0, 1], [1, 1], {"mcc": "predicted-alike"}),
+        ([0, 1], [5, 5], {"precision": "none-predicted", "mcc": "predicted-alike"}),
+        ([0, 0], [0, 1], {"recall": "no-positives", "mcc": "no-positives"}),
     ],
 )
 def test_reasons_of_two_classes(truth, predicted, reasons):
     summary = summary_of({"a": count(truth, predicted, Labels(classes=2))})
-    assert {key: summary.undefined[key] for key in reasons} == reasons
+    assert {key: summary.undefined[key].kind for key in reasons} == reasons
     assert all(math.isnan(summary[key]) for key in reasons)
     assert "precision" in reasons or not math.isnan(summary["precision"])
 
 
 def test_images_without_a_pixel_that_counts_are_named():
     images = {str(k): count(*random_maps(k), Labels(classes=5)) for k in range(3)}
-    assert not any("void everywhere" in note for note in summary_of(images).notes)
+    assert not of_kind(summary_of(images).notes, "left-out")
     images["void"] = count(drawn("vvv"), drawn("012"), Labels(classes=5))
-    assert "left out of means over images, void everywhere: 1 of 4 images" in summary_of(images).notes
+    left_out = {"why": "void everywhere", "number": part_of(1, 4)}
+    assert noted(of_kind(summary_of(images).notes, "left-out")) == [("", "left-out", left_out)]
 
 
 def test_columns_of_images_have_one_name_each():
@@ -405,9 +409,9 @@ def test_counts_are_checked_and_survive_packing():
     assert decode(encode(counts)).matrix.shape == (5, 6)
     with refused("other-size", ArgumentError, shape=(2, 2), expected=(2, 3)):
         LabelCounts("0-1", [[1, 2], [3, 4]])
-    with pytest.raises(ArgumentError, match="same classes"):
+    with refused("counted-otherwise", ArgumentError, name="classes", ours="0-4", theirs="0-5"):
         counts + count(*random_maps(0, 3), Labels(classes=6))
-    with pytest.raises(ArgumentError, match="not negative"):
+    with refused("no-counts", ArgumentError, argument="matrix", value=-1):
         LabelCounts("0", [[-1, 0]])
 
 
@@ -536,15 +540,19 @@ def test_colours_without_meaning_are_listed(tmp_path):
     saved(tmp_path / "gt", "a.png", Image.fromarray(as_colours(truth)))
     saved(tmp_path / "pred", "a.png", Image.fromarray(as_colours(predicted) + 1))
     folders = tmp_path / "gt", tmp_path / "pred"
-    assert "palette lacks: 1,1,1" in failure(*folders, Labels(palette=PALETTE))
-    assert "palette=FILE" in failure(*folders, Labels(classes=3))
+    unknown = failure(*folders, Labels(palette=PALETTE))
+    assert (unknown.kind, unknown.values["colours"].startswith("1,1,1")) == ("unknown-colours", True)
+    assert unknown.hint.kind == "fix"
+    coloured = failure(*folders, Labels(classes=3))
+    assert (coloured.kind, coloured.settings) == ("in-colour", (Setting("palette", metavar="FILE"),))
 
 
 def test_labels_in_three_channels_are_refused_beside_a_palette(tmp_path):
     truth, predicted = random_maps(5, 3)
     saved(tmp_path / "gt", "a.png", Image.fromarray(as_colours(truth)))
     saved(tmp_path / "pred", "a.png", Image.fromarray(np.stack([predicted] * 3, axis=2)))
-    assert "must have one channel" in failure(tmp_path / "gt", tmp_path / "pred", Labels(palette=PALETTE))
+    found = failure(tmp_path / "gt", tmp_path / "pred", Labels(palette=PALETTE))
+    assert (found.kind, found.hint.values["part1"].kind) == ("unknown-colours", "one-channel")
 
 
 def failure(*arguments, **options):
@@ -560,15 +568,15 @@ def test_predictions_of_another_size_are_refused_or_resized_by_nearest_neighbour
     saved(tmp_path / "pred", "a.png", Image.fromarray(large))
     protocol = Labels(classes=3)
     folders = tmp_path / "gt", tmp_path / "pred"
-    assert "Repairs(resize='nearest')" in failure(*folders, protocol)
+    nearest = Setting("resize", "nearest", of="Repairs")
+    assert failure(*folders, protocol).settings == (nearest,)
     saved(tmp_path / "short", "a.png", Image.fromarray(predicted[:-1]))
     near = failure(folders[0], tmp_path / "short", protocol)
-    assert "Repairs(crop=True)" in near
-    assert "Repairs(resize='nearest')" in near
+    assert set(near.settings) == {Setting("crop", value=True, of="Repairs"), nearest}
     resized = segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(resize="nearest"))
     assert resized.counts["a"] == count(truth, predicted, Labels(classes=3))
     for wrong in ({"resize": "bilinear"}, {"scale": 255}):
-        with pytest.raises(ArgumentError, match="label maps"):
+        with refused("unfit-repairs", ArgumentError):
             segbench.evaluate(*folders, protocol, repairs=segbench.Repairs(**wrong))
 
 
@@ -587,10 +595,10 @@ def test_pictures(tmp_path):
     bars = segbench.plot_classes([result, result], level=0.9, replicates=20)
     assert len(bars.patches) == 6
     plt.close("all")
-    with pytest.raises(ArgumentError, match="no metric"):
+    with refused("unknown-metric", ArgumentError, metric="f"):
         segbench.plot_classes(result, metric="f")
     masks = segbench.evaluate(tmp_path / "masks", tmp_path / "hard", "labels")
-    with pytest.raises(ArgumentError, match=r"the same classes, but pred has a, \$b, c; hard has none$"):
+    with refused("other-classes", ArgumentError, found="pred has a, $b, c; hard has none"):
         segbench.plot_classes([result, masks])
     assert segbench.export_overlays([result, masks], tmp_path / "overlays") == []
     truth, predicted = random_maps(1, 3)
@@ -599,7 +607,7 @@ def test_pictures(tmp_path):
     assert np.array_equal(states, np.where(truth == 255, 4, np.where(truth == predicted, 0, 2)))  # errors alone
     with Image.open(tmp_path / "overlays/hard/1.png") as drawn:
         assert np.array_equal(np.asarray(drawn) == 3, (truth == 1) & (predicted != 1))
-    with pytest.raises(DataError, match=r"without classes, .*leave out classes=True"):
+    with refused("no-parts", DataError, path="hard", settings={"classes": True}):
         segbench.export_overlays([result, masks], tmp_path / "none", classes=True)
     assert not (tmp_path / "none").exists()
     segbench.export_report([result, masks], tmp_path / "report.html")
@@ -653,18 +661,22 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     folders = tmp_path / "gt", tmp_path / "pred"
     findings = {one.kind: one for one in segbench.check(*folders, Labels(classes=4)).findings}
     assert findings.keys() == {"all-void"}
-    assert findings["all-void"].message == "1 ground truth of 3 inspected is void everywhere"
+    assert findings["all-void"].message.values == {"count": 1, "total": 3}
     soft = {one.kind: one for one in segbench.check(*folders).findings}
-    assert [place.detail for place in soft["label-map"].places] == ["values 0..3", "values 0..3", "void everywhere"]
+    assert [str(place.detail) for place in soft["label-map"].places] == [
+        "values 0..3",
+        "values 0..3",
+        "void everywhere",
+    ]
     assert [Path(place.file).name for place in findings["all-void"].places] == ["2.png"]
     report = segbench.check(*folders, Labels(classes=1))
     assert report.errors
     (finding,) = (one for one in report.findings if one.kind == "not-countable")
-    assert "neither a class nor void" in finding.places[0].detail
-    assert "gt_map=" in finding.fix
+    assert finding.message.values["errors"] == ("no-class",)
+    assert "gt_map" in [advised.name for advised in finding.settings]
     masks, predicted = segbench.check(*folders, "labels").errors
     assert (masks.side, predicted.side) == ("ground truth", "prediction")
-    assert "classes='0-3'" in masks.fix
+    assert Setting("classes", "0-3") in masks.settings
     for k in range(3):
         truth, predicted = random_maps(k, 4)
         for kind, values in (("coloured-gt", truth), ("coloured", predicted)):
@@ -673,11 +685,11 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
         saved(tmp_path / "mask-gt", f"{k}.png", Image.fromarray(np.uint8(255) * (truth == 1)))
         saved(tmp_path / "mask", f"{k}.png", Image.fromarray(np.uint8(255) * (predicted == 1)))
     by_colour = {one.kind: one.fix for one in segbench.check(tmp_path / "coloured-gt", tmp_path / "coloured").findings}
-    assert "Labels(palette=FILE)" in by_colour["label-map"]
+    assert by_colour["label-map"].values["labels"].python == "Labels(palette=FILE)"
     of_masks = {one.kind: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
-    assert "use Labels(); for" in of_masks.get("few-levels", "use Labels(); for")
+    assert "use Labels(); for" in str(of_masks.get("few-levels", "use Labels(); for"))
     copies = {one.kind: one for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
-    assert copies["identical"].message.endswith("identical to the ground truth: every metric will be perfect")
+    assert copies["identical"].side == "prediction"
 
 
 def test_labels_in_a_loop_are_no_levels():
@@ -705,24 +717,26 @@ def test_labels_that_count_from_one(tmp_path):
     remap = {"gt_map": "1-5=0-4"}, {"pred_map": "1-5=0-4"}
     assert found("gt", "pred") == found("gt1", "pred1", **remap[0], **remap[1]) == {}
     truths = found("gt1", "pred1")["not-countable"]
-    hint = "if no image has label 0, labels count from 1: write classes='1-5', or gt_map='1-5=0-4', with "
-    assert truths.fix.startswith(hint)
-    assert truths.fix.endswith("; if some has, list 5, too: classes='0-5'")
-    assert "value 5 is neither a class nor void, and no pixel is 0" in truths.places[0].detail
+    remaps = Setting("gt_map", "1-5=0-4"), Setting("pred_map", "1-5=0-4")
+    from_one = {"classes_from_one": Setting("classes", "1-5"), "gt_map": remaps[0], "pred_map": remaps[1]}
+    assert truths.fix.values == {**from_one, "labels": "5", "classes": Setting("classes", "0-5")}
+    assert truths.message.values["errors"] == ("no-class",)
     predictions = found("gt", "pred1")["renumbered"]
     assert predictions.severity == "warning"
-    assert predictions.fix == "pred_map='1-5=0-4'"
+    assert predictions.settings == remaps[1:]
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred1", Labels(classes=5))
-    assert result.summary.notes[-1].endswith("all predicted labels seem to be off by one: pred_map='1-5=0-4'")
-    with pytest.warns(match="and no pixel is 0; if no image has label 0, labels count from 1: write classes='1-5'"):
-        segbench.evaluate(tmp_path / "gt1", tmp_path / "pred1", Labels(classes=5))
+    assert result.summary.notes[-1].message.settings == remaps[1:]
+    with pytest.warns(segbench.FailedImages):
+        failed = segbench.evaluate(tmp_path / "gt1", tmp_path / "pred1", Labels(classes=5)).failed
+    assert {failure.kind for failure in failed.values()} == {"no-class"}
+    assert {failure.settings[0] for failure in failed.values()} == {Setting("classes", "1-5")}
 
 
 @pytest.mark.filterwarnings("ignore:prediction. labels outside the classes")
 def test_other_labels_outside_the_classes():
     truth = np.array([[0, 1], [2, 2]])
     notes = segbench.evaluate({"a": (truth, [[0, 1], [9, 9]])}, protocol=Labels(classes=3)).summary.notes
-    assert notes == ("2 pixels are predicted outside the classes and counted as wrong",)
+    assert noted(notes) == [("", "outside-classes", {"pixels": 2, "predicted": "pixels are"})]
     advised = {"classes": "0-2,9,256", "gt_map": "9=LABEL", "background": "9,256"}
     with refused("no-class", DataError, path="labels of 'a'", settings=advised, labels=(9, 256)):
         segbench.Accumulator(Labels(classes=3)).update(np.array([[0, 256], [2, 9]]), truth, name="a")
@@ -736,7 +750,7 @@ def test_masks_have_no_classes_and_the_remedy_is_said(tmp_path):
     result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", "labels")
     from segbench.report.tables import part_rows
 
-    with pytest.raises(ArgumentError, match="count again with classes="):
+    with refused("no-parts", ArgumentError, protocols=("labels",), parts="classes"):
         part_rows([result], "class")
 
 
@@ -768,7 +782,8 @@ def test_means_of_positives_say_how_many_images_they_leave_out():
     mask, blank = np.array([[0, 1]]), np.array([[0, 0]])
     pairs = {"a": (mask, mask), "b": (blank, mask), "c": (mask, mask), "d": (blank, blank), "e": (mask, blank)}
     notes = segbench.evaluate(pairs, protocol=segbench.Labels()).summary.notes
-    assert any(note.endswith("without positive pixels: 2 of 5 images") for note in notes)
+    left_out = {"why": "without positive pixels", "number": part_of(2, 5)}
+    assert noted(of_kind(notes, "left-out")) == [("", "left-out", left_out)]
 
 
 class TestMasksCountedAsClasses:
@@ -805,4 +820,4 @@ class TestMasksCountedAsClasses:
     @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
     def test_check(self, protocol, places):
         findings = {finding.kind: finding for finding in segbench.check(*places, protocol(classes=2)).findings}
-        assert findings["no-positives"].about == "ground truth"
+        assert findings["no-positives"].side == "ground truth"

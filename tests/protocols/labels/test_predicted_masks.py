@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import noted
 from refusing import refused
 from sklearn.metrics import f1_score
 
@@ -47,9 +48,9 @@ def folders(tmp_path):
 @pytest.mark.parametrize("full", [1, 255])
 def test_the_rule_that_the_error_names_gives_the_right_number(segbench, folders, predicted, rule, full):
     places = folders(TRUTH * np.uint8(full), predicted)
-    refused = segbench("labels", *places)
-    assert refused.code == 1
-    assert f"--predicted-positive '{rule}'" in refused.err + refused.out
+    answer = segbench("labels", *places, "--no-check", "--format", "json")
+    (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+    assert (answer.code, failure["settings"][0]) == (1, {"name": "predicted_positive", "value": rule})
     assert dice(segbench("labels", *places, "--predicted-positive", rule, "--format", "json")) == pytest.approx(
         f1_score(TRUTH.ravel(), (predicted >= float(rule[2:])).ravel())
     )
@@ -70,9 +71,9 @@ def test_a_bound_of_the_ground_truth_cuts_float_maps_alike(segbench, folders):
 )
 @pytest.mark.parametrize("option", ["--positive", "--predicted-positive"])
 def test_a_bound_on_another_scale_is_refused(segbench, folders, truth, predicted, rule, advice, option):
-    answer = segbench("labels", *folders(truth, predicted), option, rule)
-    assert answer.code == 1
-    assert f"--predicted-positive '{advice}'" in answer.err + answer.out
+    answer = segbench("labels", *folders(truth, predicted), option, rule, "--no-check", "--format", "json")
+    (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+    assert (answer.code, {"name": "predicted_positive", "value": advice} in failure["settings"]) == (1, True)
 
 
 LEVELS = np.rint(SOFT * 255).astype(np.uint8)
@@ -120,9 +121,7 @@ def test_a_rule_that_leaves_one_side_empty_stops(segbench, folders, rule, side):
     places = folders(TRUTH, TRUTH)
     answer = segbench("labels", *places, "--positive", rule)
     assert (answer.code, answer.out) == (1, "")
-    assert f"leaves no {side} pixel in the whole set, which holds 0, 1" in answer.err
-    assert "--positive 1" in answer.err
-    with refused("no-positives", DataError, path="ground truth", lacking=side) as error:
+    with refused("no-positives", DataError, path="ground truth", lacking=side, values=(0, 1)) as error:
         package.evaluate(*places, Labels(positive=rule))
     assert Setting("positive", "1") in error.value.settings
 
@@ -132,8 +131,8 @@ def test_check_finds_a_rule_that_leaves_one_side_empty(segbench, folders):
     (finding,) = [
         found for found in json.loads(answer.out)["reports"][0]["findings"] if found["kind"] == "no-positives"
     ]
-    assert "--positive '>=128' leaves no positive pixel in what was inspected" in finding["text"]
-    assert "--positive 1" in finding["fix"]
+    assert finding["values"]["reason"]["values"]["lacking"] == "positive"
+    assert {"name": "positive", "value": "1"} in finding["settings"]
 
 
 def test_one_image_or_a_part_may_lack_a_side(segbench, tmp_path):
@@ -209,11 +208,15 @@ def test_logits_that_are_cut_at_half_of_probabilities_are_told():
             "other": {"predicted_positive": ">=0.4"},
         }.items()
     }
-    told = "prediction: scores far below 0, as of logits or tanh, are cut at 0.5; "
-    told += "half of these is predicted_positive='>=0'"
-    assert notes == {"half": (told,), "both": (told,), "logit": (), "other": ()}
+    told = ("prediction", "cut-at-half", {"half": Setting("predicted_positive", ">=0")})
+    assert {rule: noted(said) for rule, said in notes.items()} == {
+        "half": [told],
+        "both": [told],
+        "logit": [],
+        "other": [],
+    }
     of_half = Labels(predicted_positive=">=0.5")
-    assert package.evaluate({"a": (TRUTH, SOFT * 2 - 1)}, protocol=of_half).notes == (told,)
+    assert noted(package.evaluate({"a": (TRUTH, SOFT * 2 - 1)}, protocol=of_half).notes) == [told]
     assert package.evaluate({"a": (TRUTH, SOFT * 1.1 - 0.1)}, protocol=of_half).notes == ()  # as resized
 
 
@@ -276,9 +279,10 @@ def test_a_rule_has_no_meaning_for_two_maps():
 def test_values_0_and_1_beside_void_are_told_a_rule_that_fits_these(segbench, folders, verb):
     truth = TRUTH.copy()
     truth[:2] = 255
-    answer = segbench(verb, *folders(truth, TRUTH), "--format", "json")
-    assert "--void 255" in answer.err
-    assert ">=128" not in answer.err
+    answer = segbench(verb, *folders(truth, TRUTH), "--no-check", "--format", "json")
+    (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+    assert {"name": "void", "value": [255]} in failure["settings"]
+    assert {"name": "positive", "value": ">=128"} not in failure["settings"]
 
 
 @pytest.mark.parametrize("verb", ["labels", "pixels"])

@@ -5,9 +5,12 @@ from fractions import Fraction
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from noted import kinds
+from refusing import refused
 from scipy.ndimage import label
 
 from segbench import Accumulator, ArgumentError, DataError, Objects, count, evaluate, load_results
+from segbench.core.messages import Setting
 
 
 def mask(*rows):
@@ -142,8 +145,9 @@ def test_the_best_threshold_is_that_of_the_f1_of_all_pixels(folders, tmp_path):
     best = pixels.summary["ods_threshold"]
     assert pixels.protocol == "pixels"
     assert f"|at:{best}" in found.signature
-    with pytest.warns(UserWarning, match="scores outside 0 to 1 beside at="):  # which is said of thresholds given alone
+    with pytest.warns(UserWarning, match=f"at={best}"):
         given = evaluate(*folders, Objects(at=best, **settings))
+    assert kinds(given.notes) == ["scores-outside"]  # which is said of thresholds given alone
     assert stored.summary == found.summary == given.summary
     assert found.notes == ()
     assert evaluate(*folders, Objects(at="best", **settings), results=results).reused == 3
@@ -151,9 +155,9 @@ def test_the_best_threshold_is_that_of_the_f1_of_all_pixels(folders, tmp_path):
 
 def test_the_best_threshold_needs_the_whole_set():
     truth = np.eye(3, dtype=bool)
-    with pytest.raises(ArgumentError, match=r"the best threshold is that of the whole set; give it: at=0\.5"):
+    with refused("no-arrays", ArgumentError, settings={"at": 0.5}):
         count(truth, truth, Objects(kind="components", at="best"))
-    with pytest.raises(ArgumentError, match="the best threshold is that of the whole set"):
+    with refused("no-arrays", ArgumentError, settings={"at": 0.5}):
         Accumulator(Objects(kind="components", at="best"))
 
 
@@ -167,11 +171,13 @@ def test_masks_in_files(tmp_path):
 
 
 def test_label_maps_are_refused_with_the_kind_that_reads_them():
-    with pytest.raises(DataError, match=r"expected a mask of 0 and one other value; .*kind='instances'"):
+    with refused("several-values", DataError, path="ground_truth", values=(0, 1, 2)) as raised:
         metrics(np.array([[0, 1, 2]]), mask("##."))
+    assert raised.value.settings[0] == Setting("kind", "instances")
 
 
 def test_masks_in_colour_are_refused_as_such():
     colours = np.array([[0xFF000000, 0xFFFF0000]], np.uint32)
-    with pytest.raises(DataError, match="is in colour, expected a mask of 0 and one other value; save the mask"):
+    with refused("in-colour", DataError, path="ground_truth") as raised:
         metrics(colours, mask("##"))
+    assert raised.value.hint.values == {"colour": "(255, 0, 0)"}

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exact_objects import measured
+from refusing import refused
 from scipy.ndimage import distance_transform_edt
 
 from segbench import ArgumentError, DataError, ObjectCounts, Objects, count, evaluate
+from segbench.core.messages import Setting
+from segbench.core.notes import part_of
 
 
 def drawn(*rows):
@@ -105,21 +108,23 @@ def test_maps_without_objects_are_undefined_and_left_out_of_means():
     assert math.isnan(one_empty["recall@0.5"])
     found = evaluate({"a": (empty, empty), "b": (full, full)}, protocol=Objects())
     assert (found.summary["aji"], found.summary["f1_images@0.5"]) == (1, 1)
-    assert found.summary.notes == ("left out of AJI, AJI+, no object in either map: 1 of 2 images",)
+    (note,) = found.summary.notes
+    assert (note.kind, note.metrics) == ("left-out", (("aji", "AJI"), ("aji_plus", "AJI+")))
+    assert note.values == {"why": "no object in either map", "number": part_of(1, 2)}
 
 
 @pytest.mark.parametrize(
     ("truth", "predicted", "key", "reason"),
     [
-        ("..", "..", "f1@0.5", "there is no object in either map"),
-        ("..", "1.", "recall@0.75", "there is no object in the ground truth"),
-        ("1.", "..", "precision_mean", "there is no predicted object"),
-        ("1.", ".1", "matched_iou", "no object is matched"),
+        ("..", "..", "f1@0.5", "no-objects"),
+        ("..", "1.", "recall@0.75", "no-true-objects"),
+        ("1.", "..", "precision_mean", "none-predicted"),
+        ("1.", ".1", "matched_iou", "none-matched"),
     ],
 )
 def test_undefined_metrics_say_why(truth, predicted, key, reason):
     found = evaluate({"a": (drawn(truth), drawn(predicted))}, protocol=Objects()).summary
-    assert found.undefined[key] == reason
+    assert found.undefined[key].kind == reason
 
 
 def test_pooled_metrics_weigh_objects_and_means_weigh_images():
@@ -205,50 +210,66 @@ def test_counts_add_up_in_any_order():
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "kind", "values"),
     [
-        ({"iou": 0.4}, "iou is 0.4, expected IoU from 0.5"),
-        ({"iou": []}, "at most six decimal places"),
-        ({"iou": 0.1234567 + 0.5}, "at most six decimal places"),
-        ({"kind": "boxes"}, "expected one of instances, panoptic, components"),
-        ({"kind": "components", "iou": 0.6}, "iou is for instances and panoptic, and these are components"),
-        ({"things": "3"}, "things is for panoptic, and these are instances"),
-        ({"at": 0.5}, "at is for components, and these are instances"),
-        ({"divisor": 1}, "divisor is 1, expected a whole number from 2"),
-        ({"divisor": 10, "names": ["road"]}, r"names are those of classes; list them, too: classes=\.\.\."),
-        ({"divisor": 10, "classes": "1-3", "things": "4"}, "things holds 4, expected some of the classes"),
-        ({"divisor": 10, "things": [0]}, "things holds 0, expected some of the classes, without 0"),
-        ({"kind": "components", "connectivity": 6}, "connectivity is 6, expected 8 or 4"),
-        ({"kind": "components", "min_true": -1}, "min_true is -1"),
+        ({"iou": 0.4}, "wrong-value", {"argument": Setting("iou", None), "value": "0.4"}),
+        ({"iou": []}, "wrong-value", {"given": Setting("iou", None), "values": ()}),
+        ({"iou": 0.1234567 + 0.5}, "wrong-value", {"given": Setting("iou", None), "values": (0.6234567,)}),
+        ({"kind": "boxes"}, "wrong-value", {"argument": Setting("kind", None), "value": "'boxes'"}),
+        (
+            {"kind": "components", "iou": 0.6},
+            "no-meaning",
+            {"given": Setting("iou", None), "kinds": "instances and panoptic", "objects": "components"},
+        ),
+        (
+            {"things": "3"},
+            "no-meaning",
+            {"given": Setting("things", None), "kinds": "panoptic", "objects": "instances"},
+        ),
+        ({"at": 0.5}, "no-meaning", {"given": Setting("at", None), "kinds": "components", "objects": "instances"}),
+        ({"divisor": 1}, "wrong-value", {"argument": Setting("divisor", None), "value": "1"}),
+        ({"divisor": 10, "names": ["road"]}, "no-classes", {"classes": Setting("classes")}),
+        (
+            {"divisor": 10, "classes": "1-3", "things": "4"},
+            "unfit-things",
+            {"given": Setting("things", None), "label": 4},
+        ),
+        ({"divisor": 10, "things": [0]}, "unfit-things", {"given": Setting("things", None), "label": 0}),
+        (
+            {"kind": "components", "connectivity": 6},
+            "wrong-value",
+            {"argument": Setting("connectivity", None), "value": "6"},
+        ),
+        ({"kind": "components", "min_true": -1}, "wrong-value", {"argument": Setting("min_true", None), "value": "-1"}),
     ],
 )
-def test_settings_that_have_no_meaning_are_refused(settings, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_settings_that_have_no_meaning_are_refused(settings, kind, values):
+    with refused(kind, ArgumentError, **values):
         Objects(**settings)
 
 
 @pytest.mark.parametrize(
-    ("truth", "message"),
+    ("truth", "kind", "values"),
     [
-        (np.array([[0.5, 1]]), "expected whole numbers from 0"),
-        (np.array([[-1, 1]]), "expected whole numbers from 0"),
-        (np.array([[False, True]]), "is a mask of 0 and 1, expected a number for each object"),
-        (np.array([[0, 255]]), "is a mask of 0 and 255, expected a number for each object"),
+        (np.array([[0.5, 1]]), "not-whole", {"lowest": 0.5}),
+        (np.array([[-1, 1]]), "not-whole", {"lowest": -1}),
+        (np.array([[False, True]]), "masks", {"value": 1}),
+        (np.array([[0, 255]]), "masks", {"value": 255}),
     ],
 )
-def test_maps_that_hold_no_numbers_of_objects_are_refused(truth, message):
-    with pytest.raises(DataError, match=message):
+def test_maps_that_hold_no_numbers_of_objects_are_refused(truth, kind, values):
+    with refused(kind, DataError, path="ground_truth", **values):
         count(truth, np.array([[0, 1]]), "objects")
 
 
 def test_stacks_of_overlapping_masks_are_refused():
-    with pytest.raises(ArgumentError, match=r"shape \(2, 3, 3\), expected \(height, width\)"):
+    with refused("other-shape", ArgumentError, name_has="ground_truth has", shape=(2, 3, 3)):
         count(np.zeros((2, 3, 3), int), np.zeros((2, 3, 3), int), "objects")
 
 
 def test_counts_of_other_kinds_do_not_add_up():
     truth = drawn("1.2")
-    with pytest.raises(ArgumentError, match="counts of one kind of objects add up"):
+    with refused("counted-otherwise", ArgumentError, kinds="components and instances"):
         ObjectCounts.sum([count(truth, truth, "objects"), count(truth > 0, truth > 0, Objects(kind="components"))])
 
 

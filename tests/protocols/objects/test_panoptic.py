@@ -9,6 +9,7 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 from PIL import Image
+from refusing import refused
 
 from segbench import (
     Accumulator,
@@ -23,6 +24,7 @@ from segbench import (
     plot_classes,
     process_pool,
 )
+from segbench.core.messages import Setting
 
 CLASSES = {"classes": "road=7,person=24,car=26", "things": "person,car", "divisor": 1000, "void": (0,)}
 
@@ -125,20 +127,18 @@ def test_pixels_outside_the_field_are_void():
 
 
 @pytest.mark.parametrize(
-    ("divisor", "message"),
-    [
-        (100, r"class 260 \(value 26001\), expected the 3 classes or void; correct divisor, which is 100"),
-        (100000, "class 26001, expected the 3 classes or void; correct divisor, which is 100000"),
-    ],
+    ("divisor", "labels"),
+    [(100, "class 260 (value 26001)"), (100000, "class 26001")],
 )
-def test_a_wrong_divisor_is_refused(divisor, message):
+def test_a_wrong_divisor_is_refused(divisor, labels):
     maps = drawn("rrb", **LETTERS)
-    with pytest.raises(DataError, match=message):
+    advice = {"divisor": None, "classes": None, "void": None}
+    with refused("no-class", DataError, path="ground_truth", settings=advice, labels=labels, classes=3):
         count(maps, maps, Objects(**CLASSES | {"divisor": divisor}))
 
 
 def test_a_wrong_divisor_without_classes_is_refused():
-    with pytest.raises(DataError, match="holds class 26001, expected classes below 4096; correct divisor"):
+    with refused("no-class", DataError, settings={"divisor": None}, label=26001, most=4096):
         count(np.array([[26001]]), np.array([[26001]]), Objects(divisor=100000))
 
 
@@ -222,7 +222,7 @@ def test_workers_are_given_what_the_json_says(folders):
 def test_predictions_in_an_archive_have_no_json(folders, tmp_path):
     truth, predicted = folders
     place = shutil.make_archive(str(tmp_path / "packed"), "zip", predicted)
-    with pytest.raises(DataError, match=r"packed.zip: has no \S*packed.zip.json beside it.* unpack archives"):
+    with refused("no-json", DataError, path=place, file=f"{place}.json", inside=0):
         evaluate(truth, place, Objects(kind="panoptic"))
 
 
@@ -244,7 +244,7 @@ def test_classes_are_drawn_by_their_quality(folders):
 
 def test_check_of_soft_maps_names_ids_of_segments_in_colours(folders):
     found = next(finding for finding in check(*folders).findings if finding.kind == "label-map")
-    assert "or those of ids of segments with Objects(kind='panoptic')" in found.fix
+    assert found.fix.values["objects"].python == "Objects(kind='panoptic')"
 
 
 def test_crowds_of_a_json(folders, tmp_path):
@@ -254,63 +254,95 @@ def test_crowds_of_a_json(folders, tmp_path):
     assert result.counts["two"].objects.tolist() == [[0, 1, 1]]
 
 
-def broken(place, change, message):
-    return pytest.param(place, change, message, id=message[:40])
+def broken(side, change, kind, **values):
+    return pytest.param(side, change, kind, values, id=kind)
 
 
 @pytest.mark.parametrize(
-    ("side", "change", "message"),
+    ("side", "change", "kind", "values"),
     [
-        broken("truth", lambda c: c.pop("categories"), "truth.json: has no categories"),
-        broken("truth", lambda c: c.pop("annotations"), "truth.json: has no list of annotations"),
-        broken("truth", lambda c: c["categories"][0].pop("name"), "categories lack an id from 0 to 999999999, a name"),
-        broken("truth", lambda c: c["categories"][0].update(id=-1), "categories lack an id"),
-        broken("truth", lambda c: c["categories"][0].update(id=float("inf")), "categories lack an id"),
-        broken("truth", lambda c: c.update(categories=[7]), "categories lack an id"),
-        broken("predicted", lambda c: c["annotations"][0]["segments_info"][0].update(id=10**400), "lacks an id from 1"),
-        broken("predicted", lambda c: c["annotations"][0]["segments_info"].append(None), "lacks an id from 1"),
+        broken("truth", lambda c: c.pop("categories"), "no-categories"),
+        broken("truth", lambda c: c.pop("annotations"), "no-annotations"),
+        broken("truth", lambda c: c["categories"][0].pop("name"), "wrong-categories", most=999999999),
+        broken("truth", lambda c: c["categories"][0].update(id=-1), "wrong-categories"),
+        broken("truth", lambda c: c["categories"][0].update(id=float("inf")), "wrong-categories"),
+        broken("truth", lambda c: c.update(categories=[7]), "wrong-categories"),
         broken(
-            "predicted", lambda c: c["annotations"].clear(), "2 of 2 images have no segments_info: one.png, two.png"
+            "predicted",
+            lambda c: c["annotations"][0]["segments_info"][0].update(id=10**400),
+            "wrong-segment",
+            image="one.png",
         ),
-        broken("predicted", lambda c: c["annotations"].pop(), "1 of 2 images has no segments_info: two.png"),
-        broken("predicted", lambda c: c["annotations"][0].pop("file_name"), "1 of 2 annotations lacks file_name"),
-        broken("predicted", lambda c: c["annotations"][1].update(file_name="one.png"), "two annotations of one.png"),
-        broken("predicted", lambda c: c["annotations"][0]["segments_info"][0].update(id=2**24), "lacks an id from 1"),
+        broken(
+            "predicted", lambda c: c["annotations"][0]["segments_info"].append(None), "wrong-segment", image="one.png"
+        ),
+        broken("predicted", lambda c: c["annotations"].clear(), "no-annotation", images="one.png, two.png"),
+        broken("predicted", lambda c: c["annotations"].pop(), "no-annotation", images="two.png"),
+        broken("predicted", lambda c: c["annotations"][0].pop("file_name"), "wrong-annotations", count=1, total=2),
+        broken(
+            "predicted",
+            lambda c: c["annotations"][1].update(file_name="one.png"),
+            "doubled-annotation",
+            image="one.png",
+        ),
+        broken(
+            "predicted",
+            lambda c: c["annotations"][0]["segments_info"][0].update(id=2**24),
+            "wrong-segment",
+            most=2**24 - 1,
+        ),
         broken(
             "predicted",
             lambda c: c["annotations"][0]["segments_info"].append(c["annotations"][0]["segments_info"][0]),
-            "one.png: two segments have the id 5",
+            "doubled-segment",
+            image="one.png",
+            id=5,
         ),
         broken(
             "predicted",
             lambda c: [a["segments_info"][0].update(category_id=77) for a in c["annotations"]],
-            "has categories that the ground truth does not list:\n  category 77, in two.png",
+            "unknown-category",
+            label=77,
+            image="two.png",
         ),
         broken(
             "predicted",
             lambda c: c.update(annotations=[{"image_id": 1, "bbox": [0, 0, 1, 1]}] * 2),
-            "holds 2 objects in COCO's detection format, expected its panoptic format",
+            "detections",
+            objects=2,
         ),
-        broken("truth", lambda c: c.update(annotations=[{"id": 1}] * 40), "40 of 40 annotations lack file_name"),
-        broken("truth", lambda c: c["categories"][1].update(id=1), "two categories have the id 1"),
+        broken("truth", lambda c: c.update(annotations=[{"id": 1}] * 40), "wrong-annotations", count=40, total=40),
+        broken("truth", lambda c: c["categories"][1].update(id=1), "doubled-category", shared="the id 1"),
         broken(
-            "truth", lambda c: c["categories"][1].update(name="sky; clouds"), "categories have the name sky; clouds"
+            "truth",
+            lambda c: c["categories"][1].update(name="sky; clouds"),
+            "doubled-category",
+            shared="the name sky; clouds",
         ),
-        broken("truth", lambda c: c["categories"][1].update(isthing="false"), "or isthing of 0 or 1"),
+        broken("truth", lambda c: c["categories"][1].update(isthing="false"), "wrong-categories"),
     ],
 )
-def test_what_is_wrong_with_a_json_is_said_at_once(folders, tmp_path, side, change, message):
+def test_what_is_wrong_with_a_json_is_said_at_once(folders, tmp_path, side, change, kind, values):
     edited(tmp_path / f"{side}.json", change)
     with pytest.raises(DataError) as caught:
         evaluate(*folders, Objects(kind="panoptic"))
-    assert message in str(caught.value)
+    assert caught.value.path == str(tmp_path / f"{side}.json")
+    faults = caught.value.values.get("problems", [caught.value.what])
+    assert [(fault.kind, values.items() <= fault.values.items()) for fault in faults] == [(kind, True)]
+
+
+def problems_of(error):
+    """Return file and kind of each problem of an error that has several."""
+    problems = [problem.values for problem in error.values["problems"]]
+    return [(Path(problem["file"]).name, problem["problem"].kind) for problem in problems]
 
 
 def test_what_is_wrong_with_both_sides_is_said_together(folders, tmp_path):
     (tmp_path / "truth.json").write_text("{")
     edited(tmp_path / "predicted.json", lambda c: c["annotations"][0].pop("file_name"))
-    with pytest.raises(DataError, match=r"(?s)truth.json: is not JSON .*predicted.json: .*1 of 2 annotations lacks"):
+    with refused("wrong-jsons", DataError, path="JSON files", count=2) as raised:
         evaluate(*folders, Objects(kind="panoptic"))
+    assert problems_of(raised.value) == [("truth.json", "not-json"), ("predicted.json", "wrong-annotations")]
 
 
 def test_images_without_segments_and_unknown_categories_are_said_together(folders, tmp_path):
@@ -319,29 +351,35 @@ def test_images_without_segments_and_unknown_categories_are_said_together(folder
         content["annotations"][0]["segments_info"][0]["category_id"] = 77
 
     edited(tmp_path / "predicted.json", change)
-    with pytest.raises(DataError, match=r"(?s)1 of 2 images has no segments_info: two.png.*category 77, in one.png"):
+    with refused("wrong-jsons", DataError, path="JSON files", count=2) as raised:
         evaluate(*folders, Objects(kind="panoptic"))
+    assert problems_of(raised.value) == [("predicted.json", "no-annotation"), ("predicted.json", "unknown-category")]
 
 
 def test_files_of_another_format_than_the_json_names_are_shown_beside_one_it_names(folders):
     for file in folders[1].iterdir():
         np.save(file.with_suffix(".npy"), np.zeros((2, 6)))
         file.unlink()
-    with pytest.raises(DataError, match=r"no segments_info: one.npy, two.npy; add .*, as one.png has one"):
+    with refused("no-annotation", DataError, images="one.npy, two.npy") as raised:
         evaluate(*folders, Objects(kind="panoptic"))
+    assert raised.value.hint.values == {"file": "one.png"}
 
 
 def test_several_json_files_in_a_folder_are_counted(folders, tmp_path):
     (tmp_path / "predicted.json").rename(folders[1] / "a.json")
     shutil.copy(folders[1] / "a.json", folders[1] / "b.json")
-    with pytest.raises(DataError, match=r"predicted.json beside it, and 2 JSON files in it, expected one"):
+    with refused("no-json", DataError, path=str(folders[1]), file=f"{folders[1]}.json", inside=2):
         evaluate(*folders, Objects(kind="panoptic"))
 
 
-@pytest.mark.parametrize("name", ["predicted_results.json", "missing.json"])
-def test_a_json_that_describes_no_folder_is_refused_as_what_was_given(folders, tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("predicted_results.json", "not-a-folder"), ("missing.json", "missing")],
+    ids=["other", "missing"],
+)
+def test_a_json_that_describes_no_folder_is_refused_as_what_was_given(folders, tmp_path, name, kind):
     (tmp_path / "predicted.json").rename(tmp_path / "predicted_results.json")
-    with pytest.raises(DataError, match=name):
+    with refused(kind, DataError, path=str(tmp_path / name)):
         evaluate(folders[0], tmp_path / name, Objects(kind="panoptic"))
 
 
@@ -349,26 +387,29 @@ def test_a_json_that_describes_no_folder_is_refused_as_what_was_given(folders, t
 def test_settings_that_a_json_decides_are_refused(folders, settings):
     with pytest.warns(FailedImages):
         failed = evaluate(*folders, Objects(kind="panoptic", **settings)).failed
-    assert "has a JSON, which names the classes, things and void; leave out classes, things, void" in failed["one"]
+    assert {failure.kind for failure in failed.values()} == {"json-and-settings"}
+    assert [advised.name for advised in failed["one"].settings] == ["classes", "things", "void"]
 
 
 def test_text_that_is_no_json_is_refused(folders, tmp_path):
     (tmp_path / "truth.json").write_text('{"annotations": [')
-    with pytest.raises(DataError, match=r"truth.json: is not JSON \("):
+    with refused("not-json", DataError, path=str(tmp_path / "truth.json")):
         evaluate(*folders, Objects(kind="panoptic"))
 
 
 def test_predictions_without_a_json_are_refused(folders, tmp_path):
     (tmp_path / "predicted.json").unlink()
-    with pytest.raises(
-        DataError, match=r"predicted: has no \S*predicted.json beside it, and 0 JSON files in it, expected one"
-    ):
+    with refused("no-json", DataError, path=str(folders[1]), file=f"{folders[1]}.json", inside=0):
         evaluate(*folders, Objects(kind="panoptic"))
 
 
 def test_ground_truth_without_a_json_says_what_is_needed(folders, tmp_path):
     (tmp_path / "truth.json").unlink()
-    assert "put the JSON beside its unpacked folder, or give divisor=1000" in failures(folders)["one"]
+    failure = failures(folders)["one"]
+    assert (failure.kind, failure.settings) == (
+        "no-segments",
+        (Setting("divisor", 1000), Setting("gt_pattern", "*_#")),
+    )
 
 
 def test_ids_and_json_must_agree_and_every_image_says_how_not(folders, tmp_path):
@@ -378,13 +419,15 @@ def test_ids_and_json_must_agree_and_every_image_says_how_not(folders, tmp_path)
 
     edited(tmp_path / "predicted.json", change)
     found = failures(folders)
-    assert "predicted/one.png: ids in its JSON without pixels: 6; ids that its JSON lacks: 5" in found["one"]
-    assert "ids in its JSON without pixels: 8; ids that its JSON lacks: 9" in found["two"]
+    assert (found["one"].kind, found["one"].path) == ("other-segments", str(folders[1] / "one.png"))
+    ids = {name: [problem.values["ids"] for problem in failure.values["problems"]] for name, failure in found.items()}
+    assert ids == {"one": ["6", "5"], "two": ["8", "9"]}
 
 
 def test_segments_that_overlap_have_fewer_pixels_than_their_json_says(folders, tmp_path):
     edited(tmp_path / "truth.json", lambda c: c["annotations"][0]["segments_info"][0].update(area=9))
-    assert "segment 5 has 6 pixels, and its JSON says 9: segments overlap" in failures(folders)["one"]
+    (problem,) = failures(folders)["one"].values["problems"]
+    assert (problem.kind, problem.values) == ("overlap", {"id": 5, "pixels": 6, "area": 9})
 
 
 def test_two_files_per_image(tmp_path):
@@ -433,6 +476,5 @@ def test_the_problems_of_both_jsons_are_one_list(segbench, folders, tmp_path):
     (finding,) = report["reports"][0]["findings"]
     lines = [line for line in answer.err.splitlines() if line.startswith("  /")]
     hidden = [int(line.split()[1]) for line in answer.err.splitlines() if line.startswith("  and ")]
-    assert f"have {finding['count']} problems" in finding["text"]
-    assert len(lines) + sum(hidden) == finding["count"] == 12
+    assert len(lines) + sum(hidden) == finding["count"] == finding["values"]["reason"]["values"]["count"] == 12
     assert answer.err.count("->") == 1

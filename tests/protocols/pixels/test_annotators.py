@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from cases import save_cell, write_folder
 from hypothesis import given
+from refusing import refused
 
 from segbench import ArgumentError, FailedImages, Pixels, ScoreCounts, count, evaluate
+from segbench.core.messages import Setting
 from segbench.core.sample import Sample
 from segbench.loaders.presets import shipped
 from segbench.protocols.annotators import AnnotatorRule
@@ -102,12 +104,12 @@ class TestRules:
 
     @pytest.mark.parametrize("rule", ["most", "", "Any"])
     def test_what_is_no_rule_is_refused(self, rule):
-        with pytest.raises(ArgumentError, match="expected one of any, all, majority, each"):
+        with refused("wrong-value", ArgumentError, settings={"annotators": None}, value=repr(rule)):
             Pixels(annotators=rule)
 
     @pytest.mark.parametrize(("labels", "rule"), [([[0, 1], [1, 0]], None), ([[0], [1]], "any"), ([[[0, 1]]], "all")])
     def test_shapes_that_do_not_fit(self, labels, rule):
-        with pytest.raises(ArgumentError, match="ground_truth has shape"):
+        with refused("other-shape", ArgumentError, name_has="ground_truth has", expected=(2,)):
             count(labels, [0.5, 0.2], Pixels(annotators=rule))
 
     def test_the_rule_stands_in_the_signature_only_when_given(self):
@@ -135,8 +137,10 @@ class TestWhichValueIsPositive:
         first = np.array([[0, 1]], np.uint8)
         gt = write_folder(tmp_path / "gt", {"a.1.png": first, "a.2.png": first * 255})
         pred = write_folder(tmp_path / "pred", {"a.png": first})
-        with pytest.warns(FailedImages, match=r"2 annotators hold 3 distinct values \(0, 1, 255\), .*'>=1'"):
-            evaluate(gt, pred, Pixels(annotators="any"), gt_pattern="*.#")
+        with pytest.warns(FailedImages):
+            failed = evaluate(gt, pred, Pixels(annotators="any"), gt_pattern="*.#").failed
+        assert (failed["a"].kind, failed["a"].values["values"]) == ("several-values", (0, 1, 255))
+        assert Setting("positive", ">=1") in failed["a"].settings
 
 
 class TestFiles:
@@ -188,9 +192,11 @@ class TestFiles:
     def test_without_a_rule_nothing_is_chosen(self, tmp_path):
         gt = write_folder(tmp_path / "gt", {"a.1.png": FIRST, "a.2.png": SECOND})
         pred = write_folder(tmp_path / "pred", {"a.npy": SCORES})
-        with pytest.warns(FailedImages, match="2 annotators, .*annotators='majority', any, all or each"):
+        with pytest.warns(FailedImages):
             result = evaluate(gt, pred, gt_pattern="*.#")
         assert not result.counts
+        assert result.failed["a"].kind == "several-annotators"
+        assert Setting("annotators", "majority") in result.failed["a"].settings
 
 
 @pytest.mark.skipif(not BSDS500, reason="SEGBENCH_BSDS500 does not say where the data of BSDS500 are")

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from methods import write_methods
+from refusing import refused
 
 import segbench
 from segbench import ArgumentError, Pixels, ScoreCounts, count
@@ -132,17 +133,17 @@ def test_results_files_that_keep_the_pool_give_exact_differences(tmp_path):
 @pytest.mark.parametrize(
     ("counts", "reason"),
     [
-        (count([0, 1, 1], [-0.5, 1.0, 2.0]), "scores from -0.5 to 2, expected probabilities from 0 to 1"),
-        (count([0, 1], [False, True]), "two-valued predictions"),
-        (ScoreCounts.from_points([1], [0], 2, 2), "scores are known at some thresholds only"),
-        (ScoreCounts([0.9, 0.1], [1, 1], [0, 2]).at([0.5]), "scores are known at some thresholds only"),
-        (ScoreCounts([], [], []), "no pixels"),
+        (count([0, 1, 1], [-0.5, 1.0, 2.0]), "no-probabilities"),
+        (count([0, 1], [False, True]), "two-valued"),
+        (ScoreCounts.from_points([1], [0], 2, 2), "scores-unknown"),
+        (ScoreCounts([0.9, 0.1], [1, 1], [0, 2]).at([0.5]), "scores-unknown"),
+        (ScoreCounts([], [], []), "no-pixels"),
     ],
 )
 def test_what_is_no_probability_has_no_calibration(counts, reason):
     summary = CALIBRATED.table({"image": counts}).summary()
     assert all(math.isnan(summary[key]) for key in KEYS)
-    assert {summary.undefined[key] for key in KEYS} == {reason}
+    assert {summary.undefined[key].kind for key in KEYS} == {reason}
 
 
 def test_constant_and_two_valued_maps_may_be_probabilities():
@@ -156,7 +157,8 @@ def test_constant_and_two_valued_maps_may_be_probabilities():
 def test_one_image_that_has_none_takes_it_from_all():
     images = {"a": count([0, 1, 1], [0.2, 0.3, 0.7]), "b": count([0, 1], [0.2, 7.0])}
     summary = CALIBRATED.table(images).summary()
-    assert summary.undefined["ece"] == "scores from 0.2 to 7, expected probabilities from 0 to 1"
+    reason = summary.undefined["ece"]
+    assert (reason.kind, reason.values) == ("no-probabilities", {"lowest": 0.2, "highest": 7})
 
 
 def test_what_rounding_puts_outside_is_0_or_1():
@@ -209,11 +211,14 @@ def test_reliability_is_drawn_of_any_soft_maps(folders):
     np.testing.assert_allclose(line.get_ydata(), shares)
     assert line.get_label().startswith("[ECE=.")
     arrays = {"a": (np.eye(4), np.eye(4) + np.tri(4))}
-    with pytest.raises(ArgumentError, match=r"scores from 0 to 2, expected probabilities from 0 to 1; leave this"):
+    with refused("no-plot", ArgumentError, method="arrays") as raised:
         segbench.plot(segbench.evaluate(arrays), "reliability")
-    with pytest.raises(ArgumentError, match="two-valued"):
+    reason = raised.value.values["reason"]
+    assert (reason.kind, reason.values) == ("no-probabilities", {"lowest": 0, "highest": 2})
+    with refused("no-plot", ArgumentError, method="arrays") as raised:
         segbench.plot(segbench.evaluate({"a": (np.eye(4), np.eye(4))}), "reliability")
-    with pytest.raises(ArgumentError, match="that of soft maps"):
+    assert raised.value.values["reason"].kind == "two-valued"
+    with refused("no-plot", ArgumentError, protocol="labels", plot="reliability, which is that of soft maps"):
         segbench.plot(segbench.evaluate({"a": (np.eye(4), np.eye(4))}, protocol="labels"), "reliability")
 
 

@@ -4,10 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from measured import class_summary
+from noted import noted
 from refusing import refused
 from sklearn.metrics import average_precision_score, brier_score_loss, f1_score, roc_auc_score
 
 from segbench import ArgumentError, ClassCounts, Classes, DataError, Pixels, ScoreCounts
+from segbench.core.messages import Setting
 from segbench.core.sample import Sample
 
 # 13 pixels count, 3 are void: 4 of class 0, 5 of class 1, 4 of class 2.
@@ -41,8 +43,8 @@ def test_a_drawing_counted_by_hand():
     assert summary["macro_iou"] == pytest.approx(np.mean([3 / 5, 1, 0]))
     assert summary["micro_ods_f"] == pytest.approx(16 / 22)
     assert summary["micro_iou"] == pytest.approx(8 / 14)
-    assert summary.undefined["macro_average_precision"] == "two-valued predictions"
-    assert summary.undefined["micro_auc_roc"] == "two-valued predictions"
+    assert summary.undefined["macro_average_precision"].kind == "two-valued"
+    assert summary.undefined["micro_auc_roc"].kind == "two-valued"
     assert (summary["micro_positives"], summary["micro_negatives"]) == (13, 26)
 
 
@@ -131,11 +133,11 @@ def test_counts_add_like_pixels_side_by_side(truth, stack, other_truth, other_st
 def test_labels_that_are_no_class_are_negatives_and_said_to_be():
     answer = Classes(labels=(1,), void=()).count(sample(TRUTH, SECOND))
     assert answer.counts["1"].total_negatives == 11
-    assert answer.notes == tuple(
-        f"ground truth: label {k} is not a class, so negative in every class" for k in (0, 2, 255)
-    )
+    assert noted(answer.notes) == [("ground truth", "label-not-class", {"label": label}) for label in (0, 2, 255)]
     many = np.arange(16, dtype=np.uint8).reshape(4, 4)
-    assert "more than 8 labels" in Classes(labels=(1,)).count(sample(many, SECOND)).notes[0]
+    assert noted(Classes(labels=(1,)).count(sample(many, SECOND)).notes[:1]) == [
+        ("ground truth", "labels-not-classes", {"labels": 8})
+    ]
 
 
 def test_negative_labels_can_be_void():
@@ -144,18 +146,18 @@ def test_negative_labels_can_be_void():
 
 
 @pytest.mark.parametrize(
-    ("truth", "predictions", "message"),
+    ("truth", "predictions", "path", "kind", "values"),
     [
-        (TRUTH, (STACK[:2],), r"shape \(2, 4, 4\), expected \(3, 4, 4\) or \(4, 4, 3\)"),
-        (TRUTH[:3], (STACK,), r"shape \(3, 4, 4\), expected \(3, 3, 4\)"),
-        (TRUTH[:2], (STACK[:, :, :2],), "looks transposed"),
-        (TRUTH[:3, :3], (STACK[:, :3, :3],), "can be .*classes, height, width.* or .*height, width, classes"),
-        (TRUTH + 0.5, (STACK,), "not whole"),
-        (TRUTH, (np.where(STACK > 0, np.nan, 0.5),), r"a \(class 0\): 4 NaN"),
+        (TRUTH, (STACK[:2],), "a", "other-size", {"shape": (2, 4, 4), "first": (3, 4, 4), "last": (4, 4, 3)}),
+        (TRUTH[:3], (STACK,), "a", "other-size", {"shape": (3, 4, 4), "first": (3, 3, 4), "transposed": ""}),
+        (TRUTH[:2], (STACK[:, :, :2],), "a", "other-size", {"transposed": " (it looks transposed)"}),
+        (TRUTH[:3, :3], (STACK[:, :3, :3],), "a", "class-axis", {"shape": (3, 3, 3)}),
+        (TRUTH + 0.5, (STACK,), "a", "not-whole", {"role": "the ground truth"}),
+        (TRUTH, (np.where(STACK > 0, np.nan, 0.5),), "a (class 0)", "not-finite", {"nan": 4, "infinite": 0}),
     ],
 )
-def test_what_cannot_be_counted_is_refused(truth, predictions, message):
-    with pytest.raises(DataError, match=message):
+def test_what_cannot_be_counted_is_refused(truth, predictions, path, kind, values):
+    with refused(kind, DataError, path=path, **values):
         counted(truth, *predictions)
 
 
@@ -175,29 +177,29 @@ def test_nan_in_void_pixels_is_let_be():
 
 
 def test_several_annotators_are_refused():
-    with pytest.raises(DataError, match="2 annotators, expected one label map"):
+    with refused("annotators", DataError, number=2, expected="label map"):
         Classes(labels=range(3)).count(Sample("a", (TRUTH, TRUTH), (STACK,)))
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("settings", "kind", "values"),
     [
-        ({"labels": []}, "at least one"),
-        ({"labels": 6}, r"labels is 6, expected several values, as in range\(6\) for the labels 0 to 5"),
-        ({"labels": [1, 1]}, "label 1 belongs to several"),
-        ({"labels": [0, 1], "names": ["a"]}, "2 labels and 1 names"),
-        ({"labels": [0, 1], "names": ["a", "a"]}, "name a belongs to several"),
-        ({"labels": [0, 255]}, "255 is both a class and void"),
-        ({"labels": [0.5]}, "whole number"),
-        ({"labels": [-1]}, "negative"),
-        ({"labels": [3], "names": ["7"]}, "called 7, another label"),
-        ({"labels": range(4097)}, "more than 4096 classes"),
-        ({"labels": [3], "names": ["a|b"]}, "not a valid class name"),
-        ({"labels": [3], "names": [" "]}, "not a valid class name"),
+        ({"labels": []}, "unfit-classes", {"labels": 0, "names": 0}),
+        ({"labels": 6}, "wrong-value", {"argument": "labels", "value": "6"}),
+        ({"labels": [1, 1]}, "unfit-classes", {"role": "label", "values": "1"}),
+        ({"labels": [0, 1], "names": ["a"]}, "unfit-classes", {"labels": 2, "names": 1}),
+        ({"labels": [0, 1], "names": ["a", "a"]}, "unfit-classes", {"role": "name", "values": "a"}),
+        ({"labels": [0, 255]}, "unfit-classes", {"labels": "255", "void": Setting("void", ())}),
+        ({"labels": [0.5]}, "wrong-value", {"argument": Setting("labels", None), "value": "0.5"}),
+        ({"labels": [-1]}, "unfit-classes", {"label": -1}),
+        ({"labels": [3], "names": ["7"]}, "unfit-classes", {"label": 3, "name": "7"}),
+        ({"labels": range(4097)}, "too-many-classes", {"most": 4096}),
+        ({"labels": [3], "names": ["a|b"]}, "unfit-classes", {"name": "a|b"}),
+        ({"labels": [3], "names": [" "]}, "unfit-classes", {"name": " "}),
     ],
 )
-def test_settings_are_checked_when_made(settings, message):
-    with pytest.raises(ArgumentError, match=message):
+def test_settings_are_checked_when_made(settings, kind, values):
+    with refused(kind, ArgumentError, **values):
         Classes(**settings)
 
 

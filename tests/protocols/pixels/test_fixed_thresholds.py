@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from methods import write_methods
+from refusing import refused
 
 import segbench
 from segbench import ArgumentError, Pixels, ScoreCounts
@@ -45,8 +46,8 @@ def test_a_drawing_by_hand():
     assert all(same(summary[f"{key}@0.5"], value) for key, value in hand.items())
     assert same(summary["mcc@0.5"], (2 * 4 - 1) / math.sqrt(3 * 3 * 5 * 5))
     assert (summary["recall@2"], summary["f@2"], summary["specificity@2"]) == (0, 0, 1)
-    assert summary.undefined["precision@2"] == "nothing is predicted positive"
-    assert summary.undefined["mcc@2"] == "all pixels are predicted alike"
+    assert summary.undefined["precision@2"].kind == "none-predicted"
+    assert summary.undefined["mcc@2"].kind == "predicted-alike"
 
 
 def test_means_over_images_stand_beside_pooled_values(folders):
@@ -71,10 +72,11 @@ def test_images_without_a_metric_are_in_no_mean():
     assert summary["mean_image_recall@0.5"] == pytest.approx((2 / 3 + 0) / 2, abs=1e-10)
     assert summary["mean_image_precision@0.5"] == pytest.approx((2 / 3 + 0) / 2, abs=1e-10)  # c predicts nothing
     assert summary["mean_image_accuracy@0.5"] == pytest.approx((2 / 4 + 3 / 4 + 3 / 4) / 3, abs=1e-10)
-    assert summary.undefined["mean_image_precision@2"] == "undefined in every image"
+    reason = summary.undefined["mean_image_precision@2"]
+    assert (reason.kind, reason.values) == ("undefined-everywhere", {"of": "image"})
     pooled = Pixels(at=(0.5,)).table({}, rest=images["a"]).summary()
     assert pooled["f@0.5"] == 2 / 3
-    assert "without the name of their image" in pooled.undefined["mean_image_f@0.5"]
+    assert pooled.undefined["mean_image_f@0.5"].kind == "unnamed"
 
 
 def test_without_positives_specificity_and_accuracy_are_known():
@@ -104,29 +106,30 @@ def test_on_the_command_line(folders, segbench):
     gt, one, _ = folders
     runs = json.loads(segbench("pixels", gt, one, "--at", "0.5", "--format", "json").out)["runs"]
     assert 0 < runs[0]["summary"]["mcc@0.5"] < 1
-    assert "is not a list of numbers" in segbench("pixels", gt, one, "--at", "half").err
+    assert segbench("pixels", gt, one, "--at", "half").code == 2
 
 
 @pytest.mark.parametrize("wrong", [{"at": ("half",)}, {"quantize": 9}, {"at": (math.nan,)}])
 def test_wrong_settings_are_refused(wrong):
-    with pytest.raises(ArgumentError):
+    with refused("wrong-value", ArgumentError, settings=dict.fromkeys(wrong)):
         Pixels(**wrong)
 
 
 @pytest.mark.parametrize(
-    ("scores", "note"),
+    ("scores", "kind", "values"),
     [
-        ([-3.0, -1.5, 2.0], "0.5 is a threshold for scores from 0 to 1, and these range from -3.0000 to 2.0000"),
-        ([3.0, 150.0, 0.25], "0.5 is a threshold for scores from 0 to 1, and these range from .2500 to 150.0000"),
-        ([-1.0, -0.2, 1.0], "0.5 is a threshold for scores from 0 to 1, and these range from -1.0000 to 1.0000"),
-        ([-0.2, 0.6, 1.0], None),
-        ([-0.05, 0.6, 1.0], None),
-        ([-3.0, -1.5, 0.25], "no score reaches 0.5: the highest is .2500"),
-        ([3.0, 1.5, 0.5], "all scores reach 0.5: the lowest is .5000"),
-        (np.array([0, 1, 1], np.uint8), "no score reaches 0.5: the highest is .0039"),
+        ([-3.0, -1.5, 2.0], "other-scale", {"lowest": "-3.0000", "highest": "2.0000"}),
+        ([3.0, 150.0, 0.25], "other-scale", {"lowest": ".2500", "highest": "150.0000"}),
+        ([-1.0, -0.2, 1.0], "other-scale", {"lowest": "-1.0000", "highest": "1.0000"}),
+        ([-0.2, 0.6, 1.0], None, {}),
+        ([-0.05, 0.6, 1.0], None, {}),
+        ([-3.0, -1.5, 0.25], "above-all-scores", {"highest": ".2500"}),
+        ([3.0, 1.5, 0.5], "below-all-scores", {"lowest": ".5000"}),
+        (np.array([0, 1, 1], np.uint8), "above-all-scores", {"highest": ".0039"}),
     ],
 )
-def test_a_threshold_outside_the_scores_is_noted(scores, note):
+def test_a_threshold_outside_the_scores_is_noted(scores, kind, values):
     counts = segbench.count([0, 1, 1], scores)
     table = segbench.Pixels(at=(0.5,)).table({"a": counts})
-    assert [one for one in table.notes if "0.5" in one] == [note] * (note is not None)
+    found = [(note.kind, note.values) for note in table.notes if "at" in note.values]
+    assert found == ([(kind, {"at": 0.5} | values)] if kind else [])

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from measured import PIXELS, class_image_summary, class_summary, keys_of, pixel_image_summary, pixel_summary
+from noted import noted, of_kind
+from refusing import refused
 from sklearn.metrics import f1_score, jaccard_score
 
 from segbench import Accumulator, ClassCounts, Pixels, ScoreCounts, auc_pr, compare, count, curve_band, intervals
@@ -53,16 +55,14 @@ def test_masks_have_the_values_of_the_mask_and_no_areas(form):
     assert summary["iou"] == pytest.approx(jaccard_score(truth, mask))
     assert summary["ods_precision"] == (truth & mask).sum() / mask.sum()
     assert summary["ods_recall"] == (truth & mask).sum() / truth.sum()
-    assert {key: summary.undefined[key] for key in NEED_A_RANKING} == dict.fromkeys(
-        NEED_A_RANKING, "two-valued predictions"
-    )
+    assert {summary.undefined[key].kind for key in NEED_A_RANKING} == {"two-valued"}
     assert np.isnan([summary[key] for key in NEED_A_RANKING]).all()
     assert set(summary.undefined) == set(NEED_A_RANKING)
     # An empty mask has F 0 where there is something to find; an image without positives has no F.
     each = [f1_score(t.ravel(), m.ravel()) for t, m in zip(truths[:-1], masks[:-1], strict=True)]
     assert each[0] == 0
     assert summary["mean_image_f"] == pytest.approx(np.mean(each))
-    assert "at the mask" in summary.notes[0]
+    assert summary.notes[0].kind == "at-the-mask"
 
 
 def test_calling_everything_positive_is_no_choice_that_masks_have():
@@ -83,9 +83,7 @@ def test_soft_maps_have_the_iou_of_their_best_f():
 
 def test_soft_maps_that_do_best_by_calling_everything_positive_say_so():
     truth, scores = np.arange(10) < 8, np.arange(10) % 5
-    assert pixel_summary({"a": count(truth, scores)}).notes == (
-        "ODS: predicting every pixel positive gives the best F",
-    )
+    assert noted(pixel_summary({"a": count(truth, scores)}).notes) == [("", "all-positive", {})]
     assert pixel_summary({"a": count(truth, truth + scores / 10)}).notes == ()
     assert pixel_summary({"a": count(np.ones(10, bool), scores)}).notes == (), "nothing can be wrong"
 
@@ -99,7 +97,7 @@ def test_one_value_is_nothing_or_everything(value, f, precision):
     assert summary["ods_precision"] == pytest.approx(precision, nan_ok=True)
     assert np.isfinite(summary["ods_threshold"])
     if np.isnan(precision):
-        assert summary.undefined["ods_precision"] == "nothing is predicted positive"
+        assert summary.undefined["ods_precision"].kind == "none-predicted"
 
 
 def test_the_set_decides_and_not_the_image():
@@ -110,9 +108,9 @@ def test_the_set_decides_and_not_the_image():
     masks = {"a": count([0, 1, 1], np.array([0, 1, 1], bool)), "b": count([0, 1, 1], np.zeros(3, bool))}
     row = pixel_image_summary(masks["b"], ScoreCounts.sum(masks.values()))
     assert (row["f"], row["recall"], row["iou"], row["threshold"]) == (0, 0, 0, 1)
-    assert row.undefined == {
-        "precision": "nothing is predicted positive",
-        **dict.fromkeys(("auc_roc", "auc_pr", "average_precision"), "two-valued predictions"),
+    assert {key: reason.kind for key, reason in row.undefined.items()} == {
+        "precision": "none-predicted",
+        **dict.fromkeys(("auc_roc", "auc_pr", "average_precision"), "two-valued"),
     }
     assert pixel_image_summary(soft["b"])["f"] == 0, "an image alone is its own set"
 
@@ -177,11 +175,13 @@ def test_each_class_decides_for_itself():
     summary = class_summary({"a": one})
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 2 * 2 / 6) / 2)
     assert "macro_auc_pr" not in summary.undefined
-    assert any(note.endswith("without cat (two-valued predictions)") for note in summary.notes)
-    assert "dog: ODS: predicting every pixel positive gives the best F" in summary.notes
+    (without,) = of_kind(summary.notes, "undefined-parts")
+    assert (without.values["without"], without.values["reason"].kind) == (("cat",), "two-valued")
+    (note,) = of_kind(summary.notes, "all-positive")
+    assert str(note).startswith("dog: ")
     both = ClassCounts(("cat", "dog"), (mask, count([1, 0, 0, 1], [0, 0, 0, 0])))
     summary = class_summary({"a": both})
-    assert summary.undefined["macro_auc_pr"] == summary.undefined["micro_auc_pr"] == "two-valued predictions"
+    assert summary.undefined["macro_auc_pr"].kind == summary.undefined["micro_auc_pr"].kind == "two-valued"
     assert summary["macro_ods_f"] == pytest.approx((2 / 3 + 0) / 2)
     assert class_image_summary(both)["macro_f"] == pytest.approx((2 / 3 + 0) / 2)
 
@@ -191,7 +191,7 @@ def test_tuning_takes_soft_maps():
 
     accumulator = Accumulator()
     accumulator.update([0, 1, 1], [True, True, False], name="mask")
-    with pytest.raises(DataError, match="two-valued predictions, expected soft maps"):
+    with refused("two-valued", DataError, path="tuning set"):
         tuned_thresholds(accumulator.compute())
 
 

@@ -132,7 +132,7 @@ class TestCountPixels:
         labels, valid = rng.random((2, scores.size)) < 0.5
         nan, infinite = np.isnan(scores[valid]).sum(), np.isinf(scores[valid]).sum()
         if nan or infinite:
-            with pytest.raises(DataError, match=f"{nan} NaN and {infinite} infinite"):
+            with refused("not-finite", DataError, path="prediction", nan=nan, infinite=infinite):
                 count(labels, scores, valid=valid)
         else:
             assert_counted_like_unique(labels, scores, valid)
@@ -140,14 +140,14 @@ class TestCountPixels:
     @pytest.mark.parametrize("large", [2**53, -(2**53) - 1, 2**63 - 1])
     def test_integers_that_floats_cannot_tell_apart_are_refused(self, large):
         scores = np.array([large, large - 1 if large > 0 else large + 1, 0])
-        with pytest.raises(DataError, match=r"integer scores from .* float64 does not hold"):
+        with refused("inexact-scores", DataError, lowest=min(large, 0), highest=max(large, 0)):
             count([1, 0, 1], scores)
         assert count(np.array([1, 0, 1], bool), scores, valid=np.array([False, False, True])).scores.tolist() == [0.0]
 
     @pytest.mark.parametrize("protocol", ["pixels", "boundaries", "saliency", "anomalies"])
     def test_integers_that_floats_cannot_tell_apart_are_refused_by_every_protocol(self, protocol):
         labels, scores = np.array([[0, 255, 0, 255]]), 2**60 + np.array([[1, 2, 3, 4]])
-        with pytest.raises(DataError, match=rf"integer scores from {2**60 + 1} to .* the lowest score of all images"):
+        with refused("inexact-scores", DataError, path="scores of 'a'", lowest=2**60 + 1, highest=2**60 + 4):
             evaluate({"a": (labels, scores)}, protocol=protocol)
 
     def test_one_number_is_subtracted_from_the_large_integers_of_all_images(self, segbench, tmp_path):
@@ -159,11 +159,11 @@ class TestCountPixels:
 
     def test_integers_that_floats_cannot_tell_apart_are_refused_on_a_device(self):
         torch = pytest.importorskip("torch")
-        with pytest.raises(DataError, match="float64 does not hold"):
+        with refused("inexact-scores", DataError, lowest=2**60, highest=2**60 + 1):
             Accumulator(count_on="device").update(torch.tensor([0, 1]), torch.tensor([2**60, 2**60 + 1]), name="a")
 
     def test_integers_over_a_range_that_floats_do_not_hold_become_ranks(self):
-        with pytest.raises(DataError, match="by their ranks"):
+        with refused("inexact-scores", DataError, lowest=-(2**60), highest=2**60 + 1):
             evaluate({"a": ([0, 1, 1], np.array([-(2**60), 2**60, 2**60 + 1]))})
 
     @pytest.mark.filterwarnings("ignore:int64 values are levels")
@@ -197,36 +197,37 @@ class TestCountPixels:
         assert count(np.asfortranarray(labels), scores) == straight
 
     @pytest.mark.parametrize(
-        ("labels", "scores", "error", "message"),
+        ("labels", "scores", "error", "kind", "values"),
         [
-            ([0, 1], [0.5], ArgumentError, r"\(2,\), prediction \(1,\)"),
-            ([1, 2], [0.5, 0.5], DataError, "expected 0 and one larger value"),
-            ([0, np.nan], [0.5, 0.5], DataError, "holds 1 NaN"),
-            (["a", "b"], [0.5, 0.5], ArgumentError, "ground_truth is list of <U1, expected an array"),
-            ([0, 1], [0.5, np.nan], DataError, "1 NaN and 0 infinite"),
-            ([0, 1], [np.inf, -np.inf], DataError, "0 NaN and 2 infinite"),
-            ([0, 1], ["a", "b"], ArgumentError, "prediction is list of <U1, expected an array"),
+            ([0, 1], [0.5], ArgumentError, "other-shape", {"shape": (2,), "expected": (1,)}),
+            ([1, 2], [0.5, 0.5], DataError, "several-values", {"values": (1, 2)}),
+            ([0, np.nan], [0.5, 0.5], DataError, "not-a-number", {"nan": 1}),
+            (["a", "b"], [0.5, 0.5], ArgumentError, "no-array", {"argument": "ground_truth", "found": "list of <U1"}),
+            ([0, 1], [0.5, np.nan], DataError, "not-finite", {"nan": 1, "infinite": 0}),
+            ([0, 1], [np.inf, -np.inf], DataError, "not-finite", {"nan": 0, "infinite": 2}),
+            ([0, 1], ["a", "b"], ArgumentError, "no-array", {"argument": "prediction", "found": "list of <U1"}),
         ],
     )
-    def test_what_cannot_be_counted_is_refused(self, labels, scores, error, message):
-        with pytest.raises(error, match=message):
+    def test_what_cannot_be_counted_is_refused(self, labels, scores, error, kind, values):
+        with refused(kind, error, **values):
             count(labels, scores)
 
     @pytest.mark.parametrize(
-        ("labels", "found", "example"),
+        ("labels", "found", "rule"),
         [
-            ([255, 255], r"1 distinct value \(255\)", "positive=255"),
-            ([1, 255], r"2 distinct values \(1, 255\)", "positive=255"),
-            ([-1, 1], r"2 distinct values \(-1, 1\)", "positive=1"),
-            ([-1, 0], r"2 distinct values \(-1, 0\)", "positive=0"),
-            ([0, 128, 255], r"3 distinct values \(0, 128, 255\)", "for instance positive='>=128'"),
+            ([255, 255], (255,), 255),
+            ([1, 255], (1, 255), 255),
+            ([-1, 1], (-1, 1), 1),
+            ([-1, 0], (-1, 0), 0),
+            ([0, 128, 255], (0, 128, 255), ">=128"),
         ],
     )
     def test_labels_other_than_0_and_a_larger_one_are_refused_with_the_argument_that_reads_them(
-        self, labels, found, example
+        self, labels, found, rule
     ):
-        with pytest.raises(DataError, match=rf"{found}.*{example}$"):
+        with refused("several-values", DataError, path="ground_truth", count=len(found), values=found) as raised:
             count(labels, [0.5] * len(labels))
+        assert raised.value.settings[-1] == Setting("positive", rule)
 
     def test_counts_add_up_if_the_same_value_was_positive(self):
         zero, one, full = ([0, 0], [0, 1], [0, 255])
@@ -238,7 +239,7 @@ class TestCountPixels:
             lambda: sum([of_one, of_full]),
             lambda: ScoreCounts.sum([of_one, of_full]),
         ):
-            with pytest.raises(ArgumentError, match=r"one value is positive, and here 1 and 255 were; .*positive=1"):
+            with refused("several-positives", ArgumentError, settings={"positive": 1}, values=(1, 255)):
                 add_up()
         by_rule = [count(labels, [0.2, 0.9], Pixels(positive=labels[1])) for labels in (one, full)]
         assert sum(by_rule).total_positives == 2
@@ -254,14 +255,14 @@ class TestCountPixels:
         assert (counts.total_positives, counts.total_negatives, counts.ignored) == (2, 1, 0)
 
     def test_positive_refuses_nan(self):
-        with pytest.raises(DataError, match="ground_truth: holds 1 NaN"):
+        with refused("not-a-number", DataError, path="ground_truth", nan=1):
             count([0, np.nan], [0.5, 0.5], Pixels(positive=1))
 
     def test_labels_outside_valid_may_hold_anything(self):
         labels = np.array([0, 1, 255])
         counts = count(labels, [0.2, 0.9, 0.5], valid=labels != 255)
         assert (counts.total_positives, counts.total_negatives, counts.ignored) == (1, 1, 1)
-        with pytest.raises(DataError, match="expected 0 and one larger value"):
+        with refused("several-values", DataError, path="ground_truth", values=(1, 255)):
             count(labels, [0.2, 0.9, 0.5], valid=labels != 0)
 
 
@@ -278,7 +279,7 @@ class TestRule:
 
     @pytest.mark.parametrize("rule", ["", "white", ">=", ">=1,2", "nan", "1;2"])
     def test_what_is_no_rule_is_refused_when_settings_are_made(self, rule):
-        with pytest.raises(ArgumentError, match="is not a rule"):
+        with refused("wrong-rule", ArgumentError, given=Setting("positive", rule)):
             Pixels(positive=rule)
 
     @pytest.mark.parametrize("settings", [Pixels, Boundaries])
@@ -305,7 +306,7 @@ class TestRule:
         "given", [True, (), [True], (1, "3"), np.nan, b"255", {}, object(), np.array(255), 10**400]
     )
     def test_neither_text_nor_numbers(self, settings, given):
-        with pytest.raises(ArgumentError, match=r"positive=.* is not a rule; expected a value"):
+        with refused("wrong-rule", ArgumentError):
             settings(positive=given)
 
     def test_void_and_field_are_ignored_together(self):
@@ -318,7 +319,7 @@ class TestRule:
         assert counted(truth, truth, void=(255,)).total_positives == 1
 
     def test_three_values_need_a_rule(self):
-        with pytest.raises(DataError, match=r"3 distinct values \(0, 7, 255\), expected two; .* positive='7'"):
+        with refused("several-values", DataError, settings={"void": (255,), "positive": "7"}, values=(0, 7, 255)):
             counted(np.array([[0, 7, 255]], np.uint8), np.zeros((1, 3)))
 
     def test_all_void_counts_nothing_but_ignored(self):
@@ -326,7 +327,7 @@ class TestRule:
         assert (counts.scores.size, counts.ignored) == (0, 4)
 
     def test_nan_in_ground_truth_is_refused(self):
-        with pytest.raises(DataError, match="holds 1 NaN"):
+        with refused("not-a-number", DataError, path="drawing", nan=1):
             counted(np.array([[0.0, 1.0, np.nan]]), np.zeros((1, 3)), positive="1")
 
 

@@ -6,9 +6,11 @@ import math
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import kinds
+from refusing import refused
 
 import segbench
-from segbench import Accumulator, ArgumentError, Classes, DataError, Pixels, count, evaluate
+from segbench import Accumulator, ArgumentError, Classes, DataError, Pixels, check, count, evaluate
 from segbench.core.sample import Sample
 
 RNG = np.random.default_rng(0)
@@ -53,33 +55,32 @@ def test_pixels_that_do_not_count_may_hold_anything(valid):
 
 
 @pytest.mark.parametrize(
-    ("scores", "said"),
+    ("scores", "kind", "values", "scales"),
     [
-        ([-4.0, 3.0], r"scores from -4 to 3, but quantize rounds scores from 0 to 1; apply a sigmoid to logits"),
-        (
-            [0.0, 200.0],
-            r"0 to 200, .*; divide them by the highest score .*, or for files use repairs=Repairs\(scale=255\)",
-        ),
-        ([0.5, 1000.0], r"scores from 0.5 to 1000, .*; divide them by the highest score that there can be"),
-        ([0.5, math.nan], r"1 NaN and 0 infinite scores"),
+        ([-4.0, 3.0], "outside-unit", {"lowest": -4, "highest": 3}, ["sigmoid", ...]),
+        ([0.0, 200.0], "outside-unit", {"lowest": 0, "highest": 200}, [255]),
+        ([0.5, 1000.0], "outside-unit", {"lowest": 0.5, "highest": 1000}, [...]),
+        ([0.5, math.nan], "not-finite", {"nan": 1, "infinite": 0}, []),
     ],
 )
-def test_scores_outside_0_to_1_are_refused(scores, said):
+def test_scores_outside_0_to_1_are_refused(scores, kind, values, scales):
     for counted in (
         lambda: count([0, 1], scores, Pixels(quantize=8)),
         lambda: Accumulator(Pixels(quantize=8)).update([0, 1], np.array(scores)),
         lambda: Accumulator(Pixels(quantize=8, invert=True)).update([0, 1], np.array(scores)),
     ):
-        with pytest.raises(DataError, match=said):
+        with refused(kind, DataError, **values) as raised:
             counted()
+        assert [(advised.name, advised.value) for advised in raised.value.settings] == [("scale", k) for k in scales]
 
 
 def test_the_advice_on_files_of_levels_stored_as_floats_works(segbench, tmp_path):
     gt = write_folder(tmp_path / "gt", {"a.png": LABELS * 255})
     pred = write_folder(tmp_path / "pred", {"a.npy": LABELS * 200.0 + 3})
     arguments = ("pixels", gt, pred, "--quantize", "8", "--no-check", "--format", "json")
-    answer = segbench(*arguments)
-    assert "scores from 3 to 203, but --quantize rounds scores from 0 to 1; use --scale 255" in answer.err + answer.out
+    (failure,) = json.loads(segbench(*arguments).out)["runs"][0]["failures"].values()
+    assert (failure["kind"], failure["settings"]) == ("outside-unit", [{"name": "scale", "value": 255}])
+    assert (failure["values"]["lowest"], failure["values"]["highest"]) == (3, 203)
     (run,) = json.loads(segbench(*arguments, "--scale", "255").out)["runs"]
     assert run["summary"]["ods_threshold"] == 203 / 255
 
@@ -87,9 +88,8 @@ def test_the_advice_on_files_of_levels_stored_as_floats_works(segbench, tmp_path
 def test_check_finds_scores_outside_0_to_1(segbench, tmp_path):
     gt = write_folder(tmp_path / "gt", {"a.png": LABELS * 255})
     pred = write_folder(tmp_path / "pred", {"a.npy": LABELS * 9.0 - 3})
-    found = segbench("check", gt, pred, "--quantize", "16")
-    assert "they must lie between 0 and 1" in found.out
-    assert found.code == 1
+    assert segbench("check", gt, pred, "--quantize", "16").code == 1
+    assert "range" in kinds(check(gt, pred, Pixels(quantize=16)).errors)
 
 
 @pytest.mark.parametrize("at", [0.3, 0.5, 0.123, 1.0])
@@ -147,5 +147,5 @@ def test_other_numbers_of_bits_are_refused(bits):
         lambda: Classes(labels=[0, 1], quantize=bits),
         lambda: count([0, 1], [0.1, 0.2], Pixels(quantize=bits)),
     ):
-        with pytest.raises(ArgumentError, match=r"quantize is .*, expected 8 or 16"):
+        with refused("wrong-value", ArgumentError, settings={"quantize": None}, value=repr(bits)):
             made()

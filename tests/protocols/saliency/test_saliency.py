@@ -1,5 +1,6 @@
 """Saliency: drawings worked by hand, degenerate images, invariants, SciPy, and the official values of 100 images."""
 
+import json
 import math
 from dataclasses import fields
 from fractions import Fraction
@@ -9,12 +10,14 @@ from pathlib import Path
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from noted import noted
 from numpy.testing import assert_allclose, assert_array_equal
 from refusing import refused
 from scipy.ndimage import convolve, distance_transform_edt
 
 import segbench
-from segbench import ArgumentError, DataError, Saliency, SegbenchError, count
+from segbench import ArgumentError, DataError, Saliency, count
+from segbench.core.messages import Setting
 from segbench.protocols.saliency import kernels
 from segbench.protocols.saliency.counts import UNITS
 
@@ -218,6 +221,9 @@ class TestWeightedF:
         assert_allclose(value(found, "weighted_f"), expected, atol=1e-12)
 
 
+SIGMOID, DIVIDED = Setting("scale", "sigmoid", of="Repairs"), Setting("scale", of="Repairs", metavar="N")
+
+
 class TestSettings:
     def test_each_changes_the_signature(self):
         signatures = {tuple(each.signature_fields().values()) for each in (
@@ -226,41 +232,49 @@ class TestSettings:
         assert len(signatures) == 3
 
     def test_others_are_refused(self):
-        with pytest.raises(ArgumentError, match="positive='much' is not a rule"):
+        with refused("wrong-rule", ArgumentError, given=Setting("positive", "much")):
             Saliency(positive="much")
 
     @pytest.mark.parametrize(
-        ("scores", "settings", "words"),
+        ("scores", "settings", "advice"),
         [
-            ([[0.0, 2.0]], {"stretch": False}, r"expected \[0, 1\]"),
-            ([[7.0, 7.0]], {}, r"scores from 7 to 7, expected \[0, 1\], since a constant .*Repairs\(scale=N\)"),
-            ([[-7.0, -7.0]], {}, r"Repairs\(scale='sigmoid'\)"),
-            ([[-7.0, 7.0]], {"stretch": False}, r"Repairs\(scale='sigmoid'\) .* or leave out stretch=False"),
-            ([[0.0, np.nan]], {}, "1 NaN and 0 infinite scores"),
+            ([[0.0, 2.0]], {"stretch": False}, [DIVIDED, Setting("stretch", value=False)]),
+            ([[7.0, 7.0]], {}, [DIVIDED]),
+            ([[-7.0, -7.0]], {}, [SIGMOID, DIVIDED]),
+            ([[-7.0, 7.0]], {"stretch": False}, [SIGMOID, DIVIDED, Setting("stretch", value=False)]),
         ],
     )
-    def test_maps_that_cannot_be_measured_are_refused(self, scores, settings, words):
-        with pytest.raises(DataError, match=words):
+    def test_maps_of_another_range_are_refused(self, scores, settings, advice):
+        found = {"lowest": scores[0][0], "highest": scores[0][1]}
+        with refused("outside-unit", DataError, path="prediction", **found) as raised:
             count([[0, 1]], scores, Saliency(positive=1, **settings))
+        assert list(raised.value.settings) == advice
 
-    @pytest.mark.parametrize(("labels", "scores"), [([[0, 2]], [[0, 1]]), ([[0, 1]], [[0, 1, 0]]), ([0, 1], [0, 1])])
-    def test_arrays_of_other_values_or_shapes_are_refused(self, labels, scores):
-        with pytest.raises(SegbenchError):
+    def test_scores_that_are_not_finite_are_refused(self):
+        with refused("not-finite", DataError, path="prediction", nan=1, infinite=0):
+            count([[0, 1]], [[0.0, np.nan]], Saliency(positive=1))
+
+    @pytest.mark.parametrize(
+        ("labels", "scores", "kind"),
+        [
+            ([[0, 2]], [[0, 1]], "no-positives"),
+            ([[0, 1]], [[0, 1, 0]], "no-positives"),
+            ([0, 1], [0, 1], "other-shape"),
+        ],
+    )
+    def test_arrays_of_other_values_or_shapes_are_refused(self, labels, scores, kind):
+        with refused(kind):
             count(labels, scores, "saliency")
 
     @pytest.mark.parametrize(
-        ("values", "words"),
-        [
-            ([0, 1000], "positive='1000', or positive='>0' for all but 0"),
-            (range(400), "positive='399', or positive='>0' for all but 0"),
-            (range(0, 65536, 5), "positive='>=32768'; or positive='>0' for all but 0, if values number objects"),
-            ([0, 1234567], "positive='1234567', or positive='>0' for all but 0"),
-        ],
+        ("values", "rule"),
+        [([0, 1000], "1000"), (range(400), "399"), (range(0, 65536, 5), ">=32768"), ([0, 1234567], "1234567")],
     )
-    def test_labels_are_refused_with_a_rule_that_fits_them(self, values, words):
+    def test_labels_are_refused_with_a_rule_that_fits_them(self, values, rule):
         labels = np.array([values])
-        with pytest.raises(DataError, match=f"ground_truth: .*{words}"):
+        with refused("rule-for-8-bits", DataError, path="ground_truth", highest=max(values)) as raised:
             count(labels, labels / 2.0**30, "saliency")
+        assert raised.value.settings == (Setting("positive", rule), Setting("positive", ">0"))
 
 
 class TestGroundTruthThatTheRuleDoesNotFit:
@@ -301,19 +315,22 @@ class TestGroundTruthThatTheRuleDoesNotFit:
         labels, levels = random_case(0)
         write_folders(tmp_path, labels * (levels // 3), levels)
         result = segbench.evaluate(tmp_path / "gt", tmp_path / "pred", protocol=Saliency())
-        (note,) = result.notes
-        what = "ground truth is not blank, but the rule >128 finds nothing salient"
-        assert note == f"{what} (1 of 1 image)"
-        assert list(result.image_notes.values()) == [(f"{what} [up to 85]",)]
+        assert noted(result.notes) == [("ground truth", "nothing-salient", {"rule": ">128", "images": 1, "total": 1})]
+        ((of_image,),) = result.image_notes.values()
+        assert of_image.values == {"rule": ">128", "highest": 85}
 
     def test_check_refuses_what_a_run_would(self, segbench, tmp_path):
         labels, levels = random_case(0)
         write_folders(tmp_path, labels * np.uint8(100), levels)
-        for verb in (("check", "saliency"), ("saliency",)):
-            answer = segbench(*verb, tmp_path / "gt", tmp_path / "pred")
-            assert answer.code == 1
-            assert "a.png: holds values up to 100" in answer.out + answer.err
-            assert (answer.out + answer.err).count("--positive") == 1
+        folders = tmp_path / "gt", tmp_path / "pred"
+        checked = segbench("check", "saliency", *folders, "--format", "json")
+        counted = segbench("saliency", *folders, "--no-check", "--format", "json")
+        assert (checked.code, counted.code) == (1, 1)
+        (finding,) = json.loads(checked.out)["reports"][0]["findings"]
+        (failure,) = json.loads(counted.out)["runs"][0]["failures"].values()
+        assert (failure["kind"], failure["values"]["highest"]) == ("no-positives", 100)
+        assert (finding["kind"], finding["values"]["errors"]) == ("not-countable", ["no-positives"])
+        assert finding["settings"] == failure["settings"] == [{"name": "positive", "value": ">=100"}]
 
 
 class TestPlots:
@@ -342,7 +359,7 @@ class TestPlots:
 
     def test_other_protocols_have_no_e(self):
         result = segbench.evaluate([random_case(0)])
-        with pytest.raises(ArgumentError, match="the pixels protocol has no E; draw kind pr"):
+        with refused("no-plot", ArgumentError, settings={"kind": "pr"}, protocol="pixels", plot="E"):
             segbench.plot(result, "e")
 
 
@@ -360,18 +377,19 @@ class TestCheck:
         assert (answer.code, "nothing found" in answer.out) == (0, True)
 
     @pytest.mark.parametrize(
-        ("map_of", "options", "fix"),
+        ("map_of", "options", "kind", "settings"),
         [
-            (lambda levels: np.where(levels > 9, levels, np.nan), (), "-> write finite scores\n"),
-            (lambda levels: levels - 100.0, ("--no-stretch",), "--scale sigmoid for logits"),
+            (lambda levels: np.where(levels > 9, levels, np.nan), (), "not-finite", []),
+            (lambda levels: levels - 100.0, ("--no-stretch",), "outside-unit", [{"name": "scale", "value": "sigmoid"}]),
         ],
     )
-    def test_remedies(self, segbench, tmp_path, map_of, options, fix):
+    def test_remedies(self, segbench, tmp_path, map_of, options, kind, settings):
         labels, levels = random_case(0)
         write_folders(tmp_path, labels, map_of(levels))
-        answer = segbench("saliency", tmp_path / "gt", tmp_path / "pred", *options)
+        answer = segbench("saliency", tmp_path / "gt", tmp_path / "pred", *options, "--format", "json", "--no-check")
         assert answer.code == 1
-        assert fix in answer.err + "\n"
+        (failure,) = json.loads(answer.out)["runs"][0]["failures"].values()
+        assert (failure["kind"], failure["settings"][:1]) == (kind, settings)
 
     def test_rounding_is_not_refused(self):
         labels, levels = random_case(0)
