@@ -713,9 +713,7 @@ def leaving_out(settings: Mapping[str, str], field: str | None) -> Message:
 
 def left_out(by: Message) -> Message:
     """Say that options may have left out all other values; nothing where none did."""
-    return (
-        Message("fix", "perhaps {given} left out every other value; give another, or none", given=by) if by else by
-    )
+    return Message("fix", "perhaps {given} left out every other value; give another, or none", given=by) if by else by
 
 
 def first_of(values: Array | Sequence[float]) -> tuple[float | str, ...]:
