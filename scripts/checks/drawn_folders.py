@@ -108,7 +108,10 @@ def dice(mask: Array, predicted: Array) -> float:
 def cl_dice(pairs: Sequence[tuple[Array, Array]]) -> float:
     """Compute clDice, the harmonic mean of the shares of all centerlines that lie in masks."""
     inside = [(found[skeletonize(mask)], mask[skeletonize(found)]) for mask, found in pairs]
-    sensitivity, precision = (np.concatenate(of_images).mean() for of_images in zip(*inside, strict=True))
+    true_lines, lines = (np.concatenate(of_images) for of_images in zip(*inside, strict=True))
+    if not true_lines.size or not lines.size:
+        return float("nan")
+    sensitivity, precision = true_lines.mean(), lines.mean()
     return float(2 * precision * sensitivity / (precision + sensitivity))
 
 
@@ -364,6 +367,7 @@ def random_folder(rng: np.random.Generator) -> Folder:
     folder = (_folder_of_masks if of_masks else _folder_of_maps)(rng, name, scenes)
     if rng.random() < 0.15:
         _mistake_names(rng, folder)
+    folder.fails |= any(np.isnan(value) for value in folder.right.values())
     return folder
 
 
@@ -440,7 +444,7 @@ def _faulty_masks(rng: np.random.Generator, kind: str, scenes: Sequence[Scene], 
     intended: dict[str, Any] = {}
     drawn: list[Array] = [mask * np.uint8(255) for mask in masks]
     if kind == "grey levels":
-        drawn = [np.where(m, rng.integers(210, 256, m.shape), rng.integers(0, 40, m.shape)) for m in masks]
+        drawn = [np.where(m, rng.integers(232, 256, m.shape), rng.integers(0, 24, m.shape)) for m in masks]
         intended = {"positive": ">=128"}
     elif kind.startswith("void"):
         value, full = (VOID, 1) if kind.endswith("255") else (128, 255)

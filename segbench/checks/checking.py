@@ -27,8 +27,9 @@ from segbench.checks.classes import (
     probe_counts,
     ranking_of_mask,
     region_findings,
+    uncounted_findings,
 )
-from segbench.checks.counting import THREADS, counted_findings
+from segbench.checks.counting import THREADS, counted_findings, refused_set
 from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
 from segbench.checks.geometry import IN_A_ROW, geometry_findings, ranks_badly
 from segbench.checks.label_damage import lossy_findings, mixed_label_findings, without_advice_on
@@ -67,7 +68,7 @@ from segbench.checks.truths import (
     truth_findings,
 )
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in
+from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in, settled
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, as_message, joined
 from segbench.core.names import MethodRun
@@ -241,7 +242,9 @@ class _Set:
             if any(found.kind == "is-ground-truth" for found in same):  # which is why they are masks
                 findings = [found for found in findings if found.kind != "masks-among-maps"]
             findings += same
-            if sample is None and not any(problem.whole for problem in findings):
+            if sample is not None:
+                findings += self.refused(probes, findings)
+            elif not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
         return Report(
@@ -318,6 +321,21 @@ class _Set:
             findings += inverted_findings(masks, turn, other_side=turn_truth)
             findings += self.geometry(masks)
         return findings
+
+    def refused(self, probes: Sequence[Probe], findings: Sequence[Finding]) -> list[Finding]:
+        """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
+        known = {image for finding in findings for image in finding.images}
+        failures: dict[str, DataError] = {
+            probe.image: probe.refused for probe in probes if probe.refused and probe.image not in known
+        }
+        if failures or known or any(finding.whole for finding in findings):
+            return uncounted_findings(failures, len(probes))
+        facts = {probe.image: probe.facts for probe in probes if probe.facts}
+        try:
+            settled(self.protocol, facts, complete=len(probes) == len(self.pairing.files))
+        except DataError as error:
+            return refused_set(error)
+        return []
 
     def label_damage(self, probes: Sequence[Probe], *, soft: bool) -> list[Finding]:
         """Find label maps that were stored with loss, by all headers, or that hold mixed labels; not `soft` maps."""

@@ -28,15 +28,20 @@ THREADS = min(8, os.cpu_count() or 1)
 _UNMEASURED = Message("fix", "give images in which what is measured occurs")
 
 
+def refused_set(error: DataError) -> list[Finding]:
+    """Return why a set as a whole is refused."""
+    side: About = "ground truth" if error.path == "ground truth" else "prediction"
+    message = Message("not-countable", "{path}: {reason}", path=error.path, reason=error.what, error=error.kind)
+    return finding(message, error.hint, [], side=side, whole=True)
+
+
 def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, known: Collection[str]) -> list[Finding]:
     """Find what stops a run: images that cannot be counted, beside the `known`, and sets that leave metrics open."""
     try:
         with ThreadPoolExecutor(THREADS) as threads, warnings.catch_warnings(action="ignore"):
             result = evaluate_pairing(pairing, protocol, method="", repairs=repairs, executor=threads)
     except DataError as error:
-        side: About = "ground truth" if error.path == "ground truth" else "prediction"
-        message = Message("not-countable", "{path}: {reason}", path=error.path, reason=error.what, error=error.kind)
-        return finding(message, error.hint, [], side=side, whole=True)
+        return refused_set(error)
     failures: dict[str, DataError] = {}
     for files in pairing.files:
         if files.name in result.failed and files.name not in known:

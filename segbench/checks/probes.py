@@ -188,6 +188,7 @@ class Probe:
 
     image: str
     failure: DataError | None = None  # why it cannot be read; then there is nothing else
+    refused: DataError | None = None  # why a run could not count it, although it can be inspected
     inputs: Inspected = NOTHING_SAID
     facts: Facts = ()  # what counting it showed of the whole set
     truths: tuple[TruthProbe, ...] = ()  # one per annotator; none of label maps
@@ -206,11 +207,19 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
     """Inspect one image, and count it where there are no scores to judge."""
     try:
         sample = decode_for(protocol, read(files), repairs)
-        counted = expected.scores is None and protocol.capability(Checked) is not None
-        facts = count_as_run(sample, protocol).facts if counted else ()
+        counted, refused = protocol.capability(Checked), None
+        facts: Facts = ()
+        if counted and expected.scores is None:
+            facts = count_as_run(sample, protocol).facts
+        elif counted:
+            try:
+                facts = counted.require_readable(sample)
+            except DataError as error:
+                refused = UncountedError(error, sample)
         numbered = protocol.capability(Numbered)
         on_background = numbered.on_background(sample) if numbered else {}
-        return replace(inspect_sample(sample, files, expected), facts=facts, on_background=on_background)
+        inspected = inspect_sample(sample, files, expected)
+        return replace(inspected, facts=facts, refused=refused, on_background=on_background)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:

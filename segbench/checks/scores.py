@@ -272,7 +272,9 @@ def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Findi
     # Thresholds of 0 or less are on the scale of logits.
     logits = lowest < LOGIT - ROUNDING and not expected.any_range and (of_shares or not expected.at)
     beyond = of_shares and are_beyond_shares(lowest, highest)
-    stops = expected.unit_range or (expected.cut and of_shares and (logits or highest > OTHER_SCALE))
+    # Cut at a threshold, a few maps on another scale are counted like all others.
+    other_scale = of_shares and (logits or highest > OTHER_SCALE) and len(outside) == len(scores)
+    stops = expected.unit_range or (expected.cut and other_scale)
     if not (stops or logits or beyond or ((levels or apart) and not expected.stretched)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):

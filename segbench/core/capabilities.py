@@ -75,6 +75,11 @@ class Checked(ABC):
     def expected(self) -> Expected:
         """What files may hold."""
 
+    def require_readable(self, sample: Sample) -> Facts:
+        """Refuse what `count` refuses of an image, as far as that costs little; return its facts, as far as known."""
+        del sample
+        return ()
+
 
 class ByClass(ABC):
     """Has a soft map for each class."""

@@ -11,7 +11,7 @@ from segbench.core.arguments import as_real, set_fields
 from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.messages import NOTHING, Message, Setting, joined
+from segbench.core.messages import NOTHING, Message, Setting, alternatives
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void, read_whole
 from segbench.core.protocol import Facts
@@ -90,7 +90,7 @@ class CutMasks(SettledBySet):
         fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {given}", given=format_cuts(self))]
         if min(cuts) <= 1:
             fixes.append(Message("fix", "or for files give {scale}", scale=Setting("scale", 1, of="Repairs")))
-        raise DataError("predictions", what, joined(fixes))
+        raise DataError("predictions", what, alternatives(fixes, "; "))
 
 
 def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | None:

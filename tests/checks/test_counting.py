@@ -60,7 +60,7 @@ def test_a_set_that_a_run_refuses(both, verb, gt, pred, options):
     run, (error,) = both(verb, folder(gt), folder(pred), *options)
     assert run.code == 1
     assert error["kind"] == "not-countable"
-    assert f"segbench: {error['text']}; {error['fix']}\n" in run.err
+    assert f"not-countable: {error['text']}\n  -> {error['fix']}\n" in run.err  # before anything is counted
 
 
 @pytest.mark.parametrize(("verb", "gt", "pred"), [("boundaries", "m255", "i64"), ("regions", "m255", "rgb")])

@@ -16,7 +16,7 @@ from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample, Side
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.annotators import ONE_ANNOTATOR
@@ -339,6 +339,15 @@ class Boundaries(
             soft = self.soft_map(sample)
             predicted = as_scores(soft, "prediction") >= in_type_of(soft.dtype, threshold)
         return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
+
+    def require_readable(self, sample: Sample) -> Facts:
+        self._drawn(sample)
+        if not sample.labels_predicted:
+            try:
+                replace(self, nms=None).soft_map(sample)
+            except DataError as error:
+                raise DataError(sample.predicted_file, error.what, error.hint) from error
+        return ()
 
     def soft_map(self, sample: Sample) -> Array:
         """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""

@@ -15,7 +15,7 @@ from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.centerlines.choices import Skeleton
@@ -159,6 +159,12 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
     def expected(self) -> Expected:
         unit = isinstance(self.thresholds, int)
         return expected_of_mask(self, ExpectedScores(pooled=False, unit_range=unit) if self._soft else None)
+
+    def require_readable(self, sample: Sample) -> Facts:
+        from segbench.protocols.mask_pairs import highest_of
+
+        self._masks(sample, cuts=(0.5,))
+        return highest_of(sample, self)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.centerlines.counting import count_masks

@@ -492,6 +492,12 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     def expected(self) -> Expected:
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
 
+    def require_readable(self, sample: Sample) -> Facts:
+        from segbench.protocols.mask_pairs import highest_of
+
+        self._places(sample)
+        return highest_of(sample, self)
+
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.contours.counting import count_masks
         from segbench.protocols.mask_pairs import highest_of, notes_on_masks

@@ -402,6 +402,15 @@ class Objects(
         by_set = self.at == "best"  # a threshold on the scale of the scores, whatever that is
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=by_set, any_range=by_set))
 
+    def require_readable(self, sample: Sample) -> Facts:
+        from segbench.protocols import mask_pairs
+        from segbench.protocols.objects import inputs
+
+        if self.at == "best":  # which a first pass over the set decides
+            return ()
+        inputs.maps_of(sample, self)
+        return mask_pairs.highest_of(sample, self)
+
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols import mask_pairs
         from segbench.protocols.objects import counting, inputs

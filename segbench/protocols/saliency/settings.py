@@ -16,7 +16,7 @@ from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.loaders.reading import MASKS
 from segbench.protocols.annotators import only_truth
@@ -173,6 +173,12 @@ class Saliency(Protocol, can.Verb, can.Checked, can.Pictured):
         scores = ExpectedScores(unit_range=not self.stretch, stretched=self.stretch, pooled=False)
         rule = MaskRule.parse(self.positive)
         return Expected(rule=rule, unnamed_rule=self.positive == HALF, one_annotator=True, scores=scores)
+
+    def require_readable(self, sample: Sample) -> Facts:
+        if self.positive == HALF:
+            refuse_exchanged(sample)
+        self._labels(sample)
+        return ()
 
     def count(self, sample: Sample) -> Counted:
         from segbench.loaders.repairs import require_same_size
