@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import pytest
 
 from segbench import DataError, SegbenchError
-from segbench.core.messages import Either, Message
+from segbench.core.messages import Either, Message, Setting
 
 
 @contextmanager
@@ -17,27 +17,30 @@ def refused(kind, error=SegbenchError, *, path=None, settings=None, **values):
 
 
 def insist(error, kind, *, path=None, settings=None, **values):
-    """Insist that an error is of a kind, with these values and settings (name: value) among its own."""
+    """Insist that an error is of a kind, with these values and settings: name and value, None for those named alone."""
     assert error is not None, f"nothing was refused, expected {kind}"
     assert error.kind == kind, error
     assert {name: error.values.get(name) for name in values} == values
     if path is not None:
         assert getattr(error, "path", error.values.get("path")) == path
     if settings is not None:
-        assert {advised.name: advised.value for advised in error.settings} == settings
+        advised = {name: value for name, value in settings.items() if value is not None}
+        assert {setting.name: setting.value for setting in error.settings} == advised
+        assert settings.keys() - advised.keys() <= {setting.name for setting in parts_of(error, Setting)}
 
 
 def within(said, kind):
     """Return the values of the only message of a kind that an error or a message holds, however deep."""
-    (message,) = (message for message in _messages_in(said) if message.kind == kind)
+    (message,) = (message for message in parts_of(said, Message) if message.kind == kind)
     return message.values
 
 
-def _messages_in(said):
-    """Yield a message, those of its values, and theirs."""
+def parts_of(said, type_):
+    """Yield all messages, or all settings, of an error or a message, however deep."""
     parts = ()
-    if isinstance(said, Message):
+    if isinstance(said, type_):
         yield said
+    if isinstance(said, Message):
         parts = said.values.values()
     elif isinstance(said, SegbenchError):
         parts = (said.what, said.hint) if isinstance(said, DataError) else (said.message,)
@@ -46,4 +49,4 @@ def _messages_in(said):
     elif isinstance(said, tuple):
         parts = said
     for part in parts:
-        yield from _messages_in(part)
+        yield from parts_of(part, type_)

@@ -153,9 +153,9 @@ def protocol_in(message: Message) -> type[Protocol] | None:
 
 
 def is_by_hand(message: Message) -> bool:
-    """Return whether a fix, or one of its alternatives, names no setting."""
+    """Return whether a fix, or one of its alternatives, names no setting with a value."""
     if message.kind != "alternatives":
-        return not message.settings and not given_in(message)
+        return all(setting.value is ... for setting in message.settings) and not given_in(message)
     parts = [part for _, value in message.named for part in (value if isinstance(value, tuple) else (value,))]
     return any(isinstance(part, Message) and is_by_hand(part) for part in parts)
 

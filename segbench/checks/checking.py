@@ -247,6 +247,8 @@ class _Set:
             elif not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
+            if any(found.message.values.get("error") == "low-levels" for found in findings):  # an error says it already
+                findings = [found for found in findings if found.kind != "levels-unscaled"]
         return Report(
             method=method.method,
             run=method.run,

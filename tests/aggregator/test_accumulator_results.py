@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from refusing import refused
 
-from segbench import Accumulator, Anomalies, ArgumentError, DataError, Pixels, ReplacedRun, load_results
+from segbench import Accumulator, Anomalies, ArgumentError, DataError, Pixels, ReplacedRun, Setting, load_results
 
 
 def batches(number=3):
@@ -84,7 +84,7 @@ def test_results_read_before_the_file_changed_say_so(tmp_path, monkeypatch):
 
 
 def test_names_that_repeat_are_refused(tmp_path):
-    with refused("beside-results", ArgumentError, settings={"repeated": "add"}):
+    with refused("beside-results", ArgumentError, given=Setting("repeated", "add")):
         Accumulator(results=tmp_path / "r", repeated="add")
 
 

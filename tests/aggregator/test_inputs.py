@@ -22,8 +22,9 @@ class TestWhatHasNoMeaning:
             lambda: check(*papers, settings, field=masks),
             lambda: evaluate(papers[0], None, Annotators(settings=settings), field=masks),
         ):
-            with refused("needless-field", ArgumentError, settings={"field": ...}):
+            with refused("needless-field", ArgumentError, settings={}) as raised:
                 call()
+            assert raised.value.values["fix"].values["given"].name == "field"
 
     @pytest.mark.usefixtures("papers")
     def test_nor_do_lists_of_boundaries(self, tmp_path):

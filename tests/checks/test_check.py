@@ -223,8 +223,8 @@ class TestTypesOfPredictions:
         made = lines()
         each("scores", lambda a: (a > 128).astype(np.uint16))(made)
         where = folders(tmp_path, made)
-        fix = by_key(segbench.check(*where, protocol))["levels-unscaled"].fix
-        assert (fix.kind, fix.settings) == ("setting", (Setting("scale", 1, of="Repairs"),))
+        (finding,) = segbench.check(*where, protocol).findings
+        assert (Setting("scale", 1, of="Repairs"),) in finding.alternatives
         scaled = segbench.evaluate(*where, protocol, repairs=segbench.Repairs(scale=1))
         full = lines()
         each("scores", lambda a: (a > 128) * np.uint8(255))(full)

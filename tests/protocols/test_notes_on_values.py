@@ -151,12 +151,12 @@ class TestThresholds:
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int64])
     def test_masks_of_0_and_1_need_none(self, protocol, dtype):
-        with refused("low-levels", DataError, path="predictions", settings={"at": 0.5, "scale": 1}):
+        with refused("low-levels", DataError, path="predictions", settings={"scale": 1}):
             notes(protocol, self.MASK, self.MASK.astype(dtype))
 
     def test_one_image_alone(self, protocol):
         at = type(protocol)(at=0.5, **KINDS.get(protocol.name, {}))
-        with refused("low-levels", DataError, path="predictions", settings={"at": 0.5, "scale": 1}):
+        with refused("low-levels", DataError, path="predictions", settings={"scale": 1}):
             segbench.count(self.MASK[0], self.MASK[0], at)
 
     def test_floats_are_compared_as_they_are_counted(self, protocol):
@@ -207,7 +207,7 @@ class TestThresholds:
             notes(replace(protocol, at=128), self.MASK, scores)
 
     def test_masks_of_0_and_1_are_not_told_to_take_a_scale_that_leaves_them_below(self, protocol):
-        with refused("low-levels", DataError, settings={"at": 128}):
+        with refused("low-levels", DataError, settings={}):
             notes(replace(protocol, at=128), self.MASK, self.MASK)
 
     def test_floats_on_the_scale_of_levels_are_cut_there(self, protocol, tmp_path):
@@ -233,7 +233,7 @@ class TestThresholds:
         few[0, 0, 1] = 1
         for name, scores in enumerate([self.MASK, self.MASK, few]):
             accumulator.update(self.MASK, scores, names=[name])
-        with refused("low-levels", DataError, settings={"at": 0.5, "scale": 1}):
+        with refused("low-levels", DataError, settings={"scale": 1}):
             accumulator.compute()
 
     def test_nearly_empty_maps_are_no_masks(self, protocol):
@@ -250,13 +250,14 @@ class TestThresholds:
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", self.MASK[0])
         places, plain = (tmp_path / "gt", tmp_path / "pred"), type(protocol)(**KINDS.get(protocol.name, {}))
-        with refused("low-levels", DataError, settings={"at": 0.5, "scale": 1}):
+        with refused("low-levels", DataError, settings={"scale": 1}):
             evaluate(*places, protocol)
         scaled = evaluate(*places, protocol, repairs=Repairs(scale=1), results=tmp_path / "r")
         (stored,) = segbench.load_results(tmp_path / "r")
         assert repr(stored.summary) == repr(scaled.summary) == repr(evaluate(*places, plain).summary)
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
-        assert [finding.kind for finding in report.findings if finding.kind != "is-ground-truth"] == ["levels-unscaled"]
+        (finding,) = [finding for finding in report.findings if finding.kind != "is-ground-truth"]
+        assert (finding.kind, finding.message.values["error"]) == ("not-countable", "low-levels")
 
     def test_logits(self, protocol, tmp_path):
         logits = 12 * SCORES - 6

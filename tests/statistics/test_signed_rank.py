@@ -444,14 +444,14 @@ class TestWhichMetric:
         random = np.random.default_rng(0)
         pairs = {f"{k % 2}/{k}": (random.random((6, 6)) < 0.4, random.random((6, 6))) for k in range(12)}
         means = [evaluate(pairs, method=name).parts("group", "folder").mean for name in "ab"]
-        with refused("ranks-of-parts", ArgumentError, settings={"test": "signed-rank"}, parts="groups"):
+        with refused("ranks-of-parts", ArgumentError, given=Setting("test", "signed-rank"), parts="groups"):
             compare_results(means, test="signed-rank")
 
     def test_protocols_without_a_mean_are_refused(self):
         random = np.random.default_rng(0)
         pairs = [(random.random((70, 70)) < 0.4, random.random((70, 70))) for _ in range(6)]
         results = [evaluate(pairs, method=name, protocol=Centerlines(thresholds=(0.3, 0.6))) for name in "ab"]
-        with refused("ranks-without-mean", ArgumentError, settings={"test": "signed-rank"}, noun="image"):
+        with refused("ranks-without-mean", ArgumentError, given=Setting("test", "signed-rank"), noun="image"):
             compare_results(results, test="signed-rank")
 
     def test_unknown_tests_are_refused(self):

@@ -303,7 +303,7 @@ class TestCounts:
     def test_rounding_refuses_other_ranges(self):
         with refused("outside-unit", DataError, path="prediction", lowest=0, highest=3) as raised:
             count([[0, 1]], [[0.0, 3.0]], Anomalies(quantize=8))
-        assert raised.value.values["why"].settings == (Setting("quantize", None),)
+        assert raised.value.values["why"].values["setting"] == Setting("quantize", None)
 
     def test_components_must_be_filled(self):
         with refused("wrong-value", ArgumentError, argument="component_sizes", value=0):

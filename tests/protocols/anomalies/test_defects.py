@@ -5,7 +5,7 @@ import json
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from refusing import refused
+from refusing import parts_of, refused
 
 from segbench import Accumulator, Anomalies, ArgumentError, FailedImages, evaluate
 from segbench.core.messages import Setting
@@ -141,7 +141,7 @@ def test_a_value_that_is_no_defect_fails_its_image(tmp_path):
         result = measured(tmp_path, {"bad/0": [mask]}, {"bad/0": scores, "good/0": 0 * scores})
     failure = result.failed["bad/0"]
     assert (failure.kind, failure.values["values"]) == ("unknown-defect", ("7",))
-    assert [advised.name for advised in failure.settings] == ["defects"]
+    assert Setting("defects", None) in failure.hint.values.values()
 
 
 def test_several_files_without_defects_name_the_setting(tmp_path):
@@ -150,7 +150,7 @@ def test_several_files_without_defects_name_the_setting(tmp_path):
     with pytest.warns(FailedImages):
         failed = evaluate(*folders, Anomalies(), gt_pattern="*/#", negatives="good/*").failed
     assert {failure.kind for failure in failed.values()} == {"several-annotators"}
-    assert {Setting("defects", None) in failure.settings for failure in failed.values()} == {True}
+    assert {Setting("defects", None) in parts_of(failure.hint, Setting) for failure in failed.values()} == {True}
 
 
 @pytest.mark.parametrize(

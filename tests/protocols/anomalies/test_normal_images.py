@@ -7,7 +7,7 @@ import pytest
 from cases import write_folder
 from noted import noted
 from numpy.testing import assert_array_equal
-from refusing import refused
+from refusing import parts_of, refused
 
 import segbench
 from segbench import Anomalies, DataError, FailedImages, Repairs
@@ -170,7 +170,7 @@ class TestNames:
         with pytest.warns(FailedImages):
             (failure,) = segbench.evaluate(truth, pred, Anomalies(), gt_pattern="#/*_mask").failed.values()
         assert failure.kind == "several-annotators"
-        assert {advised.name for advised in failure.settings} == {"gt_pattern", "defects"}
+        assert {advised.name for advised in parts_of(failure.hint, Setting)} == {"gt_pattern", "defects"}
 
 
 class TestScales:

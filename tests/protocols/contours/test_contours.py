@@ -10,7 +10,7 @@ import pytest
 from cases import write_folder
 from matplotlib.figure import Figure
 from noted import of_kind
-from refusing import refused
+from refusing import parts_of, refused
 from scipy.ndimage import gaussian_filter
 
 from segbench import (
@@ -410,7 +410,7 @@ def test_check_finds_a_rule_that_nothing_fits(tmp_path, settings):
 def test_a_rule_that_nothing_fits_leaves_no_object(tmp_path):
     gt, pred = written(tmp_path, masks(3))
     undefined = evaluate(gt, pred, Contours(sequences=True, positive=7)).summary.undefined["j"]
-    assert (undefined.kind, undefined.settings) == ("no-frames", (Setting("positive", None),))
+    assert (undefined.kind, [*parts_of(undefined, Setting)]) == ("no-frames", [Setting("positive", None)])
 
 
 def test_objects_are_what_intervals_leave_out():
