@@ -1,7 +1,7 @@
 """Write docs/messages.md: every kind of message, when it appears, an example and its fix.
 
-    python scripts/messages/messages.py             # the page, from the code and from examples.json
-    python scripts/messages/messages.py --record    # runs the tests, and takes examples from what they meet
+    python scripts/messages/messages.py                      # the page, from the code and from examples.json
+    python scripts/messages/messages.py --record [TESTS]     # runs tests, and takes examples from what they meet
 
 Kinds are read from the code: all that stands as ``Message("kind", "template")``. Those that no test meets as a message
 of its own are parts of others, such as advice, and are listed by name.
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -131,12 +131,12 @@ def _cell(text: str) -> str:
     return re.sub(r"[|*_`\[\]]", r"\\\g<0>", html.escape(" ".join(text.split()), quote=False))
 
 
-def record() -> dict[str, Any]:
-    """Run the tests, and return an example of each kind that they meet: the shortest, with a fix if there is any."""
+def record(tests: Sequence[str]) -> dict[str, Any]:
+    """Run tests, and return an example of each kind that they meet: the shortest, with a fix if there is any."""
     with tempfile.TemporaryDirectory() as folder:
-        tests = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "recording"]
-        tests += [f"--record={folder}", "--ignore=tests/test_messages.py", "tests"]  # of which texts are meaningless
-        subprocess.run(tests, cwd=ROOT, env=_with_this_folder(), check=False)
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "recording", f"--record={folder}"]
+        command += ["--ignore=tests/test_messages.py", *tests]  # whose texts are meaningless
+        subprocess.run(command, cwd=ROOT, env=_with_this_folder(), check=False)
         met = [json.loads(line) for path in Path(folder).iterdir() for line in path.read_text().splitlines()]
     best: dict[str, Any] = {}
     for example in sorted(met, key=lambda example: (not example["fix"], len(example["text"]), example["text"])):
@@ -154,5 +154,8 @@ def _with_this_folder() -> dict[str, str]:
 
 if __name__ == "__main__":
     if "--record" in sys.argv[1:]:
-        EXAMPLES.write_text(json.dumps(record(), indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+        tests = sys.argv[2:]
+        kept = json.loads(EXAMPLES.read_text(encoding="utf-8")) if tests else {}
+        examples = json.dumps(kept | record(tests or ["tests"]), indent=1, sort_keys=True, ensure_ascii=False)
+        EXAMPLES.write_text(examples + "\n", encoding="utf-8")
     PAGE.write_text(page(current(json.loads(EXAMPLES.read_text(encoding="utf-8")))), encoding="utf-8")

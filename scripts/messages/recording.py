@@ -12,12 +12,15 @@ from typing import TypeVar
 
 import pytest
 
+from segbench.checks.findings import Finding
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message
+from segbench.core.notes import Note
 
 Made = TypeVar("Made")
 _DEPTH = 8  # of calls, from which those of segbench are found
 
-_TEMPORARY = re.compile(r"/\S*pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s:]+/?")
+_TEMPORARY = re.compile(r"/\S*pytest-of-[^/]+/pytest-\d+/(popen-gw\d+/)?[^/\s:]+/?|/tmp/tmp[^/\s:]+/")
 _seen: dict[tuple[str, str, bool], str] = {}
 
 
@@ -28,10 +31,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Record what becomes an error, a note or a finding from now on."""
-    from segbench.checks.findings import Finding
-    from segbench.core.errors import ArgumentError, DataError
-    from segbench.core.notes import Note
-
     config.stash[_FILE] = Path(config.getoption("--record")) / f"{os.getpid()}.jsonl"
     _watch(DataError, lambda error: ("error", error.what, f"{error.path}: {error.what.written('options')}", error.hint))
     _watch(ArgumentError, lambda error: ("error", error.message, error.message.written("options"), None))
@@ -53,6 +52,8 @@ def _watch(kind: type[Made], take: Callable[[Made], tuple[str, Message, str, Mes
 
     def made(self: Made, *args: object, **kwargs: object) -> None:
         make(self, *args, **kwargs)
+        if isinstance(self, Finding) and not (self.places or self.whole):
+            return  # of nothing, so that it is not reported
         form, message, text, fix = take(self)
         packages = (_package(frame.filename) for frame in reversed(traceback.extract_stack(limit=_DEPTH)))
         package = next(filter(None, packages), "")

@@ -103,6 +103,7 @@ class Finding:
             "files": [
                 {
                     "file": place.file,
+                    "kind": place.detail.kind if place.detail else None,
                     "detail": place.detail.written(style),
                     "values": place.detail.described(style)["values"],
                 }

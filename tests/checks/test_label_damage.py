@@ -100,7 +100,7 @@ def test_one_file_of_many_is_found_by_its_header(segbench, tmp_path):
     Image.fromarray(PREDICTIONS[1]).save(pred / "1.jpg")
     found, _ = findings(segbench, "labels", gt, pred, "--classes", "0-20")
     (file,) = found["lossy-labels"]["files"]
-    assert file == {"file": f"{pred}/1.jpg", "detail": "JPEG", "values": {"compression": "JPEG"}}
+    assert file == {"file": f"{pred}/1.jpg", "kind": "detail", "detail": "JPEG", "values": {"compression": "JPEG"}}
 
 
 def test_members_of_archives_are_told_in_notes(segbench, tmp_path):
