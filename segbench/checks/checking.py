@@ -147,8 +147,8 @@ def check(
     --------
     >>> demo = "datasets/demo/edges"
     >>> report = check(f"{demo}/ground_truth", f"{demo}/predictions/gradient", "boundaries")
-    >>> [(finding.kind, finding.settings) for finding in report.errors]
-    [('annotator-names', (Setting(name='gt_pattern', value='*.#', of=''),))]
+    >>> [(finding.kind, [*map(str, finding.settings)]) for finding in report.errors]
+    [('annotator-names', ["gt_pattern='*.#'"])]
     """
     protocol = as_protocol(protocol)
     if sample is not None:
@@ -203,6 +203,8 @@ _UNREAD = Header()  # one for all, of very many
 _MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
 _WORTH_THREADS = 8
 _MORE = 4  # times as many images, until all are inspected
+_SAID_BY = {"low-levels": "levels-unscaled", "one-class": ONE_SIDED}
+"""Errors of a run, and the findings that say the same with less certainty."""
 _OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
 _OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "renumbered", ONE_SIDED}
 """Findings that say something of all images, which a few may not show."""
@@ -247,8 +249,8 @@ class _Set:
             elif not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
-            if any(found.message.values.get("error") == "low-levels" for found in findings):  # an error says it already
-                findings = [found for found in findings if found.kind != "levels-unscaled"]
+            said = {_SAID_BY.get(str(found.message.values.get("error"))) for found in findings}
+            findings = [found for found in findings if found.kind not in said]
         return Report(
             method=method.method,
             run=method.run,
@@ -333,8 +335,9 @@ class _Set:
         if failures or known or any(finding.whole for finding in findings):
             return uncounted_findings(failures, len(probes))
         facts = {probe.image: probe.facts for probe in probes if probe.facts}
+        all_seen, part = len(probes) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
         try:
-            settled(self.protocol, facts, complete=len(probes) == len(self.pairing.files))
+            settled(self.protocol, facts, complete=all_seen, part=part)
         except DataError as error:
             return refused_set(error)
         return []

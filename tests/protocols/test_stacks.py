@@ -108,7 +108,8 @@ class TestTwoMapsBesideMasksOf0And255:
     def test_are_refused_where_nothing_but_one_class_counts(self, segbench, places):
         given = (*places, "--classes", "0-1")
         (finding,) = json.loads(segbench("check", *given, "--format", "json").out)["reports"][0]["findings"]
-        assert (finding["kind"], finding["fix"]) == ("no-positives", "count it: --classes 0,255 and --void none")
+        assert (finding["kind"], finding["values"]["error"]) == ("not-countable", "one-class")
+        assert finding["fix"] == "count it: --classes 0,255 and --void none"
         assert segbench("pixels", *given).code == 1
         with refused("one-class", DataError, path="ground truth", settings={"void": ()}, label=0):
             package.evaluate(*places, Classes(labels=[0, 1]))

@@ -462,8 +462,8 @@ class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
     >>> from segbench import evaluate
     >>> human = Annotators(settings=Boundaries())
     >>> result = evaluate("datasets/demo/edges/ground_truth", protocol=human, gt_pattern="*.#")
-    >>> round(result.summary["ods_f"], 4), result.notes
-    (0.9172, ('images with one annotator are left out (6 of 9 images)',))
+    >>> round(result.summary["ods_f"], 4), [*map(str, result.notes)]
+    (0.9172, ['images with one annotator are left out (6 of 9 images)'])
     """
 
     reads: ClassVar[Reading] = ANNOTATORS
