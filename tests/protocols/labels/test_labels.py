@@ -820,5 +820,5 @@ class TestMasksCountedAsClasses:
 
     @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
     def test_check(self, protocol, places):
-        findings = {finding.kind: finding for finding in segbench.check(*places, protocol(classes=2)).findings}
-        assert findings["no-positives"].side == "ground truth"
+        refusal, *_ = segbench.check(*places, protocol(classes=2)).errors
+        assert (refusal.message.values["error"], refusal.side) == ("one-class", "ground truth")
