@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each, lines
 
+import segbench as library
+
 
 @pytest.fixture
 def keys(segbench, tmp_path):
@@ -28,8 +30,9 @@ def test_are_named(segbench, keys, tmp_path, masks):
     made = blobs()
     each("scores", cut, only=masks)(made)
     assert keys(made) == {"masks-among-maps"}
-    said = segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
-    assert f"masks-among-maps: {masks} of 6 predictions are masks and the others soft maps" in said
+    (finding,) = library.check(tmp_path / "gt", tmp_path / "pred").findings
+    assert finding.message.values == {"count": masks, "total": 6}
+    assert "pred: masks-among-maps: " in segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
 
 
 def test_a_single_one_and_blank_ones_are_not(keys):
