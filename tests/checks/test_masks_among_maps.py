@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each, lines
 
-import segbench as library
-
 
 @pytest.fixture
 def keys(segbench, tmp_path):
@@ -26,13 +24,13 @@ def cut(scores):
 
 
 @pytest.mark.parametrize("masks", [2, 4])
-def test_are_named(segbench, keys, tmp_path, masks):
+def test_are_named(segbench, keys, told, tmp_path, masks):
     made = blobs()
     each("scores", cut, only=masks)(made)
     assert keys(made) == {"masks-among-maps"}
-    (finding,) = library.check(tmp_path / "gt", tmp_path / "pred").findings
-    assert finding.message.values == {"count": masks, "total": 6}
-    assert "pred: masks-among-maps: " in segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
+    assert segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
+    (finding,) = told
+    assert (finding.kind, finding.message.values) == ("masks-among-maps", {"count": masks, "total": 6})
 
 
 def test_a_single_one_and_blank_ones_are_not(keys):
