@@ -38,8 +38,10 @@ from broken_folders import (
     with_value,
 )
 from noted import advised
-from refusing import insist
+from refusing import insist, within
 from scipy.ndimage import gaussian_filter
+
+import segbench as library
 
 
 @dataclass
@@ -349,9 +351,9 @@ def test_jpegs_are_named_where_there_are_any(segbench, tmp_path):
     for path in truth.iterdir():
         iio.imwrite(path.with_suffix(".jpg"), iio.imread(path), quality=60)
         path.unlink()
-    out = segbench("check", truth, scores).out
-    assert "more than two grey levels, as JPEG leaves them" in out
-    assert "exchanged" not in out
+    (report,) = json.loads(segbench("check", truth, scores, "--format", "json").out)["reports"]
+    assert [finding["kind"] for finding in report["findings"]] == ["grey-ground-truth"]
+    assert "JPEG" in report["findings"][0]["values"]["leaving"]
 
 
 @pytest.mark.parametrize("again", ["gt", "pred/../gt", "link"])
@@ -374,13 +376,16 @@ def test_predictions_inside_the_ground_truth_are_no_annotator(segbench, tmp_path
     monkeypatch.chdir(tmp_path)
     words = (verb, "boundaries") if verb == "check" else (verb,)
     answer = segbench(*words, "top", tmp_path / "top" / "net", "--gt-pattern", "#/*")
-    text = answer.out + answer.err
     assert answer.code == 1
-    assert (
-        "is-ground-truth: predictions are read as an annotator, too, in 6 images: the ground truth top contains" in text
-    )
-    assert "a pattern that fits none: --gt-pattern 'gt/#/*'" in text
-    assert "grey-ground-truth" not in text
+    advice = {"gt_pattern": "gt/#/*"}
+    if verb == "check":
+        report = library.check("top", tmp_path / "top" / "net", "boundaries", gt_pattern="#/*")
+        (finding,) = report.findings
+        assert (finding.kind, finding.message.values["count"]) == ("is-ground-truth", 6)
+        assert advised(finding.settings) == advice
+    else:
+        insist(answer.error, "check-failed", settings=advice, findings=("is-ground-truth",))
+        assert within(answer.error, "is-ground-truth")["count"] == 6
 
 
 def test_of_one_file_the_verb_is_singular(segbench, tmp_path):

@@ -428,6 +428,8 @@ def test_labels_in_jpeg_are_told_as_such(segbench, tmp_path, side):
         write_folder(tmp_path / name, {f"{image}{kind}": labels * 40 for image, labels in maps.items()})
         for name, kind in kinds.items()
     ]
-    answer = segbench("check", "labels", *folders, "--classes", "0,40,80")
-    assert "JPEG changes labels: save label maps as PNG" in answer.out
+    answer = segbench("check", "labels", *folders, "--classes", "0,40,80", "--format", "json")
+    (report,) = json.loads(answer.out)["reports"]
+    lossy = [finding for finding in report["findings"] if finding["kind"] == "lossy-labels"]
+    assert [(finding["side"], finding["values"]["compressions"]) for finding in lossy] == [(side, ["JPEG"])]
     assert "add labels" not in answer.out

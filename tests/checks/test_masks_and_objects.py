@@ -290,9 +290,10 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         many = {f"{k}{name}": drawn for k in range(5) for name, drawn in ONES.items()}
         where = write_folder(tmp_path / "gt", many | {"z.png": MAPS["im0.png"]}), write_folder(tmp_path / "pred", many)
         write_folder(tmp_path / "pred", {"z.png": MAPS["im0.png"]})
-        answer = segbench("check", "objects", *where)
+        answer = segbench("check", "objects", *where, "--format", "json")
         assert answer.code == 0
-        assert "warning  masks: ground truth holds no number but 1" in answer.out
+        findings = {finding["kind"]: finding for finding in json.loads(answer.out)["reports"][0]["findings"]}
+        assert (findings["masks"]["severity"], findings["masks"]["side"]) == ("warning", "ground truth")
 
     def test_are_refused_as_arrays(self):
         pairs = {name: (MAPS[name], ONES[name]) for name in MAPS}
