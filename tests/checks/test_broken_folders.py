@@ -382,10 +382,12 @@ def test_predictions_inside_the_ground_truth_are_no_annotator(segbench, tmp_path
         report = library.check("top", tmp_path / "top" / "net", "boundaries", gt_pattern="#/*")
         (finding,) = report.findings
         assert (finding.kind, finding.message.values["count"]) == ("is-ground-truth", 6)
+        assert finding.message.values["where"].values["truth"] == "top"
         assert advised(finding.settings) == advice
     else:
         insist(answer.error, "check-failed", settings=advice, findings=("is-ground-truth",))
         assert within(answer.error, "is-ground-truth")["count"] == 6
+        assert within(answer.error, "contains")["truth"] == "top"
 
 
 def test_of_one_file_the_verb_is_singular(segbench, tmp_path):
