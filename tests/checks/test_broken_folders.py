@@ -38,7 +38,10 @@ from broken_folders import (
     with_value,
 )
 from noted import advised
+from refusing import insist, within
 from scipy.ndimage import gaussian_filter
+
+import segbench as library
 
 
 @dataclass
@@ -229,19 +232,22 @@ class TestOneThingWrong:
         assert (answer.code, report["errors"]) == (int(stops), stops)
         assert stops == (case.run != GOES_ON)
 
-    def test_run_refuses_or_gives_the_same_number(self, segbench, case, tmp_path):
+    def test_run_refuses_or_gives_the_same_number(self, segbench, told, case, tmp_path):
         arguments = broken(case, tmp_path)
         checked = segbench(case.verb, *arguments, "--format", "json")
         if case.run == REFUSED:
             assert (checked.code, checked.out) == (1, "")
-            assert f"{case.key}: " in checked.err
+            insist(checked.error, "check-failed", findings=(case.key,))
             return
         unchecked = segbench(case.verb, *arguments, "--format", "json", "--no-check")
         assert checked.code == unchecked.code == int(case.run == FAILS)
         assert checked.out == unchecked.out
         seen_before_a_run = case.key not in ("duplicates", "is-ground-truth", "constant")
-        assert (f"pred: {case.key}: " in checked.err) == seen_before_a_run or not seen_before_a_run
-        assert ("failed and" in unchecked.err) == bool(unchecked.err) == (case.run == FAILS)
+        if seen_before_a_run:
+            assert [finding.kind for finding in told] == [case.key]
+            assert checked.err
+        failed = json.loads(unchecked.out)["runs"][0]["failed"]
+        assert (failed > 0) == bool(unchecked.err) == (case.run == FAILS)
 
 
 class TestHint:
@@ -312,8 +318,7 @@ def test_folders_the_wrong_way_round(segbench, tmp_path):
     truth, scores = blobs().write(tmp_path)
     refused = segbench("pixels", scores, truth)
     assert refused.code == 1
-    assert "exchanged: the folders look swapped" in refused.err.split("\n")[0]
-    assert "JPEG" not in refused.err
+    insist(refused.error, "check-failed", settings={"positive": ">0"}, findings=("exchanged",))
     (report,) = json.loads(segbench("check", scores, truth, "--format", "json").out)["reports"]
     assert [finding["kind"] for finding in report["findings"]] == ["exchanged"]  # what goes on is not advised beside it
     assert segbench("pixels", truth, scores).code == 0
@@ -326,7 +331,7 @@ def test_folders_the_wrong_way_round_where_masks_are_cut_by_a_rule(segbench, tmp
     truth, scores = folders.write(tmp_path)
     refused = segbench(verb, scores, truth)
     assert refused.code == 1
-    assert "exchanged: the folders look swapped" in refused.err
+    insist(refused.error, "check-failed", findings=("exchanged",))
     assert "few-levels" not in refused.err
     assert segbench(verb, truth, scores).code == 0
     assert segbench(verb, scores, truth, "--positive", ">=200").code == 0
@@ -346,18 +351,19 @@ def test_jpegs_are_named_where_there_are_any(segbench, tmp_path):
     for path in truth.iterdir():
         iio.imwrite(path.with_suffix(".jpg"), iio.imread(path), quality=60)
         path.unlink()
-    out = segbench("check", truth, scores).out
-    assert "more than two grey levels, as JPEG leaves them" in out
-    assert "exchanged" not in out
+    (report,) = json.loads(segbench("check", truth, scores, "--format", "json").out)["reports"]
+    assert [finding["kind"] for finding in report["findings"]] == ["grey-ground-truth"]
+    assert "JPEG" in report["findings"][0]["values"]["leaving"]
 
 
 @pytest.mark.parametrize("again", ["gt", "pred/../gt", "link"])
-def test_one_folder_given_twice(segbench, tmp_path, monkeypatch, again):
+def test_one_folder_given_twice(segbench, told, tmp_path, monkeypatch, again):
     truth, _ = blobs().write(tmp_path / "set")
     (truth.parent / "link").symlink_to(truth)
     monkeypatch.chdir(truth.parent)
-    said = segbench("pixels", truth, again).err
-    assert "is-ground-truth: 6 predictions of 6 are the ground truth itself (the same files)" in said
+    assert segbench("pixels", truth, again).err
+    (finding,) = (finding for finding in told if finding.kind == "is-ground-truth")
+    assert finding.message.values == {"count": 6, "total": 6, "how": "the same files"}
 
 
 @pytest.mark.parametrize("verb", ["check", "boundaries"])
@@ -370,13 +376,18 @@ def test_predictions_inside_the_ground_truth_are_no_annotator(segbench, tmp_path
     monkeypatch.chdir(tmp_path)
     words = (verb, "boundaries") if verb == "check" else (verb,)
     answer = segbench(*words, "top", tmp_path / "top" / "net", "--gt-pattern", "#/*")
-    text = answer.out + answer.err
     assert answer.code == 1
-    assert (
-        "is-ground-truth: predictions are read as an annotator, too, in 6 images: the ground truth top contains" in text
-    )
-    assert "a pattern that fits none: --gt-pattern 'gt/#/*'" in text
-    assert "grey-ground-truth" not in text
+    advice = {"gt_pattern": "gt/#/*"}
+    if verb == "check":
+        report = library.check("top", tmp_path / "top" / "net", "boundaries", gt_pattern="#/*")
+        (finding,) = report.findings
+        assert (finding.kind, finding.message.values["count"]) == ("is-ground-truth", 6)
+        assert finding.message.values["where"].values["truth"] == "top"
+        assert advised(finding.settings) == advice
+    else:
+        insist(answer.error, "check-failed", settings=advice, findings=("is-ground-truth",))
+        assert within(answer.error, "is-ground-truth")["count"] == 6
+        assert within(answer.error, "contains")["truth"] == "top"
 
 
 def test_of_one_file_the_verb_is_singular(segbench, tmp_path):

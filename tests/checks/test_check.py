@@ -152,16 +152,22 @@ class TestExifOrientation:
                 image.save(path, exif=tags)
         return truth, scores
 
-    def test_is_noted_by_run_and_found_by_check(self, segbench, turned, tmp_path):
+    def test_is_noted_by_run_and_found_by_check(self, segbench, told, turned, tmp_path):
         answer = segbench("pixels", *turned, "-o", tmp_path / "r.segbench")
         assert answer.code == 0
-        note = "prediction: EXIF orientation 6 was not applied: pixels are read as stored (2 of 6 images)"
-        assert note in answer.out
-        assert "orientation: EXIF orientation differs within an image (2 files); it is not applied" in answer.err
-        assert note in segbench("show", tmp_path / "r.segbench").out
-        checked = segbench("check", *turned)
+        assert [(finding.kind, finding.message.values) for finding in told] == [("orientation", {"count": 2})]
+        assert str(told[0].message) in answer.err
+        (run,) = json.loads(segbench("show", tmp_path / "r.segbench", "--format", "json").out)["runs"]
+        (note,) = run["notes"]
+        assert (note["side"], note["kind"]) == ("prediction", "orientation")
+        assert note["values"] == {"orientation": 6, "images": 2, "total": 6}
+        assert note["text"] in " ".join(answer.out.split())
+        checked = segbench("check", *turned, "--format", "json")
         assert checked.code == 0
-        assert "EXIF orientation 6, 1 in" in checked.out
+        (finding,) = json.loads(checked.out)["reports"][0]["findings"]
+        assert (finding["kind"], finding["severity"], finding["count"]) == ("orientation", "warning", 2)
+        values = [file["values"] for file in finding["files"]]
+        assert [(said["orientation"], said["expected"]) for said in values] == [(6, 1)] * 2
 
     def test_is_not_found_where_all_files_of_an_image_share_it(self, turned):
         truth, scores = turned

@@ -110,15 +110,14 @@ class TestLabelsOffByOne:
         assert [place["file"].rpartition("/")[2] for place in findings["renumbered"]["files"]] == [*higher]
         assert_fix(findings["renumbered"])
 
-    def test_a_run_looks_at_more_images_before_it_advises_to_change_all(self, segbench, tmp_path):
+    def test_a_run_looks_at_more_images_before_it_advises_to_change_all(self, segbench, told, tmp_path):
         first = {name: PREDICTIONS[name] + 1 for name in ("im0.png", "im2.png", "im5.png")}  # the three it looks at
         where = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "pred", PREDICTIONS | first)
-        said = segbench("labels", *where, "--classes", "0-4").err
-        assert "renumbered: 3 predictions of 8 inspected" in said
-        assert "--pred-map would change all files" in said
-        finding = library.check(*where, library.Labels(classes=5)).findings[0]
+        assert segbench("labels", *where, "--classes", "0-4").err
+        finding = told[0]
         assert (finding.kind, finding.message.values["count"], finding.message.values["total"]) == ("renumbered", 3, 8)
         assert not advised(finding.settings)
+        assert finding.fix.values["given"] == Setting("pred_map")
 
     @pytest.mark.parametrize(
         ("classes", "shift", "remap"),
@@ -429,6 +428,8 @@ def test_labels_in_jpeg_are_told_as_such(segbench, tmp_path, side):
         write_folder(tmp_path / name, {f"{image}{kind}": labels * 40 for image, labels in maps.items()})
         for name, kind in kinds.items()
     ]
-    answer = segbench("check", "labels", *folders, "--classes", "0,40,80")
-    assert "JPEG changes labels: save label maps as PNG" in answer.out
+    answer = segbench("check", "labels", *folders, "--classes", "0,40,80", "--format", "json")
+    (report,) = json.loads(answer.out)["reports"]
+    lossy = [finding for finding in report["findings"] if finding["kind"] == "lossy-labels"]
+    assert [(finding["side"], finding["values"]["compressions"]) for finding in lossy] == [(side, ["JPEG"])]
     assert "add labels" not in answer.out

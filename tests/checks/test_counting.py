@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
-from noted import within
+from refusing import insist, parts_of, within
 
 import segbench as library
-from segbench.core.messages import Setting
+from segbench.core.messages import Message, Setting
 
 DRAWN = np.zeros((20, 24), bool)
 DRAWN[4:12, 5:15] = True
@@ -60,7 +60,9 @@ def test_a_set_that_a_run_refuses(both, verb, gt, pred, options):
     run, (error,) = both(verb, folder(gt), folder(pred), *options)
     assert run.code == 1
     assert error["kind"] == "not-countable"
-    assert f"not-countable: {error['text']}\n  -> {error['fix']}\n" in run.err  # before anything is counted
+    insist(run.error, "check-failed", findings=("not-countable",))  # before anything is counted
+    said = within(run.error, "finding")
+    assert [said[part].written("options") for part in ("message", "fix")] == [error["text"], error["fix"]]
 
 
 @pytest.mark.parametrize(("verb", "gt", "pred"), [("boundaries", "m255", "i64"), ("regions", "m255", "rgb")])
@@ -82,7 +84,8 @@ def test_the_best_threshold_of_a_set_without_positives(both):
     gt = folder("m255", (EMPTY,) * 3)
     run, (error,) = both("objects", gt, folder("m255"), "--kind", "components", "--at", "best", "--positive", "255")
     assert run.code == 1
-    assert run.err.splitlines()[-1] == f"segbench: {error['text']}; {error['fix']}"
+    insist(run.error, "undefined", path="the best threshold", settings={"at": 0.5})
+    assert run.error.written("options") == "; ".join((error["text"], error["fix"]))
     assert error["values"]["error"] == "undefined"
     assert error["values"]["path"] == "the best threshold"
 
@@ -91,8 +94,9 @@ def test_the_best_threshold_of_images_that_all_fail(segbench, tmp_path):
     where = write_folder(tmp_path / "gt", folder("m255")), write_folder(tmp_path / "pred", folder("negative"))
     run = segbench("objects", *where, "--kind", "components", "--at", "best", "--no-check", "--progress", "none")
     assert run.code == 1
-    assert "pred: 3 of 3 images could not be counted; the first: " in run.err
-    assert "negative integers (smallest -1), expected levels from 0" in run.err
+    insist(run.error, "failed-images", path="pred", failed=3, images=3)
+    assert run.error.values["first"].values["what"].values == {"smallest": -1}
+    assert run.error.values["first"].kind == "negative-levels"
 
 
 def test_no_metric_is_defined(both):
@@ -100,14 +104,15 @@ def test_no_metric_is_defined(both):
     run, (error,) = both("boundaries", nothing, nothing)
     assert run.code == 1
     assert error["kind"] == "undefined"
-    assert "no boundary pixel in the ground truth or the prediction" in run.err
-    assert "no boundary pixel in the ground truth or the prediction" in error["text"]
+    reason = error["values"]["reasons"]["values"]["reason"]
+    assert reason["kind"] == "no-boundaries"
+    assert reason["text"] in run.err
 
 
 def test_python_names_arguments(tmp_path):
     where = write_folder(tmp_path / "gt", folder("m255")), write_folder(tmp_path / "pred", folder("m1"))
     (error,) = library.check(*where, library.Contours(at=0.5), sample=None).errors
-    assert Setting("at", 0.5) in [part.values.get("given") for part in within(error.fix)]
+    assert Setting("at", 0.5) in [part.values.get("given") for part in parts_of(error.fix, Message)]
 
 
 def test_what_is_counted_passes(both):

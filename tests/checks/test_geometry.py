@@ -11,9 +11,9 @@ from scipy.ndimage import gaussian_filter
 import segbench as library
 
 TURNS = {
-    "upside down": (lambda soft: soft[::-1], "scores[::-1]"),
-    "mirrored left to right": (lambda soft: soft[:, ::-1], "scores[:, ::-1]"),
-    "turned by 180 degrees": (lambda soft: soft[::-1, ::-1], "scores[::-1, ::-1]"),
+    "upside down": (lambda soft: soft[::-1], "[::-1]"),
+    "mirrored left to right": (lambda soft: soft[:, ::-1], "[:, ::-1]"),
+    "turned by 180 degrees": (lambda soft: soft[::-1, ::-1], "[::-1, ::-1]"),
 }
 
 
@@ -53,7 +53,7 @@ def moved(made, step):
 
 @pytest.mark.parametrize("turn", TURNS)
 class TestTurned:
-    def test_soft_maps(self, segbench, found, turn, tmp_path):
+    def test_soft_maps(self, segbench, found, told, turn, tmp_path):
         made = blobs()
         right = library.evaluate(*made.write(tmp_path)).summary
         each("scores", TURNS[turn][0])(made)
@@ -63,8 +63,9 @@ class TestTurned:
         assert gain["count"] == 6
         assert gain["auc"] < 0.6
         assert gain["auc_then"] > 0.9
-        assert finding["fix"] == f"save them turned back, as {TURNS[turn][1]}"
-        assert f"turned: predictions look {turn}" in segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
+        assert segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
+        (said,) = (said for said in told if said.kind == "turned")
+        assert (said.message.values["turn"], said.fix.values["turn"]) == (turn, TURNS[turn][1])
         each("scores", TURNS[turn][0])(made)
         assert library.evaluate(*made.write(tmp_path)).summary == right
 

@@ -95,13 +95,14 @@ class TestSomeImages:
             f"{name}.png" for name in NAMES[:inverted]
         ]
 
-    def test_a_run_looks_at_more_images_before_it_advises_to_turn_all(self, segbench, tmp_path):
+    def test_a_run_looks_at_more_images_before_it_advises_to_turn_all(self, segbench, told, tmp_path):
         made = blobs()
         for name in NAMES[::2]:  # the three that it looks at first
             made.scores[name] = ~made.scores[name]
-        said = segbench("pixels", *made.write(tmp_path)).err
-        assert "partly-inverted: 3 of 6 images" in said
-        assert "--invert" not in said
+        assert "--invert" not in segbench("pixels", *made.write(tmp_path)).err
+        (finding,) = told
+        assert (finding.kind, finding.message.values) == ("partly-inverted", {"count": 3, "total": 6})
+        assert finding.settings == ()
 
     @pytest.mark.parametrize("inverted", [1, 3, 5])
     def test_of_lines_are_named_by_their_bright_ground(self, found, inverted):

@@ -1,14 +1,15 @@
 """Predicted masks saved as JPEG, whose noise would count as scores."""
 
 import json
-import re
 
 import numpy as np
 import pytest
 from broken_folders import blobs
 from PIL import Image
+from refusing import insist, parts_of, within
 
 import segbench as library
+from segbench.core.messages import Message, Setting
 
 
 @pytest.fixture
@@ -31,9 +32,12 @@ def as_mask(scores):
     return (scores >= 128).astype(np.uint8) * 255
 
 
-def test_are_found_before_a_run(segbench, saved):
-    said = segbench("pixels", *saved(as_mask, "jpg")).err
-    assert "jpeg-masks: predictions look like masks saved as JPEG" in said
+def test_are_found_before_a_run(segbench, told, saved):
+    answer = segbench("pixels", *saved(as_mask, "jpg"))
+    assert (answer.code, bool(answer.err)) == (0, True)
+    (finding,) = told
+    assert (finding.kind, finding.severity, finding.side) == ("jpeg-masks", "warning", "prediction")
+    assert finding.message.values["compression"] == "JPEG"
 
 
 def test_the_advice_gives_the_number_of_the_masks(segbench, saved):
@@ -90,12 +94,21 @@ def truth_as_jpeg(tmp_path):
 
 
 @pytest.mark.parametrize("quality", [75, 95])
-@pytest.mark.parametrize("verb", ["labels", "pixels", "contours", "anomalies"])
-def test_ground_truth_as_jpeg_is_not_taken_for_predictions(segbench, truth_as_jpeg, verb, quality):
+@pytest.mark.parametrize(
+    ("verb", "kind"),
+    [
+        ("labels", "not-countable"),
+        ("pixels", "grey-ground-truth"),
+        ("contours", "not-countable"),
+        ("anomalies", "grey-ground-truth"),
+    ],
+)
+def test_ground_truth_as_jpeg_is_not_taken_for_predictions(segbench, truth_as_jpeg, verb, kind, quality):
     jpeg, png, predicted = truth_as_jpeg(quality)
-    said = segbench(verb, jpeg, predicted).err
-    assert "--positive '>=128'" in said
-    assert not re.search("order|swapped|exchanged", said)
+    error = segbench(verb, jpeg, predicted).error
+    insist(error, "check-failed", findings=(kind,))
+    assert Setting("positive", ">=128") in error.settings
+    assert not any("order" in message.values for message in parts_of(error, Message))
     runs = [
         json.loads(segbench(verb, truth, predicted, *options, "--format", "json").out)["runs"][0]["summary"]
         for truth, options in ((jpeg, ("--positive", ">=128")), (png, ()))
@@ -105,10 +118,9 @@ def test_ground_truth_as_jpeg_is_not_taken_for_predictions(segbench, truth_as_jp
 
 def test_ground_truth_that_may_be_soft_maps_has_both_ways_out(segbench, truth_as_jpeg):
     jpeg, png, predicted = truth_as_jpeg(5)
-    said = segbench("pixels", jpeg, predicted).err
-    assert (
-        "-> ground truth comes first, predictions second; or, if the first are masks with blurred edges, --pos" in said
-    )
+    error = segbench("pixels", jpeg, predicted).error
+    insist(error, "check-failed", settings={"positive": ">=128"}, findings=("exchanged",))
+    assert {"order", "positive"} == within(error, "finding")["fix"].values.keys()
     followed = segbench("check", jpeg, predicted, "--positive", ">=128", "--format", "json").out
     assert "exchanged" not in followed
     assert "exchanged" not in segbench("check", png, predicted, "--format", "json").out

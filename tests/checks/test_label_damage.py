@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from refusing import insist, parts_of
 
 import segbench as library
+from segbench.core.messages import Message
 
 ROOT = Path(__file__).parents[2]
 LOSSY = {
@@ -61,6 +63,15 @@ def findings(segbench, verb, *arguments):
     return {finding["kind"]: finding for finding in report["findings"]}, answer.code
 
 
+LOST = ("lossy-labels", {"compression": "JPEG"})
+
+
+def lost(error):
+    """Return kind and values of what a check that stopped a run says of each file."""
+    insist(error, "check-failed", findings=("not-countable",))
+    return [(said.kind, said.values) for said in parts_of(error, Message) if said.kind == LOST[0]]
+
+
 COMMANDS = {
     "labels": ("--classes", "0-20"),
     "contours": ("--classes", "0-20"),
@@ -74,16 +85,22 @@ class TestStored:
     """What a file says of its compression, whatever its name."""
 
     @pytest.mark.parametrize("side", ["ground truth", "prediction"])
-    def test_with_loss_is_told_before_a_run_and_below_its_table(self, segbench, tmp_path, verb, extension, side):
+    def test_with_loss_is_told_before_a_run_and_below_its_table(self, segbench, told, tmp_path, verb, extension, side):
         gt, pred = write(tmp_path / "gt", TRUTHS), write(tmp_path / "pred", PREDICTIONS)
         damaged = write(tmp_path / "damaged", TRUTHS, extension, LOSSY[extension])
         places = (damaged, pred) if side == "ground truth" else (gt, damaged)
         found, _ = findings(segbench, verb, *places, *COMMANDS[verb])
         assert (found["lossy-labels"]["severity"], found["lossy-labels"]["side"]) == ("warning", side)
-        assert f"{NAMES[extension]} changes labels" in found["lossy-labels"]["fix"]
-        answer = segbench(verb, *places, *COMMANDS[verb])
-        assert "lossy-labels: 4 files of labels are stored with loss" in answer.err
-        assert f"{side}: stored with loss; {NAMES[extension]} changes labels" in " ".join(answer.out.split())
+        values = {"count": 4, "numbers": "labels", "compressions": [NAMES[extension]]}
+        assert found["lossy-labels"]["values"] == values
+        answer = segbench(verb, *places, *COMMANDS[verb], "-o", tmp_path / "r.segbench")
+        (finding,) = (finding for finding in told if finding.kind == "lossy-labels")
+        assert finding.described("options")["values"] == values
+        assert finding.message.written("options") in answer.err
+        (result,) = library.load_results(tmp_path / "r.segbench")
+        (note,) = (note for note in result.notes if note.kind == "stored-with-loss")
+        assert (note.side, note.values["compression"]) == (side, NAMES[extension])
+        assert note.written("options") in " ".join(answer.out.split())
 
     def test_without_loss_is_not(self, segbench, tmp_path, verb, extension):
         extension = extension.replace("jpg", "png")
@@ -150,14 +167,15 @@ class TestObjects:
         found, code = findings(segbench, "objects", gt, pred)
         assert (code, found.keys()) == (1, {"not-countable"})
         assert found["not-countable"]["side"] == ("prediction", "ground truth")[order[0]]
-        answer = segbench("objects", gt, pred, "--no-check")
+        answer = segbench("objects", gt, pred, "--no-check", "--format", "json")
         assert answer.code == 1
-        assert "holds numbers of objects stored with loss (JPEG), which changes them" in answer.err
+        failures = json.loads(answer.out)["runs"][0]["failures"].values()
+        assert [(failure["kind"], failure["values"]) for failure in failures] == [LOST] * 4
 
     def test_panoptic_maps_are_refused(self, segbench, places):
         answer = segbench("objects", *places, "--divisor", "4")
         assert answer.code == 1
-        assert "stored with loss (JPEG)" in answer.err
+        assert lost(answer.error) == [LOST] * 4
 
     def test_objects_of_sequences_are_refused(self, segbench, tmp_path):
         (tmp_path / "gt").mkdir()
@@ -166,7 +184,7 @@ class TestObjects:
         write(tmp_path / "pred/boat", [disks(1)] * 3, "jpg", LOSSY["jpg"])
         answer = segbench("contours", tmp_path / "gt", tmp_path / "pred", "--sequences")
         assert answer.code == 1
-        assert "stored with loss (JPEG)" in answer.err
+        assert lost(answer.error) == [LOST] * 3
 
     def test_one_file_that_is_not_inspected_is_an_error(self, segbench, places):
         gt, pred = write(places[0].parent / "gt", [disks(k) for k in range(60)]), places[0].parent / "pred"

@@ -174,8 +174,14 @@ class TestNoLabelMaps:
 
 class TestEvaluate:
     def test_the_error_suggests_no_label(self, folders):
-        with pytest.warns(library.FailedImages, match="is a label map"):
+        with pytest.warns(library.FailedImages) as warned:
             result = library.evaluate(*folders)
+        (said,) = warned[0].message.args
+        assert (said.kind, said.values["failed"], said.values["first"].kind) == (
+            "failed-images",
+            IMAGES,
+            "label-map-predicted",
+        )
         failure = result.failed["im3"]
         assert (failure.kind, failure.values["values"].kind) == ("label-map-predicted", "several-values")
         assert advised(failure.settings) == {"classes": "0-18", "positive": "16"}

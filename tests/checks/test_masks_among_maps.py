@@ -24,12 +24,13 @@ def cut(scores):
 
 
 @pytest.mark.parametrize("masks", [2, 4])
-def test_are_named(segbench, keys, tmp_path, masks):
+def test_are_named(segbench, keys, told, tmp_path, masks):
     made = blobs()
     each("scores", cut, only=masks)(made)
     assert keys(made) == {"masks-among-maps"}
-    said = segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
-    assert f"masks-among-maps: {masks} of 6 predictions are masks and the others soft maps" in said
+    assert segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
+    (finding,) = told
+    assert (finding.kind, finding.message.values) == ("masks-among-maps", {"count": masks, "total": 6})
 
 
 def test_a_single_one_and_blank_ones_are_not(keys):

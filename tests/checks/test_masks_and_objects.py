@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from cases import write_folder
 from noted import advised, values_of
-from refusing import refused
+from refusing import insist, refused, within
 from scipy.ndimage import label
 
 import segbench as library
+from segbench.core.messages import Setting
 
 SHAPE = (48, 64)
 
@@ -54,7 +55,8 @@ def test_soft_maps_that_are_not_cut_stop_a_run(found, verb):
     assert findings["not-countable"]["settings"][0] == {"name": "at", "value": 0.5}
     assert findings["not-countable"]["side"] == "prediction"
     assert (run.code, run.out) == (1, "")
-    assert "--at 0.5" in run.err
+    insist(run.error, "check-failed", findings=("not-countable",))
+    assert run.error.settings[0] == Setting("at", 0.5)
     findings, run = found(verb, MASKS, SOFT, "--at", "0.5")
     assert findings == {}
     assert run.code == 0
@@ -65,12 +67,10 @@ def test_predictions_with_the_values_of_the_ground_truth_are_masked_as_its_rule_
     options = ("--kind", "components") if verb == "objects" else ()
     rims = {name: np.array([255, 0, 128], np.uint8)[drawn % 3] for name, drawn in MAPS.items()}
     rule = ("--positive", "0,128")
-    flag = found(verb, rims, rims, *options, *rule)[0]["not-countable"]["fix"]
-    assert flag == (
-        "save predicted masks of what --positive 0,128 names, as the ground truth holds the same values: "
-        "numpy.isin(labels, [0,128]) * numpy.uint8(255)"
-    )
-    masks = {name: eval(flag.rpartition(": ")[2], {"numpy": np, "labels": drawn}) for name, drawn in rims.items()}  # noqa: S307
+    fix = within(found(verb, rims, rims, *options, *rule)[1].error, "finding")["fix"]
+    assert fix.values["given"] == Setting("positive", "0,128")
+    masks = {name: eval(fix.values["mask"], {"numpy": np, "labels": drawn}) for name, drawn in rims.items()}  # noqa: S307
+    assert all(((masks[name] > 0) == (rims[name] != 255)).all() for name in rims)
     findings, run = found(verb, rims, masks, *options, *rule)
     assert "not-countable" not in findings
     assert run.code == 0
@@ -284,15 +284,16 @@ class TestMasksOfZeroAndOneWithoutNumbers:
         where = write_folder(tmp_path / "gt", MAPS), write_folder(tmp_path / "pred", ONES)
         answer = segbench("objects", *where, "--no-check")
         assert answer.code == 1
-        assert "predictions: hold no number but 1" in answer.err
+        insist(answer.error, "masks", path="predictions", hold="hold", parts=77, images=8)
 
     def test_are_a_warning_where_other_images_may_have_numbers(self, segbench, tmp_path):
         many = {f"{k}{name}": drawn for k in range(5) for name, drawn in ONES.items()}
         where = write_folder(tmp_path / "gt", many | {"z.png": MAPS["im0.png"]}), write_folder(tmp_path / "pred", many)
         write_folder(tmp_path / "pred", {"z.png": MAPS["im0.png"]})
-        answer = segbench("check", "objects", *where)
+        answer = segbench("check", "objects", *where, "--format", "json")
         assert answer.code == 0
-        assert "warning  masks: ground truth holds no number but 1" in answer.out
+        findings = {finding["kind"]: finding for finding in json.loads(answer.out)["reports"][0]["findings"]}
+        assert (findings["masks"]["severity"], findings["masks"]["side"]) == ("warning", "ground truth")
 
     def test_are_refused_as_arrays(self):
         pairs = {name: (MAPS[name], ONES[name]) for name in MAPS}

@@ -1,5 +1,7 @@
 """What is noted of predictions is true of masks: their numbers are no scores."""
 
+import warnings
+
 import numpy as np
 import pytest
 from cases import write_folder
@@ -23,6 +25,8 @@ def test_masks_of_wide_integers_are_no_levels(tmp_path, protocol, full):
 
 def test_soft_maps_of_wide_integers_are(tmp_path):
     places = [write_folder(tmp_path / side, {"a.npy": MASK}) for side in ("gt", "pred")]
-    with pytest.warns(UserWarning, match="int64"):
-        notes = segbench.evaluate(*places, segbench.Pixels()).notes
-    assert [note.kind for note in notes] == ["wide-levels"]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        (note,) = segbench.evaluate(*places, segbench.Pixels()).notes
+    assert [str(warning.message) for warning in warned] == [f"{note.side}: {note.message}"]
+    assert (note.side, note.kind, note.values["dtype"]) == ("prediction", "wide-levels", "int64")

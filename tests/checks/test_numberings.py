@@ -132,8 +132,10 @@ def test_few_pixels_that_agree_by_chance_show_no_other_numbering():
 def test_a_run_notes_the_setting(tmp_path):
     truths, predictions = drawn(IDS.size)
     places = write(tmp_path, as_ids(truths), predictions)
-    with pytest.warns(UserWarning, match="pred_map=''$"):
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         (note,) = library.evaluate(*places, Labels(**settings_of("cityscapes-labelids"))).notes
+    assert [str(warning.message) for warning in warned] == [str(note.message)]
     assert (note.kind, note.images, note.total) == ("other-numbers", IMAGES, IMAGES)
     assert values_of(note.message)["side"] == "predictions"
     assert advised(note.message.settings) == {"pred_map": ""}

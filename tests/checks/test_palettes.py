@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from noted import noted
 from PIL import Image
-from refusing import refused
+from refusing import insist, refused
 
 import segbench as library
 
@@ -86,9 +86,9 @@ class TestWithinASide:
         assert {one, other} == {str(folders[side == "pred"] / f"im{k}.png") for k in (0, 1)}
 
     def test_a_run_is_refused(self, segbench, folders):
-        refused = segbench("labels", *folders, *CLASSES)
-        assert refused.code == 1
-        assert "palettes differ" in refused.err
+        answer = segbench("labels", *folders, *CLASSES)
+        assert answer.code == 1
+        insist(answer.error, "check-failed", findings=("palettes",))
 
     def test_a_run_without_check_is_refused_at_its_end(self, segbench, folders, side):
         refused = segbench("labels", *folders, *CLASSES, "--no-check")

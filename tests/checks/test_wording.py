@@ -1,7 +1,11 @@
 """The sentences of findings that users read most, as Python and as the command line write them."""
 
+import numpy as np
 import pytest
+from broken_folders import blobs, each
+from checks import test_label_damage as labels
 from checks.test_broken_folders import CASES, broken
+from PIL import Image
 
 import segbench
 
@@ -313,5 +317,123 @@ def test_the_sentences(name, tmp_path, monkeypatch):
     said, python, *options = SAID[name]
     found = [text.replace(f"{tmp_path}/", "") for text in (str(finding.message), finding.message.written("options"))]
     assert found == [said, said]
+    assert str(finding.fix) == python
+    assert finding.fix.written("options") == (options[0] if options else python)
+
+
+def swapped(root):
+    truth, scores = blobs().write(root)
+    return scores, truth
+
+
+def as_jpeg(root):
+    truth, scores = blobs().write(root)
+    for path in [*scores.iterdir()]:
+        mask = (np.asarray(Image.open(path)) >= 128).astype(np.uint8) * 255
+        Image.fromarray(mask).save(path.with_suffix(".jpg"), quality=75)
+        path.unlink()
+    return truth, scores
+
+
+def cut_in_part(root):
+    made = blobs()
+    each("scores", lambda scores: np.uint8(255) * (scores > 128), only=2)(made)
+    return made.write(root)
+
+
+def upside_down(root):
+    made = blobs(shape=(120, 160))
+    each("scores", lambda scores: scores[::-1])(made)
+    return made.write(root)
+
+
+def turned_by_exif(root):
+    truth, scores = blobs().write(root)
+    tags = Image.Exif()
+    tags[0x0112] = 6
+    for path in sorted(scores.iterdir())[:2]:
+        with Image.open(path) as image:
+            image.save(path, exif=tags)
+    return truth, scores
+
+
+def labels_as_jpeg(root):
+    truth = labels.write(root / "gt", labels.TRUTHS)
+    return truth, labels.write(root / "pred", labels.TRUTHS, "jpg", labels.LOSSY["jpg"])
+
+
+def values_of_the_ground_truth(root):
+    rims = [np.array([255, 0, 128], np.uint8)[labels.disks(k) % 3] for k in range(4)]
+    return labels.write(root / "gt", rims), labels.write(root / "pred", rims)
+
+
+SAID_OF = {
+    swapped: (
+        "pixels",
+        "exchanged",
+        "the folders look swapped: the first contains soft maps, the second two-valued images",
+        "ground truth comes first, predictions second; or, if the first number objects, positive='>0' for all but 0",
+        (
+            "ground truth comes first, predictions second; or, if the first number objects, --positive '>0' "
+            "for all but 0"
+        ),
+    ),
+    as_jpeg: (
+        "pixels",
+        "jpeg-masks",
+        (
+            "predictions look like masks saved as JPEG: only 0.027 % of the pixels are not near 0 or 255, "
+            "and levels near these are noise of the compression, not scores"
+        ),
+        "save masks as PNG, or evaluate them cut at half: Labels(predicted_positive='>=128')",
+        "save masks as PNG, or evaluate them cut at half: segbench labels GT PRED --predicted-positive '>=128'",
+    ),
+    cut_in_part: (
+        "pixels",
+        "masks-among-maps",
+        "2 of 6 predictions are masks and the others soft maps, whose scores are ranked together",
+        "save soft maps of all images, or masks of all",
+    ),
+    upside_down: (
+        "pixels",
+        "turned",
+        "predictions look upside down: turned back, the median AUC-ROC of 6 images is 1.00 instead of 0.51",
+        "save them turned back, as scores[::-1]",
+    ),
+    turned_by_exif: (
+        "pixels",
+        "orientation",
+        "EXIF orientation differs within an image (2 files); it is not applied",
+        "where stored pixels do not match, apply it: PIL.ImageOps.exif_transpose, mogrify -auto-orient",
+    ),
+    labels_as_jpeg: (
+        segbench.Labels(classes="0-20"),
+        "lossy-labels",
+        "4 files of labels are stored with loss (JPEG), which changes values, mostly beside borders",
+        "JPEG changes labels: save label maps as PNG where they are made; converted files keep the damage",
+    ),
+    values_of_the_ground_truth: (
+        segbench.Contours(positive="0,128"),
+        "not-countable",
+        "4 images of 4 inspected cannot be counted with these settings",
+        (
+            "save predicted masks of what positive='0,128' names, as the ground truth holds the same values: "
+            "numpy.isin(labels, [0,128]) * numpy.uint8(255)"
+        ),
+        (
+            "save predicted masks of what --positive 0,128 names, as the ground truth holds the same values: "
+            "numpy.isin(labels, [0,128]) * numpy.uint8(255)"
+        ),
+    ),
+}
+"""Of more folders: a protocol, the kind of the finding, what was found, and what fixes it, as above."""
+
+
+@pytest.mark.parametrize("make", SAID_OF, ids=lambda make: make.__name__)
+def test_the_sentences_of_other_mistakes(make, tmp_path):
+    protocol, kind, said, python, *options = SAID_OF[make]
+    findings = segbench.check(*make(tmp_path), protocol).findings
+    (finding,) = (finding for finding in findings if finding.kind == kind)
+    assert str(finding.message) == finding.message.written("options") == said
     assert str(finding.fix) == python
     assert finding.fix.written("options") == (options[0] if options else python)
