@@ -62,21 +62,26 @@ def test_without_it_the_error_names_the_option_and_the_option_works(segbench, cr
 
 
 def test_every_format_says_what_is_left_out(segbench, crashed):
-    note = "compared on the 9 of 12 images that all methods have"
     found = json.loads(segbench("compare", crashed, "--common", "--format", "json").out)
     assert found["images"] == 9
     first = found["notes"][0]
     assert (first["kind"], first["values"]["missing"]) == ("common-images", "near: 00, 01, 02")
+    number = first["values"]["number"]["values"]
+    assert (number["count"], number["total"]) == (9, IMAGES)
     assert "|images:9|" in found["signature"]
+    note = first["text"]
     for form in ("markdown", "latex"):
         assert note in segbench("compare", crashed, "--common", "--format", form).out
     table = segbench("compare", crashed, "--common", "--format", "csv")
     assert note in table.err
     rows = [row for row in csv.DictReader(io.StringIO(table.out)) if row["metric"] == "dice"]
     assert [row["both"] for row in rows] == ["9"]
-    checked = segbench("compare", crashed, "--common", "--against", "far", "--fail-if-worse", "1")
+    checked = segbench("compare", crashed, "--common", "--against", "far", "--fail-if-worse", "1", "--format", "json")
     assert checked.code == 0
-    assert "not worse than far by more than 1 px HD95" in checked.err
+    check = json.loads(checked.out)["check"]
+    (outcome,) = check["outcomes"]
+    assert (check["baseline"], check["margin"]) == ("far", 1)
+    assert (outcome["method"], outcome["metric"], outcome["outcome"]) == ("near", "hd95", "not worse")
 
 
 def test_it_is_what_a_run_on_the_common_images_gives(segbench, crashed, tmp_path):

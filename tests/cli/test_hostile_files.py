@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loaders.encoders import mat, npy, npz, pillow, sound_files, tiff
-from refusing import insist, within
+from noted import problems_of
+from refusing import insist, refused, within
 
+from segbench import DataError, evaluate
 from segbench.loaders.images import decode
 
 RNG = np.random.default_rng(0)
@@ -211,7 +213,8 @@ class TestPipesAndDevices:
     def test_a_pipe_in_a_list_is_named(self, segbench):
         os.mkfifo("pipe.png")
         Path("list.csv").write_text("name,ground_truth,prediction\na,gt/a.png,pipe.png\n")
-        refused = segbench("pixels", "--pairs", "list.csv")
-        insist(refused.error, "check-failed", path="list.csv", findings=("list",))
-        assert "line 2: " in refused.err
-        assert "pipe.png" in refused.err
+        answer = segbench("pixels", "--pairs", "list.csv")
+        insist(answer.error, "check-failed", path="list.csv", findings=("list",))
+        with refused("wrong-lines", DataError, count=1) as caught:
+            evaluate(pairs="list.csv")
+        assert problems_of(caught.value) == [(2, "not-a-file", {"file": str(Path("pipe.png").absolute())})]

@@ -86,11 +86,14 @@ class TestDegenerate:
 
 
 class TestPlot:
-    def test_bands_are_said_to_be_what_they_are(self, segbench, results, tmp_path):
-        answer = segbench("plot", results, "-o", tmp_path / "pr.svg", "--intervals", "95")
+    def test_bands_are_drawn_beside_the_curves(self, segbench, results, tmp_path):
+        plain, shaded = tmp_path / "plain.svg", tmp_path / "shaded.svg"
+        assert segbench("plot", results, "-o", plain).code == 0
+        answer = segbench("plot", results, "-o", shaded, "--intervals", "95")
         assert answer.code == 0
-        assert "95 % bootstrap bands over images" in answer.err
-        assert (tmp_path / "pr.svg").stat().st_size > 0
+        assert "95" in answer.err.split()
+        areas = [drawing.read_text().count("FillBetweenPolyCollection") for drawing in (plain, shaded)]
+        assert areas == [0, 2]
 
     def test_differences_are_not_said_to_be_resampled(self, segbench, results, tmp_path):
         answer = segbench("plot", results, "-o", tmp_path / "p.svg", "--kind", "comparison", "--intervals", "90")

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_papers
-from refusing import insist, within
+from refusing import insist, parts_of, within
 
 from segbench.core.messages import Setting
 
@@ -58,15 +58,21 @@ class TestRun:
     @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
     def test_the_reason_of_a_failed_image_is_on_standard_error_in_every_format(self, segbench, papers, form):
         (papers[1] / "first.npy").write_bytes(b"junk")
+        (run,) = json.loads(segbench("pixels", *papers, "--no-check", "--format", "json").out)["runs"]
         answer = segbench("pixels", *papers, "--no-check", "--format", form)
         assert answer.code == 1
-        assert "1 of 2 images" in answer.err
+        assert (run["images"], run["failed"]) == (1, 1)
+        reason = run["failures"]["first"]
+        assert reason["text"] in answer.err
         assert "first.npy" in answer.err
 
     def test_the_reason_of_a_run_without_metrics_is_on_standard_error(self, segbench, papers):
         answer = segbench("pixels", *papers, "--positive", "7", "--format", "csv")
         assert answer.code == 1
-        assert "no positive" in answer.err
+        (run,) = json.loads(segbench("pixels", *papers, "--positive", "7", "--format", "json").out)["runs"]
+        (reason,) = set(run["undefined"].values())
+        assert reason in answer.err
+        assert ", ".join(run["undefined"]) in answer.err
 
     def test_what_mends_several_failed_images_is_said_once(self, segbench, papers):
         small = {"first.npy": FIRST_SCORES[::2, ::2], "second.npy": SECOND_SCORES[::2, ::2]}
@@ -201,16 +207,17 @@ class TestWrongUse:
         names = [f"{k}.png" for k in range(5)]
         gt = write_folder(tmp_path / "gt", dict.fromkeys(names, FIRST_TRUTH * 255))
         pred = write_folder(tmp_path / "pred", dict.fromkeys(names, (FIRST_SCORES * 255).astype(np.uint8)))
-        given = "255" if option == "--void" else gt
-        answer = segbench("pixels", gt, pred, option, given)
+        leaves_out = 255 if option == "--void" else str(gt)
+        answer = segbench("pixels", gt, pred, option, leaves_out)
         assert answer.code == 1
         insist(answer.error, "check-failed", findings=("no-positives",))
         assert within(answer.error, "no-positives")["values"] == ((0,) if option == "--void" else (255,))
-        assert f"{option} {given}" in answer.err
-        assert "--positive" not in answer.err
+        assert [(said.name, said.value) for said in parts_of(answer.error, Setting)] == [(option[2:], leaves_out)]
 
     def test_values_that_occur_are_listed(self, segbench, papers):
-        assert "0, 255" in segbench("pixels", *papers, "--positive", "7").err
+        checked = segbench("check", "pixels", *papers, "--positive", "7", "--format", "json")
+        (finding,) = json.loads(checked.out)["reports"][0]["findings"]
+        assert (finding["kind"], finding["values"]["values"]) == ("no-positives", [0, 255])
 
     def test_three_values_show_the_flag_that_mends_it(self, segbench, papers):
         write_folder(papers[0], {"first.png": FIRST_TRUTH})

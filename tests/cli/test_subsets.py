@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 from methods import write_methods
+from noted import advised
 from refusing import insist, within
 
 from segbench import evaluate, load_results
@@ -41,15 +42,20 @@ class TestImages:
 
     @pytest.mark.usefixtures("folders")
     def test_unknown_names_stop_a_run_and_are_checked(self, segbench):
-        for words in ("pixels gt a", "pixels gt a --no-check", "check pixels gt a"):
-            answer = segbench(*words.split(), "--images", "im001,im01")
-            assert answer.code == 1
-            assert "im001 (nearest: im0" in answer.out + answer.err
-        insist(
-            segbench("pixels", "gt", "a", "--images", "im001,im01").error, "check-failed", findings=("unknown-images",)
-        )
-        unchecked = segbench("pixels", "gt", "a", "--images", "im001,im01", "--no-check").error
-        insist(unchecked, "unpaired", path="a against gt", missing=(), extra=())
+        nearest = "im001 (nearest: im01)"
+        checked = segbench("check", "pixels", "gt", "a", "--images", "im001,im01", "--format", "json")
+        assert checked.code == 1
+        (finding,) = json.loads(checked.out)["reports"][0]["findings"]
+        assert (finding["kind"], [file["file"] for file in finding["files"]]) == ("unknown-images", [nearest])
+        stopped = segbench("pixels", "gt", "a", "--images", "im001,im01")
+        assert stopped.code == 1
+        insist(stopped.error, "check-failed", findings=("unknown-images",))
+        (reason,) = stopped.error.values["reasons"]
+        assert nearest in map(str, reason.values["lines"].values["files"])
+        answer = segbench("pixels", "gt", "a", "--images", "im001,im01", "--no-check")
+        unchecked = answer.error
+        assert answer.code == 1
+        insist(unchecked, "unpaired", path="a against gt", missing=(), extra=(), unknown=(nearest,))
         assert within(unchecked, "unknown-images") == {"count": 1}
         answer = segbench("pixels", "gt", "a", "--images", "gone.txt")
         assert answer.code == 1
@@ -65,7 +71,6 @@ class TestSeveralMethods:
 
     def test_each_sub_folder_is_a_method(self, segbench, parent):
         answer = segbench("pixels", "gt", "preds", "-o", "r.segbench", "--format", "json")
-        assert "preds holds 2 methods, evaluated one by one: a, b\n" in answer.err
         assert [run["method"] for run in runs(answer)] == ["a", "b"]
         alone = evaluate("gt", "preds/a")
         assert load_results(parent / "r.segbench")[0].signature == alone.signature
@@ -75,13 +80,15 @@ class TestSeveralMethods:
     def test_methods_whose_names_need_a_pattern_are_named_with_it(self, segbench, parent):
         for file in (parent / "preds").rglob("*.*"):
             file.rename(file.with_stem(f"{file.stem}_soft"))
-        for words in (("pixels", "gt", "preds"), ("check", "pixels", "gt", "preds")):
-            answer = segbench(*words)
-            assert answer.code == 1
-            assert "-> give preds/* --pred-pattern '*_soft'\n" in answer.out + answer.err
-        refused = segbench("pixels", "gt", "preds").error
-        insist(refused, "check-failed", findings=("several-methods",), path="preds")
-        (finding,) = refused.values["reasons"]
+        checked = segbench("check", "pixels", "gt", "preds", "--format", "json")
+        assert checked.code == 1
+        (found,) = json.loads(checked.out)["reports"][0]["findings"]
+        assert (found["kind"], advised(found["settings"])) == ("several-methods", {"pred_pattern": "*_soft"})
+        answer = segbench("pixels", "gt", "preds")
+        assert answer.code == 1
+        settings = {"pred_pattern": "*_soft"}
+        insist(answer.error, "check-failed", findings=("several-methods",), path="preds", settings=settings)
+        (finding,) = answer.error.values["reasons"]
         assert finding.values["message"].values["methods"].values == {"count": 2, "folders": ("a", "b")}
         answer = segbench("pixels", "gt", "preds/a", "preds/b", "--pred-pattern", "*_soft", "--format", "json")
         assert [run["method"] for run in runs(answer)] == ["a", "b"]

@@ -156,8 +156,7 @@ class TestMeansOverImages:
 
     def test_means_at_a_threshold_leave_out_images_without_a_value(self, notes):
         of_means = [note for note in notes("pixels", "--at", "0.5") if note["kind"] == "left-out"]
-        (note,) = (note for note in of_means if note["values"]["why"] == "without a value")
-        assert "mean_image_precision@0.5" in note["metrics"]
+        (note,) = (note for note in of_means if "mean_image_precision@0.5" in note["metrics"])
         assert not any("specificity" in key for key in note["metrics"])
         assert number_in(note) == (1, 3)
 

@@ -1,5 +1,8 @@
 """What the command line says, word by word; all other tests compare kinds and values."""
 
+import shutil
+
+import numpy as np
 import pytest
 from cases import write_papers
 
@@ -106,3 +109,63 @@ def test_what_is_said(segbench, here, monkeypatch, typed, said):
     answer = segbench(*typed.split())
     lines = [line for line in answer.err.splitlines() if line and not line.startswith(("Usage:", "Try "))]
     assert lines[0] == said or (said.endswith(", ") and lines[0].startswith(said))
+
+
+TOLD = {  # the last of some commands, and what is in its standard error
+    "pixels gt pred -o new.segbench && pixels gt pred -o new.segbench": "2 images: all already counted with the same "
+    "settings",
+    "pixels gt net@=seeds/seed*": "3 runs of net: 7, 64, 512",
+    "pixels gt preds": "preds holds 2 methods, evaluated one by one: a, b",
+    "report r.segbench -o r.html --no-intervals": "written: r.html (",
+    "plot r.segbench -o p.svg --intervals 95": "shaded: pointwise 95 % bootstrap bands over images",
+    "show r.segbench two.segbench --only pred": "two has no columns: --only 'pred' matches neither",
+    "compare two.segbench --against a --fail-if-worse 0.01": "undecided: whether b is worse than a by more than .01 "
+    "ODS F is undefined: 2 images: differences have intervals and p-values from 6 images on",
+    "pixels gt pred --images first -o part.segbench && merge part.segbench -o merged.segbench": "pred: 1 of 2 images "
+    "is in no part; count the missing parts, and merge all again",
+    "pixels one/gt one/pred -o one.segbench && pixels other/gt other/pred -o other.segbench && "
+    "merge one.segbench other.segbench -o all.segbench --join pred": "note: parts with different ground truth became "
+    "one set: ",
+    "boundaries gt pred small --no-check -o failed.segbench && export failed.segbench --bsds out": "small: no image "
+    "was counted, so it has no curve to write",
+    "labels gt named=gt --classes road=0,car=255 -o classes.segbench && "
+    "labels gt unnamed=gt --classes 0,255 -o classes.segbench && show classes.segbench --class car": "left out because "
+    "they have no class 'car': unnamed",
+    "labels gt a=gt b=gt --classes 0,255 --void none --background 0 -o apart.segbench && "
+    "compare apart.segbench --class all --metrics dice": "left out, background: 0; to compare methods by it: --class 0",
+}
+
+
+@pytest.fixture(scope="module")
+def much_here(here):
+    """The same with methods in folders, parts of a set, a method that failed, and runs of named and other classes."""
+    gt, pred = here / "gt", here / "pred"
+    for copy in ("seeds/seed7", "seeds/seed64", "seeds/seed512", "preds/a", "preds/b"):
+        shutil.copytree(pred, here / copy)
+    for side, image in (("one", "first"), ("other", "second")):
+        for file in (gt / f"{image}.png", pred / f"{image}.npy"):
+            (here / side / file.parent.name).mkdir(parents=True)
+            shutil.copy(file, here / side / file.parent.name)
+    (here / "small").mkdir()
+    for image in ("first", "second"):
+        np.save(here / "small" / f"{image}.npy", np.zeros((2, 2)))
+    return here
+
+
+@pytest.mark.parametrize(("typed", "said"), TOLD.items())
+def test_what_is_told(segbench, much_here, monkeypatch, typed, said):
+    monkeypatch.chdir(much_here)
+    *before, last = typed.split(" && ")
+    for line in before:
+        segbench(*line.split())
+    assert said in " ".join(segbench(*last.split()).err.split())
+
+
+def test_a_run_that_is_stopped_says_how_to_start_it_again(segbench, here, monkeypatch):
+    def stop(*_arguments, **_settings):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("segbench.checks.checking.check_methods", stop)
+    said = "stopped; k.segbench was not written yet; to start again:\n  segbench pixels gt pred -o k.segbench"
+    assert said in segbench("pixels", "gt", "pred", "-o", "k.segbench").err
