@@ -23,6 +23,7 @@ from segbench import (
     evaluate,
     load_results,
 )
+from segbench.core.notes import NoteWarning
 
 NAMES = ("sky", "road", "car")
 IMAGES = [f"{folder}/{number}" for folder, images in (("day", 3), ("night", 2)) for number in range(images)]
@@ -315,8 +316,9 @@ def test_a_results_file_and_its_merged_halves_have_the_same_parts(tmp_path):
     for (half, images), background in zip(halves.items(), ((), 0), strict=True):
         measured = Labels(classes=3, names=NAMES, background=background)
         evaluate(*folders, measured, images=images, results=tmp_path / f"{half}.segbench")
-    with pytest.warns(UserWarning, match="their run takes background:none"):
+    with pytest.warns(NoteWarning) as warned:
         segbench.merge_results([tmp_path / f"{half}.segbench" for half in halves], tmp_path / "merged.segbench")
+    assert [warning.message.args[0].values["taken"] for warning in warned] == ["background:none"]
     (loaded,) = segbench.load_results(tmp_path / "whole.segbench")
     (merged,) = segbench.load_results(tmp_path / "merged.segbench")
     merged = merged.with_settings(background=())
