@@ -23,6 +23,7 @@ from segbench import (
     evaluate,
     load_results,
 )
+from segbench.aggregator.rereading import why_no_pictures
 from segbench.core.notes import NoteWarning
 
 NAMES = ("sky", "road", "car")
@@ -383,4 +384,7 @@ def test_the_page_has_objects_and_says_that_a_single_one_has_no_pictures(segbenc
     segbench("report", of_sequences, "-o", page)
     assert all(text in page.read_text() for text in (">Objects<", "swan/1", "mean of 3 objects"))
     said = segbench("report", of_sequences, "-o", page, "--object", "bear/1").err
-    assert "is one object of several, of which no pictures are drawn" in said
+    result = load_results(of_sequences)[0]
+    reason = why_no_pictures(result.parts("object")["bear/1"])
+    assert (reason.kind, reason.values) == ("no-pictures", {"part": "object"})
+    assert str(reason) in said

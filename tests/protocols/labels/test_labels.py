@@ -821,4 +821,6 @@ class TestMasksCountedAsClasses:
     @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
     def test_check(self, protocol, places):
         findings = {finding.kind: finding for finding in segbench.check(*places, protocol(classes=2)).findings}
-        assert findings["no-positives"].side == "ground truth"
+        refusal = findings["not-countable"]
+        assert (refusal.side, refusal.message.values["error"]) == ("ground truth", "one-class")
+        assert refusal.settings == (Setting("gt_map", "255=1"), Setting("pred_map", "255=1"))
