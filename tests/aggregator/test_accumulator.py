@@ -4,6 +4,7 @@ import math
 import pickle
 import sys
 import threading
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -68,8 +69,9 @@ def test_wide_integers_are_levels_and_it_is_said():
     assert accumulator.compute().notes == ()
     other.update(np.array([[0, 1]]), np.array([[0, 1]], np.int64), name="b")
     accumulator.merge(pickle.loads(pickle.dumps(other)))  # noqa: S301
-    with pytest.warns(UserWarning, match="int64 values are levels"):
+    with warnings.catch_warnings(record=True, action="always") as warned:
         (note,) = accumulator.compute().notes
+    assert [str(warning.message) for warning in warned] == [str(note)]
     assert (note.kind, note.values["dtype"], note.values["largest"]) == ("wide-levels", "int64", 2**63 - 1)
     accumulator.reset()
     accumulator.update(np.array([[0, 1]]), np.array([[0.0, 1]]), name="a")

@@ -153,8 +153,11 @@ class TestOneBadImage:
         gt, pred = broken
         (gt / "folder.png").unlink()
         (pred / "folder.npy").rmdir()
-        with pytest.warns(FailedImages, match="6 of 7 images"):
+        with pytest.warns(FailedImages) as warned:
             result = evaluate(gt, pred)
+        (said,) = (warning.message.args[0] for warning in warned)
+        assert (said.kind, said.values["failed"], said.values["images"]) == ("failed-images", 6, 7)
+        assert said.values["first"].kind == next(iter(result.failed.values())).kind
         assert list(result.counts) == ["good"]
         assert result.counts["good"] == count(FIRST_TRUTH, FIRST_SCORES)
         assert sorted(result.failed) == sorted(self.expected)

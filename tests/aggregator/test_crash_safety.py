@@ -16,7 +16,7 @@ import numpy as np
 import programs
 import pytest
 from cases import FIRST_SCORES, write_folder, write_papers
-from refusing import refused
+from refusing import refused, within
 
 import segbench
 from segbench import DataError, evaluate, load_results
@@ -164,7 +164,8 @@ class TestOtherPredictionsUnderOneName:
             file.with_name(f"{name}.csv").write_text("\n".join(["name,ground_truth,prediction:net", *rows]))
         assert segbench("pixels", "--pairs", file.with_name("a.csv"), "-o", file).code == 0
         answer = segbench("pixels", "--pairs", file.with_name("b.csv"), "-o", file)
-        assert "another name, prediction:net-2 as the header of their column" in answer.err
+        assert (answer.code, answer.error.kind, answer.error.values["run"]) == (1, "other-predictions", "net")
+        assert within(answer.error, "another-name")["name"].split()[0] == "prediction:net-2"
 
 
 def stop(_done, _total):

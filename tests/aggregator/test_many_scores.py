@@ -159,9 +159,12 @@ def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, t
     evaluate(*folders[:2], results=tmp_path / "r.segbench")
     (loaded,) = load_results(tmp_path / "r.segbench")
     for result in (evaluate(*folders[:2]), loaded):
-        assert f"at {result.reduced.scores.size} of " in str(threshold_table([result]).notes[0])
+        note = threshold_table([result]).notes[0]
+        assert (note.kind, note.values["points"]) == ("some-thresholds", f", at {result.chosen_points}")
+        assert result.chosen_points.startswith(f"{result.reduced.scores.size} of ")
         (run,) = json.loads(json_document([result], Listing(rows="threshold")))["runs"]
-        assert f"per_threshold: {result.chosen_points}" in [note["text"] for note in run["notes"]]
+        (note,) = (note for note in run["notes"] if note["kind"] == "chosen-points")
+        assert note["values"] == {"points": result.chosen_points}
 
 
 def test_of_very_many_images_the_same_follows_from_what_is_kept(tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ from segbench import (
 )
 from segbench.aggregator.store import ResultsFile
 from segbench.core.messages import Message
+from segbench.core.notes import NoteWarning
 
 
 @pytest.fixture
@@ -140,15 +141,18 @@ def test_parts_with_settings_of_which_a_run_has_one_take_the_first_and_say_how_t
     files, both = halves(tmp_path, **{name: values}), tmp_path / "both"
     answer = segbench("merge", *files, "-o", both)
     assert answer.code == 0
-    what = "parts of 'net' were measured with different settings, and their run takes"
     command = f"segbench show {both} --{name} {texts[1]}"
-    assert f"note: {what} {name}:{texts[0]}, as in {files[0]}; to show it with others: {command}\n" in answer.err
+    assert f"; to show it with others: {command}\n" in answer.err
     (merged,) = load_results(both)
     assert merged.signature == merged.with_settings(**{name: values[0]}).signature
     shown = json.loads(segbench(*command.split()[1:], "--format", "json").out)["runs"][0]
     assert shown["signature"] == merged.with_settings(**{name: values[1]}).signature != merged.signature
-    with pytest.warns(UserWarning, match=rf"to show it with others: result.with_settings\({name}=...\)"):
+    with pytest.warns(NoteWarning) as warned:
         merge_results(files, tmp_path / "again")
+    (said,) = (warning.message.args[0] for warning in warned)
+    assert (said.kind, said.values["method"], said.values["differing"]) == ("measured-apart", "net", (name,))
+    assert (said.values["taken"], said.values["first"]) == (f"{name}:{texts[0]}", str(files[0]))
+    assert said.values["other"].python == f"result.with_settings({name}=...)"
 
 
 def test_parts_with_one_value_or_with_lists_that_are_joined_have_no_note(tmp_path, segbench):
@@ -165,13 +169,12 @@ class TestRefusals:
         evaluate(*papers, images=["first"], method="net", results=tmp_path / "one")
         evaluate(papers[0], other, images=["second"], method="net", results=tmp_path / "two")
         both = [tmp_path / "one", tmp_path / "two"]
-        with pytest.raises(DataError) as refused:
+        places = {"method": "net", "here": str(other), "known": str(both[0]), "there": str(papers[1])}
+        with refused(
+            "other-predictions", DataError, path=str(both[1]), settings={"join": ("net",)}, **places
+        ) as raised:
             merge_results(both, tmp_path / "all")
-        assert (
-            f"two: the run of 'net' has predictions in {other}, and that in {both[0]} in {papers[1]}; if these are "
-            in (str(refused.value))
-        )
-        assert "put them together: join=('net',); if they are two methods" in str(refused.value)
+        assert raised.value.hint.values["other"].python == "method='net-2'"
         assert not (tmp_path / "all").exists()
         (merged,) = merge_results(both, tmp_path / "all", join=["net"])
         assert len(merged.counts) == 2

@@ -23,6 +23,8 @@ from segbench import (
     evaluate,
     load_results,
 )
+from segbench.aggregator.rereading import why_no_pictures
+from segbench.core.notes import NoteWarning
 
 NAMES = ("sky", "road", "car")
 IMAGES = [f"{folder}/{number}" for folder, images in (("day", 3), ("night", 2)) for number in range(images)]
@@ -315,8 +317,9 @@ def test_a_results_file_and_its_merged_halves_have_the_same_parts(tmp_path):
     for (half, images), background in zip(halves.items(), ((), 0), strict=True):
         measured = Labels(classes=3, names=NAMES, background=background)
         evaluate(*folders, measured, images=images, results=tmp_path / f"{half}.segbench")
-    with pytest.warns(UserWarning, match="their run takes background:none"):
+    with pytest.warns(NoteWarning) as warned:
         segbench.merge_results([tmp_path / f"{half}.segbench" for half in halves], tmp_path / "merged.segbench")
+    assert [warning.message.args[0].values["taken"] for warning in warned] == ["background:none"]
     (loaded,) = segbench.load_results(tmp_path / "whole.segbench")
     (merged,) = segbench.load_results(tmp_path / "merged.segbench")
     merged = merged.with_settings(background=())
@@ -381,4 +384,7 @@ def test_the_page_has_objects_and_says_that_a_single_one_has_no_pictures(segbenc
     segbench("report", of_sequences, "-o", page)
     assert all(text in page.read_text() for text in (">Objects<", "swan/1", "mean of 3 objects"))
     said = segbench("report", of_sequences, "-o", page, "--object", "bear/1").err
-    assert "is one object of several, of which no pictures are drawn" in said
+    result = load_results(of_sequences)[0]
+    reason = why_no_pictures(result.parts("object")["bear/1"])
+    assert (reason.kind, reason.values) == ("no-pictures", {"part": "object"})
+    assert str(reason) in said

@@ -9,7 +9,18 @@ import pytest
 from cases import write_papers
 from refusing import refused
 
-from segbench import Accumulator, ArgumentError, Boundaries, Classes, Pixels, ScoreCounts, Summary, compare, evaluate
+from segbench import (
+    Accumulator,
+    ArgumentError,
+    Boundaries,
+    Classes,
+    FailedImages,
+    Pixels,
+    ScoreCounts,
+    Summary,
+    compare,
+    evaluate,
+)
 from segbench.report.documents import json_document
 from segbench.report.tables import Listing
 
@@ -85,10 +96,12 @@ class TestText:
     def test_notes_and_failures_are_printed(self, tmp_path):
         truth, scores = write_papers(tmp_path)
         (scores / "first.npy").write_bytes(b"nothing")
-        with pytest.warns(UserWarning, match="could not be counted"):
+        with pytest.warns(FailedImages):
             result = evaluate(truth, scores, Pixels(invert=True), method="net")
         assert str(result).startswith("net: pixels, 1 image, 1 failed\n")
-        assert "\nprediction inverted: low values mean positive (1 of 1 image)\n" in str(result)
+        (note,) = result.notes
+        assert note.kind == "inverted"
+        assert f"\n{note}\n" in str(result)
 
     def test_a_comparison_prints_its_answer(self):
         def images(hits):

@@ -75,20 +75,6 @@ def test_results_are_saved_by_themselves(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"), [("acumulator", "Accumulator"), ("labels", "Labels"), ("evalute", "evaluate")]
-)
-def test_misspelt_names_are_corrected(name, meant):
-    with pytest.raises(AttributeError, match=f"perhaps segbench.{meant} is meant"):
-        getattr(segbench, name)
-
-
-def test_names_that_mean_nothing_are_only_refused():
-    assert not hasattr(segbench, "_private")
-    with pytest.raises(AttributeError, match=r"attribute whatever$"):
-        segbench.whatever  # noqa: B018  as above
-
-
-@pytest.mark.parametrize(
     ("arguments", "key", "right"),
     [
         ({"at": 0.5}, "iou@0.5", 3 / 5),

@@ -334,3 +334,17 @@ def test_a_run_that_is_replaced(tmp_path):
     replaced = f"{path}: the run of 'net' with other images or another ground truth was replaced; to keep both, "
     assert message.written("python") == f"{replaced}give one of them another name (method=...) or file"
     assert message.written("options") == f"{replaced}give one of them another name or file"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("acumulator", "Accumulator"), ("labels", "Labels"), ("evalute", "evaluate")]
+)
+def test_misspelt_names_are_corrected(name, meant):
+    with pytest.raises(AttributeError, match=f"perhaps segbench.{meant} is meant"):
+        getattr(segbench, name)
+
+
+def test_names_that_mean_nothing_are_only_refused():
+    assert not hasattr(segbench, "_private")
+    with pytest.raises(AttributeError, match=r"attribute whatever$"):
+        segbench.whatever  # noqa: B018  it is looked up

@@ -24,6 +24,7 @@ from segbench import (
     Contours,
     Objects,
     Pixels,
+    Repairs,
     Saliency,
     WorkerError,
     evaluate,
@@ -106,6 +107,86 @@ class TestTheSameEverywhere:
         require_same(load_results(file)[0], evaluate(*folders))
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def with_notes(folders):
+    """Images of which some are coloured, one has another size, and one cannot be counted."""
+    for number in range(0, 24, 2):
+        colours = np.dstack([np.full((20, 30), 10 * number + shade, np.uint8) for shade in (0, 5, 9)])
+        write_folder(folders[1], {f"im{number:02}.png": colours})
+    write_folder(folders[1], {"im09.png": np.eye(22, 31, dtype=np.uint8)})
+    (folders[1] / "im13.png").write_bytes(b"nothing")
+    return folders
+
+
+def said_of(result):
+    """Return what is said of a result and its images, and in which order."""
+    assert result.failed
+    by_image = [(name, tuple(notes)) for name, notes in result.image_notes.items()]
+    return tuple(result.notes), list(result.failed.items()), by_image
+
+
+def require_shared(result):
+    """Insist that equal notes of several images are one object."""
+    grey = [note for notes in result.image_notes.values() for note in notes if note.kind == "turned-to-grey"]
+    assert len(grey) == 12
+    assert len({id(note) for note in grey}) == 1
+
+
+@pytest.mark.filterwarnings("ignore::segbench.FailedImages")
+class TestTheSameIsSaidEverywhere:
+    PROTOCOL, REPAIRS = Pixels(invert=True), Repairs(resize="nearest")
+
+    def evaluated(self, folders, **options):
+        return evaluate(*folders, self.PROTOCOL, repairs=self.REPAIRS, **options)
+
+    def test_alone(self, with_notes):
+        alone = self.evaluated(with_notes)
+        assert {note.kind: note.images for note in alone.notes} == {"turned-to-grey": 12, "resized": 1, "inverted": 23}
+        assert {name: failure.path for name, failure in alone.failed.items()} == {
+            "im13": str(with_notes[1] / "im13.png")
+        }
+        assert [note.kind for note in alone.image_notes["im09"]] == ["resized", "inverted"]
+        require_shared(alone)
+
+    def test_by_processes_and_threads(self, with_notes):
+        alone = said_of(self.evaluated(with_notes))
+        with process_pool(2) as processes, ThreadPoolExecutor(2) as threads:
+            for executor in (processes, threads):
+                spread = self.evaluated(with_notes, executor=executor)
+                assert said_of(spread) == alone
+                require_shared(spread)
+
+    def test_by_dask(self, with_notes, cluster):
+        with segbench.dask_pool(cluster.scheduler_address) as pool:
+            spread = self.evaluated(with_notes, executor=pool)
+        assert said_of(spread) == said_of(self.evaluated(with_notes))
+        require_shared(spread)
+
+    def test_of_what_is_loaded(self, with_notes, tmp_path):
+        alone = self.evaluated(with_notes, results=tmp_path / "r.segbench")
+        (loaded,) = load_results(tmp_path / "r.segbench")
+        assert said_of(loaded) == said_of(alone)
+        require_shared(loaded)
+
+    def test_of_merged_halves(self, with_notes, tmp_path):
+        names = [f"im{number:02}" for number in range(24)]
+        halves = {tmp_path / "odd.segbench": names[1::2], tmp_path / "even.segbench": names[::2]}
+        for file, images in halves.items():
+            self.evaluated(with_notes, images=images, results=file)
+        (merged,) = segbench.merge_results(list(halves), tmp_path / "both.segbench")
+        (loaded,) = load_results(tmp_path / "both.segbench")
+        for result in (merged, loaded):
+            assert said_of(result) == said_of(self.evaluated(with_notes))
+            require_shared(result)
+
+
 class TestLostWorkers:
     def test_a_worker_killed_once_changes_nothing(self, folders, tmp_path):
         with process_pool(2) as pool:
@@ -114,9 +195,11 @@ class TestLostWorkers:
         require_same(spread, evaluate(*folders))
 
     def test_images_that_always_kill_are_blamed_alone(self, folders):
-        with process_pool(2) as pool, pytest.warns(match="2 of 24 images"):
+        with process_pool(2) as pool, pytest.warns(segbench.FailedImages) as warned:
             result = evaluate(*folders, Deadly(always=("im03", "im17")), executor=pool)
         assert list(result.failed) == ["im03", "im17"]
+        (warning,) = warned
+        assert (warning.message.args[0].values["failed"], warning.message.args[0].values["images"]) == (2, 24)
         assert [failure.kind for failure in result.failed.values()] == ["worker-died"] * 2
         assert len(result.counts) == 22
 
@@ -141,13 +224,6 @@ class TestLostWorkers:
 
         with ThreadPoolExecutor(2) as pool, pytest.raises(ZeroDivisionError):
             list(answers(pool, fail, [[1], [2]], lost=lambda item: item))
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install segbench[dask]")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
-        yield cluster
 
 
 class TestDask:

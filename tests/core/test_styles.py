@@ -141,8 +141,13 @@ class TestWhereImagesAreCounted:
             assert not OPTION.search(str(failure))
 
     def test_at_the_command_line(self, segbench, tmp_path):
-        said = segbench("pixels", *three_values(tmp_path), "--no-check", "-j", "2").out
-        assert "evaluate label maps with segbench labels GT PRED --classes 0-18; or" in said
+        answer = segbench("pixels", *three_values(tmp_path), "--no-check", "-j", "2", "--format", "json")
+        (run,) = json.loads(answer.out)["runs"]
+        assert len(run["failures"]) == 2
+        for failure in run["failures"].values():
+            assert failure["kind"] == "label-map-predicted"
+            assert failure["settings"][0] == {"name": "classes", "value": "0-18"}
+            assert " --classes 0-18; or" in failure["text"]
 
     def test_checked_by_threads(self, segbench, tmp_path):
         gt, pred = three_values(tmp_path)

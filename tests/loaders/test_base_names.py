@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from cases import write_folder
 from noted import noted
-from refusing import refused
+from refusing import parts_of, refused
 
 import segbench
+from segbench.core.messages import Setting
 from segbench.loaders.pairing import Inputs
 from segbench.protocols.files import find_files
 
@@ -129,7 +130,7 @@ def test_predictions_of_cityscapes_in_one_folder_need_only_their_suffix(
     write_folder(tmp_path / "root", {f"gtFine/val/{name}_gtFine_{suffix}.png": values for name in CITIES})
     write_folder(tmp_path / "net", {f"{name}_leftImg8bit.png": values for name in FLAT})
     run = *command, tmp_path / "root", tmp_path / "net"
-    assert "-> try --pred-pattern '*_leftImg8bit'\n" in segbench(*run).err
+    assert Setting("pred_pattern", "*_leftImg8bit") in set(parts_of(segbench(*run).error, Setting))
     answer = segbench(*run, "--pred-pattern", "*_leftImg8bit", "--format", "json")
     assert answer.code == 0
     assert number in answer.out

@@ -6,6 +6,7 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from refusing import within
 
 import segbench
 from segbench.cli.commands import app
@@ -104,5 +105,5 @@ def test_a_file_for_each_nucleus_is_refused_with_a_pointer(tmp_path):
     write(tmp_path / "stage1_train/image0/images/image0.png", CELLS)  # the photograph
     write(tmp_path / "pred/image0.png", CELLS)
     ended = CliRunner().invoke(app, ["run", "dsb2018", str(tmp_path / "stage1_train"), str(tmp_path / "pred")])
-    assert "holds a file for each object, such as image0/masks/nucleus0" in str(ended.exception)
-    assert "stardist/releases/download/0.1.0/dsb2018.zip" in str(ended.exception)
+    assert within(ended.exception, "file-for-each-object") == {"file": "image0/masks/nucleus0"}
+    assert within(ended.exception, "fix")["address"].endswith("stardist/releases/download/0.1.0/dsb2018.zip")

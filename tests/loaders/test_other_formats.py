@@ -6,6 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import write_folder
+from refusing import parts_of, refused, within
+
+from segbench import Objects, evaluate
+from segbench.core.messages import Message
 
 PAGE = (Path(__file__).parents[2] / "docs" / "inputs.md").read_text("utf-8")
 POINTER = "see 'Files of other formats' in docs/inputs.md"
@@ -74,10 +78,12 @@ def test_regions_of_imagej_in_archives(segbench, truth, tmp_path):
         with zipfile.ZipFile(folder / f"{name}.zip", "w") as archive:
             archive.writestr("0001-0002.roi", b"Iout")
     answer = segbench("objects", truth, folder / "a.zip")
-    assert "regions of ImageJ (ROI files) are not read: draw them as masks or label maps" in answer.err
-    answer = segbench("objects", truth, folder)
-    assert answer.err.count("regions of ImageJ") == 2
-    assert answer.err.endswith("-> replace or remove these archives\n")
+    assert within(answer.error, "other-format")["format"] == "regions of ImageJ (ROI files)"
+    with refused("unusable-archives", path=str(folder), count=2, total=2) as raised:
+        evaluate(truth, folder, Objects())
+    formats = [said for said in parts_of(raised.value, Message) if said.kind == "other-format"]
+    assert [said.values["format"] for said in formats] == ["regions of ImageJ (ROI files)"] * 2
+    assert within(segbench("objects", truth, folder).error, "unusable-archives") == {"count": 2, "total": 2}
 
 
 def test_damaged_archives_in_a_folder(segbench, truth, tmp_path):

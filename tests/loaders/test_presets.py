@@ -8,12 +8,13 @@ from click.testing import CliRunner
 from loaders.test_object_presets import SETS as OBJECT_SETS
 from noted import noted
 from PIL import Image
-from refusing import refused
+from refusing import insist, refused, within
 from scipy.io import savemat
 from scipy.sparse import csc_matrix
 
 import segbench
 from segbench.cli.commands import app
+from segbench.core.messages import Setting
 
 RNG = np.random.default_rng(7)
 DRAWN = np.zeros((24, 32), np.uint8)
@@ -327,7 +328,7 @@ class TestCategories:
         root, padim = places
         answer = segbench("run", "mvtec-ad", root / "bottle", padim)
         assert answer.code == 1
-        assert "holds bottle, cable, screw in sub-folders, and the ground truth is that of bottle" in answer.err
+        assert within(answer.error, "several-parts") == {"folders": ("bottle", "cable", "screw"), "part": "bottle"}
         advised = f"padim={padim}/bottle"
         assert answer.err.rstrip().endswith(advised)
         (counted,) = json.loads(segbench("run", "mvtec-ad", root / "bottle", advised, "--format", "json").out)["runs"]
@@ -345,7 +346,7 @@ class TestCategories:
         for folder in folders:
             image(folder / "a.png", SOFT)
         answer = segbench("pixels", tmp_path / "hed/gt", tmp_path / "maps")
-        assert "give each sub-folder if these are methods" in answer.err
+        assert within(answer.error, "several-parts") == {"folders": ("canny", "hed"), "part": "hed"}
         assert segbench("pixels", tmp_path / "hed/gt", *folders).code == 0
 
     def test_are_no_methods_in_python(self, places):
@@ -378,16 +379,18 @@ class TestCategories:
     def test_one_is_chosen(self, segbench, places):
         (run,) = json.loads(segbench("run", "mvtec-ad", *places, "--group", "cable", "--format", "json").out)["runs"]
         assert run["images"] == 3
-        assert (
-            "no such category; it has bottle, cable, screw" in segbench("run", "mvtec-ad", *places, "--group", "x").err
-        )
+        error = segbench("run", "mvtec-ad", *places, "--group", "x").error
+        insist(error, "no-such-part", path=str(places[0]), known=("bottle", "cable", "screw"))
+        assert error.values["given"].value == "x"
 
     def test_without_predictions_are_named(self, segbench, places):
         root, padim = places
         (padim / "cable").rename(padim / "cables")
         answer = segbench("run", "mvtec-ad", root, padim)
-        assert "has no folder for cable" in answer.err
-        assert "--group" in answer.err
+        insist(answer.error, "missing-categories", path=str(padim), categories=("cable",), listed="cable")
+        assert [(setting.name, setting.value in ("bottle", "screw")) for setting in answer.error.settings] == [
+            ("group", True)
+        ]
 
     def test_of_mvtec_loco_have_defects(self, segbench, tmp_path):
         rules = [{"defect_name": "cut", "pixel_value": 255, "saturation_threshold": 6, "relative_saturation": False}]
@@ -487,9 +490,8 @@ class TestOnesOwn:
         file.write_text(
             'protocols = ["boundaries", "regions"]\n[layout]\nground_truth = "."\n[options]\nhuman = true\n'
         )
-        said = segbench(verb, "--preset", file, tmp_path / "none", tmp_path).err
-        assert "is not an option" not in said
-        assert str(tmp_path / "none") in said
+        error = segbench(verb, "--preset", file, tmp_path / "none", tmp_path).error
+        insist(error, "missing-folders", preset="mine", what="ground truth")
 
 
 def test_names_that_are_none_and_folders_that_are_not_there(tmp_path):
@@ -511,9 +513,13 @@ def test_a_category_must_be_chosen_and_be_there(tmp_path):
     (name,) = sbd(tmp_path)
     image(tmp_path / f"pred/{name}.png", SOFT)
     where = tmp_path / "dataset/cls", tmp_path / "pred"
-    for category, said in ((None, "none was selected"), (21, "21 is none of them")):
-        with pytest.warns(segbench.FailedImages, match=said):
-            segbench.evaluate(*where, segbench.Boundaries(category=category))
+    expected = ((None, "no-category", {"categories": 20}), (21, "unknown-category", {"categories": 20, "category": 21}))
+    for category, kind, values in expected:
+        with pytest.warns(segbench.FailedImages):
+            result = segbench.evaluate(*where, segbench.Boundaries(category=category))
+        (failure,) = result.failed.values()
+        assert (failure.kind, failure.values) == (kind, values)
+        assert failure.settings == (Setting("category", 1),)
     other = segbench.evaluate(*where, segbench.Boundaries(category=4))
     assert other.pooled.total_gt[0] == 0
     assert "category:4" in other.signature

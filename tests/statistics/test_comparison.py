@@ -153,9 +153,10 @@ def test_fewer_than_6_images_have_neither_interval_nor_p_value(images):
     result = compare({"a": method(images, 0, 5), "b": method(images, 1, 4)})
     found = row(result, "ods_f")
     assert np.isnan([found.low, found.high, found.p_value, found.p_holm, found.freedom]).all()
-    assert f"{images} image{'s' * (images > 1)}: differences have intervals and p-values from 6 images on" in str(
-        result
-    )
+    reason = result.pairs("ods_f").reason
+    assert (reason.kind, reason.values["images"]) == ("too-few", images)
+    assert reason.values["enough"].values == {"least": 6, "noun": "image"}
+    assert str(reason) in str(result)
 
 
 def test_six_images_have_both():

@@ -403,12 +403,12 @@ def test_methods_of_one_run_are_compared_as_without_the_others():
 class TestWhatIsSaid:
     def test_how_many_runs(self):
         ours, theirs = map(as_runs, two_methods())
-        said = segbench.compare({"ours": ours, "theirs": theirs[:1]})
-        assert "3 runs of ours, 1 of theirs, taken to vary alike" in said.answer().verdict
-        (note,) = of_kind(said.notes, "over-trainings")
-        assert note.values["runs"] == "3 runs of ours, 1 of theirs, taken to vary alike"
-        assert "3 runs of ours, 2 of theirs)" in segbench.compare({"ours": ours, "theirs": theirs[:2]}).answer().verdict
-        assert "3 runs of each)" in segbench.compare({"ours": ours, "theirs": theirs}).answer().verdict
+        numbers = ("3 runs of ours, 1 of theirs, taken to vary alike", "3 runs of ours, 2 of theirs", "3 runs of each")
+        for given, runs in enumerate(numbers, start=1):
+            compared = segbench.compare({"ours": ours, "theirs": theirs[:given]})
+            (note,) = of_kind(compared.notes, "over-trainings")
+            assert note.values["runs"] == runs
+            assert f"{runs})" in compared.answer().verdict
 
     def test_what_two_runs_are_worth(self):
         ours = as_runs(two_methods()[0])
@@ -419,17 +419,18 @@ class TestWhatIsSaid:
 
     def test_what_folds_share(self):
         ours, theirs = (in_folds(method[0], 4) for method in two_methods())
-        said = segbench.compare({"ours": ours, "theirs": theirs})
-        assert "4 folds of each)" in said.answer().verdict
-        assert (said.notes[-1].kind, said.notes[-1].values["folds"]) == ("folds-share-images", 4)
+        compared = segbench.compare({"ours": ours, "theirs": theirs})
+        assert "4 folds of each)" in compared.answer().verdict
+        assert (compared.notes[-1].kind, compared.notes[-1].values["folds"]) == ("folds-share-images", 4)
 
     def test_of_single_runs_that_others_may_differ(self):
         better, worse = pixel_methods(12, gaps=(1, 0)).values()
-        assert "significant for these predictions, one run of each method; several runs (compare({'ours': [" in str(
-            segbench.compare({"a": better, "b": worse})
-        )
-        assert "one run of each method" not in str(segbench.compare({"a": better, "b": [worse, worse]}))
-        assert "one run of each method" not in str(segbench.compare({"a": better, "b": dict(better)}))
+        compared = segbench.compare({"a": better, "b": worse})
+        (note,) = of_kind(compared.notes, "single-runs")
+        assert note.values["several"].python.startswith("compare({'ours': [")
+        assert str(note) in str(compared)
+        assert not of_kind(segbench.compare({"a": better, "b": [worse, worse]}).notes, "single-runs")
+        assert not of_kind(segbench.compare({"a": better, "b": dict(better)}).notes, "single-runs")
 
     def test_methods_that_cannot_be_told_apart_from_the_best_may_differ_from_each_other(self):
         varied = [accuracies(*[right, right, right - 1] * 4) for right in (10, 8, 6)]

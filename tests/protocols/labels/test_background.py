@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
-from noted import noted, of_kind
+from noted import advised, noted, of_kind
 from refusing import refused
 from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 
@@ -193,12 +193,12 @@ class TestAdvice:
 
     @pytest.mark.parametrize("verb", ["labels", "contours"])
     def test_label_0_that_is_no_class_is_background_and_not_void(self, found, verb):
-        assert found(verb, PREDICTED, "--classes", "1-3")["not-countable"]["fix"] == (
-            "if label 0 is background, --classes 0-3 --background 0 counts it and leaves it out of means over classes; "
-            "as a class --classes 0-3; what nobody labelled is void, see docs/labels.md"
-        )
-        subset = found(verb, PREDICTED, "--classes", "liver=1,spleen=2")["not-countable"]["fix"]
-        assert "--classes 0,liver=1,spleen=2,3 --background 0,3 counts them" in subset
+        whole = found(verb, PREDICTED, "--classes", "1-3")["not-countable"]
+        assert [*advised(whole["settings"]).items()] == [("classes", "0-3"), ("background", 0)]
+        assert whole["fix"].count("--classes 0-3") == 2, "with background, and as a class"
+        assert "docs/labels.md" in whole["fix"]
+        subset = found(verb, PREDICTED, "--classes", "liver=1,spleen=2")["not-countable"]["settings"]
+        assert advised(subset) == {"classes": "0,liver=1,spleen=2,3", "background": "0,3"}
         assert found(verb, PREDICTED, "--classes", "0-3", "--background", "0") == {}
 
     @pytest.mark.parametrize("verb", ["labels", "contours"])

@@ -688,7 +688,7 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     by_colour = {one.kind: one.fix for one in segbench.check(tmp_path / "coloured-gt", tmp_path / "coloured").findings}
     assert by_colour["label-map"].values["labels"].python == "Labels(palette=FILE)"
     of_masks = {one.kind: one.fix for one in segbench.check(tmp_path / "mask-gt", tmp_path / "mask").findings}
-    assert "use Labels(); for" in str(of_masks.get("few-levels", "use Labels(); for"))
+    assert of_masks["few-levels"].values["labels"].values["labels"].python == "Labels()"
     copies = {one.kind: one for one in segbench.check(tmp_path / "gt", tmp_path / "copy", Labels(classes=4)).findings}
     assert copies["identical"].side == "prediction"
 
@@ -820,5 +820,7 @@ class TestMasksCountedAsClasses:
 
     @pytest.mark.parametrize("protocol", [Labels, segbench.Contours])
     def test_check(self, protocol, places):
-        refusal, *_ = segbench.check(*places, protocol(classes=2)).errors
-        assert (refusal.message.values["error"], refusal.side) == ("one-class", "ground truth")
+        findings = {finding.kind: finding for finding in segbench.check(*places, protocol(classes=2)).findings}
+        refusal = findings["not-countable"]
+        assert (refusal.side, refusal.message.values["error"]) == ("ground truth", "one-class")
+        assert refusal.settings == (Setting("gt_map", "255=1"), Setting("pred_map", "255=1"))

@@ -12,6 +12,7 @@ from sklearn.metrics import f1_score
 import segbench as package
 from segbench import DataError, Labels
 from segbench.core.messages import Setting
+from segbench.protocols.label_rules import BOTH_SIDES
 
 RNG = np.random.default_rng(5)
 TRUTH = (RNG.random((24, 24)) < 0.3).astype(np.uint8)
@@ -162,7 +163,7 @@ def test_a_rule_that_leaves_one_side_of_arrays_empty_stops():
 def test_a_set_of_one_value_is_told_to_show_both_sides(segbench, tmp_path):
     places = write_folder(tmp_path / "gt", {"a.npy": TRUTH * 0}), write_folder(tmp_path / "pred", {"a.npy": TRUTH})
     for protocol in ("labels", "pixels"):
-        assert "give ground truth that shows what is to be found" in segbench(protocol, *places).err
+        assert BOTH_SIDES in segbench(protocol, *places).err
 
 
 def test_all_positive_images_stay_as_the_rule_says_when_loaded(tmp_path):

@@ -1,11 +1,11 @@
 """Connected components of masks: SMIYC's component measure and lesion F1, worked by hand."""
 
+import re
 from fractions import Fraction
 
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from noted import kinds
 from refusing import refused
 from scipy.ndimage import label
 
@@ -145,9 +145,11 @@ def test_the_best_threshold_is_that_of_the_f1_of_all_pixels(folders, tmp_path):
     best = pixels.summary["ods_threshold"]
     assert pixels.protocol == "pixels"
     assert f"|at:{best}" in found.signature
-    with pytest.warns(UserWarning, match=f"at={best}"):
+    with pytest.warns(UserWarning, match=re.escape(str(best))):
         given = evaluate(*folders, Objects(at=best, **settings))
-    assert kinds(given.notes) == ["scores-outside"]  # which is said of thresholds given alone
+    (note,) = given.notes
+    assert note.kind == "scores-outside"  # which is said of thresholds given alone
+    assert note.values["given"] == Setting("at", best)
     assert stored.summary == found.summary == given.summary
     assert found.notes == ()
     assert evaluate(*folders, Objects(at="best", **settings), results=results).reused == 3

@@ -14,6 +14,7 @@ from segbench import (
     ArgumentError,
     Boundaries,
     DataError,
+    FailedImages,
     Pixels,
     Regions,
     ScoreCounts,
@@ -153,9 +154,15 @@ class TestCountPixels:
     def test_one_number_is_subtracted_from_the_large_integers_of_all_images(self, segbench, tmp_path):
         scores = {f"{k}.npy": 2**60 + np.array([[k + 1, k + 2]]) for k in range(3)}
         gt = write_folder(tmp_path / "gt", dict.fromkeys(scores, np.array([[0, 255]], np.uint8)))
-        answer = segbench("pixels", gt, write_folder(tmp_path / "pred", scores))
-        assert answer.err.count("subtract the same whole number, the lowest score of all images") == 1
-        assert "such as" not in answer.err
+        pred = write_folder(tmp_path / "pred", scores)
+        with pytest.warns(FailedImages):
+            failed = evaluate(gt, pred).failed
+        assert [failure.values for failure in failed.values()] == [
+            {"lowest": 2**60 + k + 1, "highest": 2**60 + k + 2} for k in range(3)
+        ]
+        (hint,) = {str(failure.hint) for failure in failed.values()}
+        assert segbench("pixels", gt, pred).err.count(hint) == 1
+        assert "such as" not in hint
 
     def test_integers_that_floats_cannot_tell_apart_are_refused_on_a_device(self):
         torch = pytest.importorskip("torch")
