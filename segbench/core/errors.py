@@ -82,8 +82,7 @@ class Failure:
 
     def described(self, style: Style = "python") -> dict[str, Any]:
         """Return what JSON for scripts says of it: kind, file, text, values, and the settings that would help."""
-        settings = [described(advised, style) for advised in self.settings]
-        about = {"file": self.path, "text": self.written(style), "settings": settings}
+        about = {"file": self.path, "text": self.written(style), "settings": described(self.settings, style)}
         return self.what.described(style) | about
 
     def to_json(self) -> dict[str, Any]:

@@ -144,7 +144,7 @@ class Message:
 
     def extended(self, template: str, **values: Any) -> Message:  # noqa: ANN401  the types above
         """Put more text behind it, with values of its own; the kind stays."""
-        return Message(self.kind, self.template + template, **self.values, **values)
+        return Message(self.kind, self.template + template, **{**self.values, **values})
 
     def has(self, name: str) -> bool:
         """Return whether a value of some name stands in its text."""
@@ -156,7 +156,7 @@ class Message:
             "kind": self.kind,
             "text": self.written(style),
             "values": {name: described(value, style) for name, value in self.named},
-            "settings": [described(advised, style) for advised in self.settings],
+            "settings": described(self.settings, style),
         }
 
     def __add__(self, other: Message | Setting | str) -> Message:
@@ -289,13 +289,6 @@ def _written(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a m
     return value
 
 
-def _frozen(value: Any) -> Any:  # noqa: ANN401  any value of a message
-    """Return a value that does not change and has a hash, with numbers of Python for those of NumPy."""
-    if isinstance(value, (tuple, list)):
-        return tuple(map(_frozen, value))
-    return _plain(value)
-
-
 def _settings_in(values: Iterable[Any]) -> Iterator[Setting]:
     for value in values:
         if isinstance(value, Setting):
@@ -313,7 +306,7 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
     if isinstance(value, Message):
         return {"message": value.to_json()}
     if isinstance(value, Setting):
-        given = {} if value.value is ... else {"value": _as_json(_frozen(value.value))}
+        given = {} if value.value is ... else {"value": _as_json(value.value)}
         others = {"of": value.of, "metavar": value.metavar}
         return {"setting": value.name, **given, **{key: text for key, text in others.items() if text}}
     if isinstance(value, Either):
@@ -350,16 +343,16 @@ def _from_json(stored: Any) -> Any:  # noqa: ANN401  any value of a message
     return Either(_from_json(stored["python"]), _from_json(stored["options"]))
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  any value of a setting
-    """Return a number of Python for one of NumPy, and 255 for 255.0, but 1e300 as it is."""
+def _frozen(value: Any) -> Any:  # noqa: ANN401  any value of a message or a setting
+    """Return a value that does not change and has a hash: a number of Python for one of NumPy, and 255 for 255.0."""
     if isinstance(value, (tuple, list)):
-        return tuple(map(_plain, value))
+        return tuple(map(_frozen, value))
     if isinstance(value, bool) or not isinstance(value, Real):
         return value
     if isinstance(value, Integral):
         return int(value)
     number = float(value)
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number  # 1e300 stays as it is
 
 
 def _typed(value: object) -> str:

@@ -37,7 +37,7 @@ class Note:
         A number of pixels, values or the like in one image, in brackets, which adds up over images.
     images, total : int
         How many images of how many have it, where it is on a set; 0 where it is on one image, or on the set alone.
-    before : Message or str
+    before : str
         What stands before all of it, such as the runs that it is on.
 
     Examples
@@ -60,7 +60,7 @@ class Note:
     amount: int = 0
     images: int = 0
     total: int = 0
-    before: Message | str = ""
+    before: str = ""
 
     @property
     def kind(self) -> str:
@@ -70,7 +70,7 @@ class Note:
     @property
     def values(self) -> dict[str, Any]:
         """All values that it speaks of, by name."""
-        parts = [part.values for part in (self.before, self.message, self.detail) if isinstance(part, Message)]
+        parts = [part.values for part in (self.message, self.detail) if isinstance(part, Message)]
         numbers = {"amount": self.amount, "images": self.images, "total": self.total}
         return dict(ChainMap({name: number for name, number in numbers.items() if number}, *parts))
 
@@ -86,7 +86,7 @@ class Note:
             text += f"{amount} ({of_all(self.images, self.total, 'image')})"
         elif bracketed := str(self.amount) if self.amount else write(self.detail, style):
             text += f" [{bracketed}]"
-        return write(self.before, style) + (f"{self.side}: " if self.side and not is_in_text else "") + text
+        return self.before + (f"{self.side}: " if self.side and not is_in_text else "") + text
 
     def __str__(self) -> str:
         """Write it, with settings as arguments of Python."""
@@ -98,8 +98,7 @@ class Note:
 
     def with_values(self, **values: Any) -> Note:  # noqa: ANN401  as messages have them
         """Return the note with other values in its text."""
-        message = Message(self.message.kind, self.message.template, **{**self.message.values, **values})
-        return replace(self, message=message)
+        return replace(self, message=self.message.extended("", **values))
 
     def said_of(self, what: str) -> Note:
         """Return the note with what it is said of before it: methods, runs or classes."""
@@ -133,7 +132,7 @@ class Note:
             "amount": self.amount,
             "images": self.images,
             "total": self.total,
-            "before": part_to_json(self.before),
+            "before": self.before,
         }
         return self.message.to_json() | {name: value for name, value in others.items() if value}
 
@@ -142,7 +141,7 @@ class Note:
         """Return what `to_json` gave."""
         others = {name: value for name, value in stored.items() if name not in ("kind", "template", "values")}
         metrics = tuple(others.pop("metrics", {}).items())
-        detail, before = (part_of_json(others.pop(name, "")) for name in ("detail", "before"))
+        detail, before = part_of_json(others.pop("detail", "")), str(others.pop("before", ""))
         return cls(Message.of_json(stored), metrics=metrics, detail=detail, before=before, **others)
 
 
