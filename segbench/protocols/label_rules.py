@@ -238,7 +238,7 @@ class RuleWithoutVoid(LabelRule):
     with_void: ClassVar[bool] = False
 
 
-Advice = Callable[[Sequence[float], Sequence[float]], Message | str]
+Advice = Callable[[Sequence[float], Sequence[float]], Message]
 """Turns the rising values of a file, and those of the other side of its image, into a hint."""
 
 
@@ -249,7 +249,7 @@ class ManyValuesError(DataError):
     """
 
     def __init__(
-        self, path: str, what: Message | str, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
+        self, path: str, what: Message, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
     ) -> None:
         super().__init__(path, what, advise(values, other_side))
         self.stored = tuple(values) if len(values) <= MOST_LABELS else ()
@@ -682,7 +682,7 @@ def require_two_classes(
     facts: Mapping[str, tuple[float, ...]],
     labels: Sequence[int],
     where: str,
-    count: Callable[[int, int], Message | str],
+    count: Callable[[int, int], Message],
 ) -> None:
     """Refuse label maps that hold but one of several classes beside void, as masks of 0 and 255 do.
 

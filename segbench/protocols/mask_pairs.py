@@ -42,7 +42,7 @@ from segbench.protocols.mask_settings import ThresholdOfSet, cuts_of, format_cut
 from segbench.protocols.predicted_labels import in_colour
 
 Mask = BoolArray
-OfLabels = Callable[[Sequence[float]], Message | str]
+OfLabels = Callable[[Sequence[float]], Message]
 """Turn the rising values of label maps into advice on them."""
 
 
@@ -97,7 +97,7 @@ def masks_at(
     return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
 
 
-def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message | str]) -> None:
+def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message]) -> None:
     """Refuse numbers of objects that were stored with loss: noise becomes objects, and numbers change.
 
     The advice is for maps that reach half of the scale, as masks and soft maps do.
@@ -150,7 +150,7 @@ def predicted_mask(
 
 def _advice_beside_rule(
     values: Sequence[float], truth: Sequence[float], *, rule: LabelRule | None, otherwise: Advice
-) -> Message | str:
+) -> Message:
     """Say how to save masks of what a rule for the ground truth names; other maps are those of `otherwise`."""
     if same := rule_of_other_side(rule, values, truth):
         mask = f"numpy.isin(labels, [{written(same.chosen(values))}]) * numpy.uint8(255)"

@@ -18,7 +18,7 @@ from segbench.core.capabilities import Confusing, expected_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.levels import ROUNDING
-from segbench.core.messages import NOTHING, Message, Setting, as_message, joined
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol
@@ -68,20 +68,20 @@ def _before(advice: Message, advise: Advice, values: Sequence[float], other_side
     return _first(advice, advise(values, other_side))
 
 
-def _first(advice: Message, otherwise: Message | str) -> Message:
+def _first(advice: Message, otherwise: Message) -> Message:
     """Write advice on a declared value before another advice, which may begin with the same remedy."""
-    other, remedy = as_message(otherwise), advice.values["remedy"]
-    first = other
+    remedy, first = advice.values["remedy"], otherwise
     while isinstance(opening := first.values.get("part0"), Message):
         first = opening
     same = first.kind == "leave-out" and first.settings[:1] == remedy.settings
-    return _of_declared(advice.values["values"], other if same else joined([remedy, other], "; otherwise "))
+    return _of_declared(advice.values["values"], otherwise if same else joined([remedy, otherwise], "; otherwise "))
 
 
-def _of_declared(values: str, remedy: Message | str) -> Message:
+def _of_declared(values: str, remedy: Message) -> Message:
     """Write advice on values that mean that there are no data."""
-    template_values = {"values": values, "tag": _DECLARED, "remedy": remedy}
-    return Message("nodata", "{values} is declared as no data ({tag}); {remedy}", **template_values)
+    return Message(
+        "nodata", "{values} is declared as no data ({tag}); {remedy}", values=values, tag=_DECLARED, remedy=remedy
+    )
 
 
 def _advice_on_truth(protocol: Any, sample: Sample) -> Message:

@@ -131,8 +131,6 @@ def classes_of_maps(truth: Array, maps: int, argument: Argument) -> Setting | Ei
     text = written_classes(labels, list(map(str, labels)))
     if argument == "classes":
         return Setting("classes", text)
-    python, options = (
-        f"labels={f'range({maps})' if labels == list(range(maps)) else labels}",
-        f"--classes {quote(text)}",
-    )
+    python = f"labels={f'range({maps})' if labels == list(range(maps)) else labels}"
+    options = f"--classes {quote(text)}"
     return Either(f"{python}, void=()", f"{options} --void none") if 255 in labels else Either(python, options)

@@ -498,18 +498,12 @@ def compare(
         _refuse_ranks([*tables.values()], metrics.values())
     places = {metric.key: place for place, metric in metrics.items()}
     if told := told_of_runs(tables):
-        rows = f"{next(iter(tables.values())).noun}s"
+        over = {"runs": told, "rows": f"{next(iter(tables.values())).noun}s"}
         of_runs = Message(
-            "over-trainings",
-            "{runs}: p-values, and intervals of several runs, are over {rows} and trainings",
-            runs=told,
-            rows=rows,
+            "over-trainings", "{runs}: p-values, and intervals of several runs, are over {rows} and trainings", **over
         )
         of_folds = Message(
-            "over-folds",
-            "{runs}: where folds vary more than {rows}, p-values and intervals are over folds",
-            runs=told,
-            rows=rows,
+            "over-folds", "{runs}: where folds vary more than {rows}, p-values and intervals are over folds", **over
         )
         notes.append(Note(of_folds if any(table.folds for table in tables.values()) else of_runs))
     said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))

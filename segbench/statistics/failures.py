@@ -105,24 +105,13 @@ def _without(
 ) -> Note:
     """Name the images that decide, and what is `said` of metrics without them: `instead` has the numbers."""
     noun, decide = measured.table.noun, [measured.table.names[image] for image in images]
-    names = first_names(decide, _NAMED_IMAGES)
+    values = {"noun": noun, "names": first_names(decide, _NAMED_IMAGES), "images": decide, "instead": instead}
+    message = Message(
+        "deciding-images", "few {noun}s decide: without {names}, which lie far from the others, {metrics}", **values
+    )
     if len(images) == 1:
         message = Message(
-            "deciding-image",
-            "one {noun} decides: without {names}, which lies far from the others, {metrics}",
-            noun=noun,
-            names=names,
-            images=decide,
-            instead=instead,
-        )
-    else:
-        message = Message(
-            "deciding-images",
-            "few {noun}s decide: without {names}, which lie far from the others, {metrics}",
-            noun=noun,
-            names=names,
-            images=decide,
-            instead=instead,
+            "deciding-image", "one {noun} decides: without {names}, which lies far from the others, {metrics}", **values
         )
     return Note(message, metrics=tuple(said.items()), most=_NAMED_METRICS)
 

@@ -284,10 +284,10 @@ def unknown_units(measured: Measured) -> tuple[Note, ...]:
     table = measured.table
     means = (place for place, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
     place = next(means, None)
-    known = isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups
-    if place is None or known or suggested_units(table.names) is None:
+    if place is None or isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups:
         return ()
-    return note_on_units(table.names, measured.of_images[:, place])
+    suggested = suggested_units(table.names)
+    return () if suggested is None else note_on_units(suggested, table.names, measured.of_images[:, place])
 
 
 def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Either, Message, as_message, joined
+from segbench.core.messages import Either, Message, joined
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
@@ -109,7 +109,7 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
     """Check that all methods have the same images, counted against the same ground truth."""
     (first, reference), *others = methods.items()
     problems: list[Message] = []
-    remedies: dict[Message, None] = {}
+    remedies: dict[Message | str, None] = {}
     on_common = Message(
         "common-images",
         "predict the missing images, or compare on those that all methods have: {option}",
@@ -144,7 +144,7 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
                     other_method=name,
                 )
                 problems.append(differing)
-                remedies[as_message("count all methods against the same ground truth")] = None
+                remedies["count all methods against the same ground truth"] = None
                 break
     if problems:
         more = len(problems) - _LISTED

@@ -85,14 +85,11 @@ def _common_start(texts: Sequence[str]) -> str:
     return "".join(character for character, _ in same)
 
 
-def note_on_units(names: Sequence[str], values: FloatArray) -> tuple[Note, ...]:
+def note_on_units(suggested: Assignment, names: Sequence[str], values: FloatArray) -> tuple[Note, ...]:
     """Say that images of units which their names suggest resemble each other, by a value of each image.
 
-    By Kruskal and Wallis' test over the units, at .01; nothing where names suggest none, or values do not differ.
+    By Kruskal and Wallis' test over the units, at .01; nothing where values do not differ.
     """
-    suggested = suggested_units(names)
-    if suggested is None:
-        return ()
     from scipy.stats import kruskal
 
     known = ~np.isnan(values)

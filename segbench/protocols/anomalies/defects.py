@@ -66,10 +66,6 @@ Defects = tuple[tuple[str, tuple[Saturation, ...]], ...]
 """The saturation of each kind of defect by category, which is empty for a file."""
 
 
-ANY_DEFECTS: Defects = (("", ()),)
-"""Stands for the defects of a stored run, whose tables do not depend on them."""
-
-
 def as_defects(found: Any) -> Defects:
     """Give defects as they were read, from lists too."""
     return tuple((category, tuple(Saturation(*one) for one in rules)) for category, rules in found)

@@ -298,7 +298,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         keys = (metric.key for metric in TOTALS)
         return dict(zip(keys, (*map(int, of_images), *self.pixels.totals.values()), strict=True))
 
-    def why_undefined(self, metric: Metric) -> Message | str:
+    def why_undefined(self, metric: Metric) -> Message:
         totals = self.totals
         if not totals["components"]:
             return Message("no-anomalous-pixels", "no anomalous pixels")

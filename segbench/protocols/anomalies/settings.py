@@ -15,7 +15,7 @@ from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, che
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like
@@ -216,9 +216,9 @@ class Anomalies(
         )
 
     @property
-    def why_not_arrays(self) -> Message | str:
+    def why_not_arrays(self) -> Message:
         if not self.image_scores:
-            return ""
+            return NOTHING
         return Message(
             "files-needed",
             "{setting} names images as files are named; evaluate folders with it, or give {otherwise}",
@@ -227,7 +227,7 @@ class Anomalies(
         )
 
     @property
-    def why_not_alone(self) -> Message | str:
+    def why_not_alone(self) -> Message:
         if not self.defects:
             return self.why_not_arrays
         return Message(

@@ -343,10 +343,7 @@ class Boundaries(
     def require_readable(self, sample: Sample) -> Facts:
         self._drawn(sample)
         if not sample.labels_predicted:
-            try:
-                replace(self, nms=None).soft_map(sample)
-            except DataError as error:
-                raise DataError(sample.predicted_file, error.what, error.hint) from error
+            replace(self, nms=None).soft_map(sample)
         return ()
 
     def soft_map(self, sample: Sample) -> Array:
@@ -356,7 +353,7 @@ class Boundaries(
 
         prediction = sample.predictions[0]
         if isinstance(self.thresholds, int):
-            refuse_low_levels("prediction", prediction)
+            refuse_low_levels(sample.predicted_file, prediction)
         if prediction.shape != sample.ground_truths[0].shape:
             prediction = sample_ucm2(prediction)
         prediction = as_shares(prediction, sample.predicted_file)

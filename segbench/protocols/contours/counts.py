@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from segbench.core.arguments import as_whole
+from segbench.core.arguments import as_whole, check_choice
 from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
@@ -108,16 +108,7 @@ class ContourCounts(Counts):
         if matrix.size != size * (size + 1):
             raise ArgumentError(_DIFFERENT)
         object.__setattr__(self, "matrix", frozen(matrix.reshape(size, size + 1)))
-        if self.surface not in ("pixels", "lengths"):
-            raise ArgumentError(
-                Message(
-                    "wrong-value",
-                    "{argument} is {value!r}, expected {expected}",
-                    argument="surface",
-                    value=self.surface,
-                    expected="'pixels' or 'lengths'",
-                )
-            )
+        check_choice(self.surface, "surface", ("pixels", "lengths"))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.messages import Either, Message, Setting, as_message, joined, write
+from segbench.core.messages import Either, Message, Setting, as_message, joined, protocol_with
 from segbench.core.sample import Sample, Side
 from segbench.protocols.contours.counts import NO_MATRIX
 from segbench.protocols.label_rules import (
@@ -63,13 +63,12 @@ def _of_labels(values: Sequence[float]) -> Message:
     classes = likely_classes(np.asarray(values), MANY_LEVELS) or Setting("classes", "0-18")
     if values[0] != 0:
         return Message("fix", "for label maps name {classes}", classes=classes)
+    background = Setting("background", 0)
     return Message(
         "fix",
-        "for label maps name {classes}, with {opens}{background}{closes} if 0 is background",
+        "for label maps name {classes}, with {background} if 0 is background",
         classes=classes,
-        opens=Either(f"Contours({write(classes, 'python')}, ", ""),
-        background=Setting("background", 0),
-        closes=Either(")", ""),
+        background=Either(protocol_with("Contours", "", classes, background), background),
     )
 
 

@@ -48,7 +48,6 @@ TOTALS = (
     Metric(key="both_empty", title="both empty", image_key="both_empty", kind="total", priority=4),
 )  # fmt: skip
 _ADD_UP = ("dice", "boundary_iou")
-_OF_OBJECTS = ("j", "j_recall", "j_decay", "f_davis", "f_recall", "f_decay")
 SEQUENCES = shares(
     Metric(
         key="j_and_f", title="J&F", better="higher", image_key="j_and_f", headline=True, compared=True,

@@ -174,9 +174,10 @@ class Labels(
         if self.classes is not None:
             self._settle_classes(self.classes)
         elif self.names is not None:
-            lacking = {"classes": Setting("classes")}
             raise ArgumentError(
-                Message("no-classes", "names are those of classes; list them, too: {classes}", **lacking)
+                Message(
+                    "no-classes", "names are those of classes; list them, too: {classes}", classes=Setting("classes")
+                )
             )
         elif self.background != ():
             raise ArgumentError(

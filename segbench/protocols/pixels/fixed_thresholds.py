@@ -144,14 +144,16 @@ class FixedThresholds(Block):
     def _outside(self) -> Iterable[Note]:
         """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
         scores = self.image_set.pool.counts.scores
+        if not scores.size:
+            return
         lowest, highest = self.image_set.pool.ends
-        cuts = in_type_of(scores.dtype, self._at).tolist() if scores.size else []
-        for cut, at in zip(cuts, self._at, strict=bool(cuts)):  # notes name what was asked for
+        cuts = in_type_of(scores.dtype, self._at)
+        for cut, at in zip(cuts.tolist(), self._at.tolist(), strict=True):  # notes name what was asked for
             if cut > highest:
                 above = Message(
                     "above-all-scores",
                     "no score reaches {at:g}: the highest is {highest}",
-                    at=float(at),
+                    at=at,
                     highest=number(highest),
                 )
                 yield Note(above)
@@ -159,7 +161,7 @@ class FixedThresholds(Block):
                 below = Message(
                     "below-all-scores",
                     "all scores reach {at:g}: the lowest is {lowest}",
-                    at=float(at),
+                    at=at,
                     lowest=number(lowest),
                 )
                 yield Note(below)
@@ -167,7 +169,7 @@ class FixedThresholds(Block):
                 of_shares = Message(
                     "other-scale",
                     "{at:g} is a threshold for scores from 0 to 1, and these range from {lowest} to {highest}",
-                    at=float(at),
+                    at=at,
                     lowest=number(lowest),
                     highest=number(highest),
                 )
