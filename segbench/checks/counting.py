@@ -15,7 +15,7 @@ from segbench.checks.findings import About, Finding, finding
 from segbench.checks.probes import count_as_run
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, as_message, joined
+from segbench.core.messages import Message, joined
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import read
@@ -54,8 +54,7 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
         return uncounted_findings(failures, len(pairing.files))
     reasons = grouped((reason, key) for key, reason in result.summary.undefined.items())
     undefined = [
-        Message("metrics", "{metrics} ({reason})", metrics=keys, reason=as_message(reason))
-        for reason, keys in reasons.items()
+        Message("metrics", "{metrics} ({reason})", metrics=keys, reason=reason) for reason, keys in reasons.items()
     ]
     message = Message("undefined", "no metric is defined: {reasons}", reasons=joined(undefined))
     return finding(message, _UNMEASURED, [], side="ground truth", whole=True)

@@ -242,8 +242,7 @@ def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, mas
     above = above_scores(thresholds, name)
     if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
         return []
-    reason, advice = above
-    fix = as_message(advice)
+    reason, fix = above
     if masks:
         fix = Message(
             "alternatives",
@@ -313,7 +312,7 @@ def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) ->
         )
     if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
         return Message("fix", "save scores between 0 and 1: clip them, if resizing moved them beyond")
-    fix = as_message(how_to_scale(lowest, highest))
+    fix = how_to_scale(lowest, highest)
     if lowest < 0 and expected.at and not are_of_shares(expected.at):
         return Message(
             "fix",
