@@ -20,7 +20,7 @@ from segbench.core.levels import (
     are_signed,
     how_to_scale,
 )
-from segbench.core.messages import Either, Message, Setting, as_message, joined, protocol_with
+from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
 from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
 
@@ -123,8 +123,7 @@ def inverted_findings(
             "{other_side} if the ground truth is inverted (its other value is what is to be found)",
             other_side=other_side,
         )
-        first, second = (of_truth, of_predictions) if mostly else (of_predictions, of_truth)
-        fix = Message("alternatives", "{first}; or {second}", first=first, second=second)
+        fix = alternatives((of_truth, of_predictions) if mostly else (of_predictions, of_truth))
     worse = (score for score in ranked if score.auc < 0.5)
     return found_in(worse, message, fix, _ranking)
 
