@@ -249,7 +249,7 @@ class _Set:
             elif not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
-            said = {_SAID_BY.get(str(found.message.values.get("error"))) for found in findings}
+            said = {_SAID_BY.get(found.message.values.get("error", "")) for found in findings}
             findings = [found for found in findings if found.kind not in said]
         return Report(
             method=method.method,

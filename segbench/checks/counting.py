@@ -45,7 +45,7 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
     failures: dict[str, DataError] = {}
     for files in pairing.files:
         if files.name in result.failed and files.name not in known:
-            try:  # for the error itself, of which a result keeps the text
+            try:  # for the error itself, which advises on the values of a set: a result keeps what it says of one image
                 with np.errstate(invalid="ignore"):
                     count_as_run(decode_for(result.rules, read(files), repairs), result.rules)
             except DataError as error:
