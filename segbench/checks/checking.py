@@ -70,7 +70,7 @@ from segbench.checks.truths import (
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in, settled
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting, as_message, joined
+from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import MethodRun
 from segbench.core.numbers import written
 from segbench.core.protocol import Protocol
@@ -249,7 +249,7 @@ class _Set:
             elif not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
-            said = {_SAID_BY.get(str(found.message.values.get("error"))) for found in findings}
+            said = {_SAID_BY.get(found.message.values.get("error", "")) for found in findings}
             findings = [found for found in findings if found.kind not in said]
         return Report(
             method=method.method,
@@ -430,7 +430,9 @@ class _Set:
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
-def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]) -> tuple[Message, Message]:
+def _turned(
+    rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]
+) -> tuple[Message | Setting, Message | Setting]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
     if counted_by and counted_by.positive is not None:
         rule = LabelRule.parse(counted_by.positive)
@@ -444,16 +446,16 @@ def _turned(rule: LabelRule | None, counted_by: Confusing | None, probes: Sequen
     if rule and rule.at_half:  # which cuts predictions, too
         turn = _turned_rule("predicted_positive", rule, predicted)
         return turn, joined((other_side, Setting("predicted_positive", str(rule))), " ")
-    return as_message(Setting("predicted_positive", 0)), other_side
+    return Setting("predicted_positive", 0), other_side
 
 
-def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> Message:
+def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> Message | Setting:
     """Return the setting for what is negative under a rule, given the values; of very many some."""
     if rule is None:
-        return as_message(Setting(name, 0))
+        return Setting(name, 0)
     if rule.comparison == "=" and len(values) >= MOST_VALUES:
         return Message("fix", "{setting} with all other values", setting=Setting(name))
-    return as_message(Setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0"))
+    return Setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0")
 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

@@ -377,7 +377,7 @@ def _remapped(
     if renumbered is None:
         return []
     places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
-    message = Message("renumbered", "{numberings}", numberings=as_message(renumbered.what))
+    message = Message("renumbered", "{numberings}", numberings=renumbered.what)
     return finding(message, renumbered.fix, places, images=uncounted)
 
 
@@ -540,16 +540,15 @@ def _numbered_alike(
                 pred_map=Setting("pred_map", None),
             )
         found = by_value
-    fix = as_message(found.fix)
     if found.shift > 0 and min(labels) == 0:
         return Message(
             "fix",
             "{fix}; if label 0 of the ground truth means unlabelled, {classes} and {void} as well",
-            fix=fix,
+            fix=found.fix,
             classes=Setting("classes", f"1-{max(labels)}"),
             void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
         )
-    return fix
+    return found.fix
 
 
 def _outside(
@@ -765,7 +764,7 @@ def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> Messa
             free=free,
             given=Setting("gt_map", None),
         )
-    settings = as_message(with_background(labels, names, background))
+    settings = with_background(labels, names, background)
     if not {*background}.isdisjoint(void):
         return joined((settings, void_without(void, background)), " and ")
     if any(probe.left_out.zeros for probe in counted):
@@ -829,7 +828,7 @@ def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *,
         )
     else:
         positive = str(rule) if rule and rule.comparison == "=" else str(labels[-1])
-        fix = as_message(instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive))
+        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
     places = [
         Place(probe.prediction, as_message(one.values)) for probe, one in zip(with_labels, found, strict=True) if one
     ]

@@ -15,7 +15,7 @@ from segbench.checks.findings import About, Finding, finding
 from segbench.checks.probes import count_as_run
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, as_message, joined
+from segbench.core.messages import Message, joined
 from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import read
@@ -45,7 +45,7 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
     failures: dict[str, DataError] = {}
     for files in pairing.files:
         if files.name in result.failed and files.name not in known:
-            try:  # for the error itself, of which a result keeps the text
+            try:  # for the error itself, which advises on the values of a set: a result keeps what it says of one image
                 with np.errstate(invalid="ignore"):
                     count_as_run(decode_for(result.rules, read(files), repairs), result.rules)
             except DataError as error:
@@ -54,8 +54,7 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
         return uncounted_findings(failures, len(pairing.files))
     reasons = grouped((reason, key) for key, reason in result.summary.undefined.items())
     undefined = [
-        Message("metrics", "{metrics} ({reason})", metrics=keys, reason=as_message(reason))
-        for reason, keys in reasons.items()
+        Message("metrics", "{metrics} ({reason})", metrics=keys, reason=reason) for reason, keys in reasons.items()
     ]
     message = Message("undefined", "no metric is defined: {reasons}", reasons=joined(undefined))
     return finding(message, _UNMEASURED, [], side="ground truth", whole=True)

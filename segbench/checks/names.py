@@ -14,7 +14,7 @@ from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.probes import few_distinct
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
-from segbench.core.messages import Either, Message, Setting, joined, write
+from segbench.core.messages import Message, Setting, joined, together, write
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many
 from segbench.loaders.decoded import Source, shown
@@ -151,17 +151,11 @@ def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Find
         "{count} ground truths look like several annotators of the predicted images",
         count=len(pairing.missing),
     )
-    fix = Message("fix", "{pattern}", pattern=Setting("gt_pattern", pattern))
+    settings = [Setting("gt_pattern", pattern)]
     if expected.one_annotator and expected.several_ruled:
-        fix = Message(
-            "fix",
-            "{pattern}{between}{annotators}",
-            pattern=Setting("gt_pattern", pattern),
-            between=Either(", ", " "),
-            annotators=Setting("annotators", "majority"),
-        )
-    condition = condition_of_annotators(pairing, pattern)
-    return _stopping(message, joined((condition, fix), ": "), map(Place, pairing.missing))
+        settings.append(Setting("annotators", "majority"))
+    fix = joined((condition_of_annotators(pairing, pattern), together(*settings)), ": ")
+    return _stopping(message, fix, map(Place, pairing.missing))
 
 
 _PIECE = 4096

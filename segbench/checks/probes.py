@@ -17,7 +17,7 @@ from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackgroun
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.levels import as_shares
-from segbench.core.messages import Either, Message
+from segbench.core.messages import Either, Message, protocol_with
 from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Sample, Side
@@ -76,28 +76,18 @@ class ClassStackError(DataError):
     """A stack of so many maps, one per class, where a protocol reads one; `stored` are those of its ground truth."""
 
     def __init__(self, error: DataError, values: Sequence[float], maps: int) -> None:
-        of_labels, of_scores = (classes_of_maps(np.array(values), maps, argument) for argument in CLASSES)
-        labels = Message(
-            "fix",
-            "{command}{classes}{end}",
-            command=Either("Labels(", "segbench labels GT PRED "),
-            classes=of_labels,
-            end=Either(")", ""),
+        of_labels, of_scores = (
+            Message("fix", "{classes}", classes=classes_of_maps(np.array(values), maps, argument))
+            for argument in CLASSES
         )
+        labels = protocol_with("Labels", "segbench labels GT PRED ", of_labels)
         if maps == 2 and len(values) <= 2:
             labels = Message("fix", "{command}", command=Either("Labels()", "segbench labels GT PRED"))
-        scores = Message(
-            "fix",
-            "{command}{classes}{end}",
-            command=Either("Classes(", "segbench pixels GT PRED "),
-            classes=of_scores,
-            end=Either(")", ""),
-        )
         hint = Message(
             "alternatives",
             "{labels} for the argmax, or {scores} for the scores of each class",
             labels=labels,
-            scores=scores,
+            scores=protocol_with("Classes", "segbench pixels GT PRED ", of_scores),
         )
         super().__init__(error.path, error.what, hint)
         self.stored, self.maps = values, maps
@@ -207,13 +197,13 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
     """Inspect one image, and count it where there are no scores to judge."""
     try:
         sample = decode_for(protocol, read(files), repairs)
-        counted, refused = protocol.capability(Checked), None
+        checked, refused = protocol.capability(Checked), None
         facts: Facts = ()
-        if counted and expected.scores is None:
+        if checked and expected.scores is None:
             facts = count_as_run(sample, protocol).facts
-        elif counted:
+        elif checked:
             try:
-                facts = counted.require_readable(sample)
+                facts = checked.require_readable(sample)
             except DataError as error:
                 refused = UncountedError(error, sample)
         numbered = protocol.capability(Numbered)

@@ -20,7 +20,7 @@ from segbench.core.levels import (
     are_signed,
     how_to_scale,
 )
-from segbench.core.messages import Either, Message, Setting, as_message, joined, protocol_with
+from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
 from segbench.protocols.label_rules import listed
 from segbench.protocols.mask_settings import above_scores
 
@@ -123,8 +123,7 @@ def inverted_findings(
             "{other_side} if the ground truth is inverted (its other value is what is to be found)",
             other_side=other_side,
         )
-        first, second = (of_truth, of_predictions) if mostly else (of_predictions, of_truth)
-        fix = Message("alternatives", "{first}; or {second}", first=first, second=second)
+        fix = alternatives((of_truth, of_predictions) if mostly else (of_predictions, of_truth))
     worse = (score for score in ranked if score.auc < 0.5)
     return found_in(worse, message, fix, _ranking)
 
@@ -242,8 +241,7 @@ def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, mas
     above = above_scores(thresholds, name)
     if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
         return []
-    reason, advice = above
-    fix = as_message(advice)
+    reason, fix = above
     if masks:
         fix = Message(
             "alternatives",
@@ -313,7 +311,7 @@ def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) ->
         )
     if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
         return Message("fix", "save scores between 0 and 1: clip them, if resizing moved them beyond")
-    fix = as_message(how_to_scale(lowest, highest))
+    fix = how_to_scale(lowest, highest)
     if lowest < 0 and expected.at and not are_of_shares(expected.at):
         return Message(
             "fix",

@@ -225,22 +225,16 @@ def _size_message(kind: str, group: Sequence[Misfit]) -> Message:
         "field": Message("files", "{count:many mask}", count=roles["field"]),
         "prediction": Message("files", "{count:many prediction}", count=roles["prediction"]),
     }
-    files, count = joined([nouns[role] for role in roles], " and "), len(group)
+    values = {"files": joined([nouns[role] for role in roles], " and "), "count": len(group)}
     if kind == "size-transposed":
-        return Message(
-            "size-transposed", "{files} {count:verb have} rows and columns swapped", files=files, count=count
-        )
+        return Message("size-transposed", "{files} {count:verb have} rows and columns swapped", **values)
     if kind == "size-near":
-        return Message("size-near", "{files} {count:verb are} a little larger or smaller", files=files, count=count)
+        return Message("size-near", "{files} {count:verb are} a little larger or smaller", **values)
     if kind == "size-factor":
-        return Message(
-            "size-factor", "{files} {count:verb are} larger or smaller by a whole factor", files=files, count=count
-        )
+        return Message("size-factor", "{files} {count:verb are} larger or smaller by a whole factor", **values)
     if kind == "size-ucm2":
-        return Message(
-            "size-ucm2", "{files} {count:verb have} the size of a ucm2, 2 h + 1 and 2 w + 1", files=files, count=count
-        )
-    return Message("size-differs", "{files} {count:verb have} a different size", files=files, count=count)
+        return Message("size-ucm2", "{files} {count:verb have} the size of a ucm2, 2 h + 1 and 2 w + 1", **values)
+    return Message("size-differs", "{files} {count:verb have} a different size", **values)
 
 
 def orientation_findings(turned: Sequence[Place]) -> list[Finding]:

@@ -143,7 +143,7 @@ def _meaning(
     expected: Expected,
     truths: Sequence[TruthProbe],
     total: int,
-) -> tuple[Message, Message]:
+) -> tuple[Message, Message | Setting]:
     """Say what the values of some ground truths are, and which settings say how they count, given all."""
     if kind == "grey-ground-truth":
         lossy = all(truth.lossy for truth in group)
@@ -154,7 +154,7 @@ def _meaning(
             total=total,
             leaving=f", as {group[0].lossy} leaves them" if lossy else "",
         )
-        return message, as_message(grey_levels_positive(group[0].values, lossy=lossy))
+        return message, grey_levels_positive(group[0].values, lossy=lossy)
     if kind == "nodata":
         return _nodata(group, expected, total)
     if kind == "labels":
@@ -186,7 +186,7 @@ def _nodata(group: Sequence[TruthProbe], expected: Expected, total: int) -> tupl
     return message, fix
 
 
-def _and_positive(fix: Message, label: float) -> Message:
+def _and_positive(fix: Message | Setting, label: float) -> Message:
     """Add to advice that several labels remain."""
     return Message(
         "fix",
@@ -215,7 +215,7 @@ def _void(
     expected: Expected,
     truths: Sequence[TruthProbe],
     total: int,
-) -> tuple[Message, Message]:
+) -> tuple[Message, Message | Setting]:
     """Say that ground truths hold a value that may be void, and how it counts."""
     examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
@@ -241,11 +241,11 @@ def _void(
         value=void,
     )
     if expected.lines:
-        return message, as_message(Setting("positive", rest[-1]))
+        return message, Setting("positive", rest[-1])
     if not expected.rule and len(rest) > 2:
-        return message, _and_positive(as_message(Setting("void", (void,))), rest[-1])
+        return message, _and_positive(Setting("void", (void,)), rest[-1])
     if examples[-1] == void:
-        return message, as_message(Setting("void", (void,)))
+        return message, Setting("void", (void,))
     fix = Message(
         "alternatives",
         "{void} if {value:g} is void, or {positive} if it is positive",
@@ -284,7 +284,7 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
         count=len(several),
         total=len(probes),
     )
-    one = as_message(take_one())
+    one = take_one()
     rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
     fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=one) if expected.several_ruled else one
     places = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
 
@@ -86,11 +86,6 @@ def shown(name: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-def listed(problems: Sequence[str]) -> str:
-    r"""Give problems one per line, for `DataError`, which shows the first ones."""
-    return "".join(f"\n  {line}" for line in problems) + "\n"
 
 
 CUT, WRITE_AGAIN = "cut it into parts", "write the file again"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders import arrays, matlab, raster, tiff
-from segbench.loaders.decoded import Decoded, Format, Role, Source, refuse_pointer, shown
+from segbench.loaders.decoded import CUT, WRITE_AGAIN, Decoded, Format, Role, Source, refuse_pointer, shown
 from segbench.loaders.other_formats import ending_of, other_format
 
 _lock = threading.Lock()
@@ -109,7 +109,7 @@ def _refusing_damage(data: bytes, name: str, extension: str) -> Iterator[None]:
     except DataError:
         raise
     except MemoryError:
-        raise DataError(name, Message("no-memory", "does not fit into memory"), "cut it into parts") from None
+        raise DataError(name, Message("no-memory", "does not fit into memory"), CUT) from None
     except Exception as error:
         raise _damaged(data, name, extension, error) from error
 
@@ -138,8 +138,8 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
             expected=expected,
             start=repr(data[:8]),
         )
-        return DataError(name, what, "write the file again")
+        return DataError(name, what, WRITE_AGAIN)
     unidentified = type(error).__name__ == "UnidentifiedImageError"  # its text names an address in memory
     reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
     what = Message("damaged", "damaged or truncated {expected} file ({reason})", expected=expected, reason=reason)
-    return DataError(name, what, "write the file again")
+    return DataError(name, what, WRITE_AGAIN)

@@ -227,10 +227,12 @@ def orientation_of(tag: object) -> int:
 
 def notes_on_orientation(value: int) -> tuple[Note, ...]:
     """Say that an EXIF orientation, which viewers apply, was not applied."""
+    if value == UPRIGHT:
+        return ()
     message = Message(
         "orientation", "EXIF orientation {orientation} was not applied: pixels are read as stored", orientation=value
     )
-    return () if value == UPRIGHT else (Note(message),)
+    return (Note(message),)
 
 
 FORMATS = tuple(

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.notes import Note
-from segbench.loaders.decoded import Header, Role, Source, refuse_pointer, shown
+from segbench.loaders.decoded import WRITE_AGAIN, Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format
 
@@ -99,7 +99,7 @@ def not_readable(path: object, error: OSError | ValueError, kind: str = "file") 
 
 def empty(path: Source) -> DataError:
     """Say that a file has no content."""
-    return DataError(shown(path), Message("empty", "is empty (0 bytes)"), "write the file again")
+    return DataError(shown(path), Message("empty", "is empty (0 bytes)"), WRITE_AGAIN)
 
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
