@@ -21,7 +21,7 @@ _STYLES = {"error": "red", "warning": "yellow"}
 def show_reports(reports: Sequence[Report], console: Console) -> None:
     """Print what was found, method by method, what several methods share but once."""
     for note in dict.fromkeys(note for report in reports for note in report.notes):
-        say(console, note.written("options"), "dim")
+        say(console, note, "dim")
     shared = _shared(reports)
     if shared:
         say(console, "all methods", "bold")
