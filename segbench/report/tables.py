@@ -131,7 +131,7 @@ class Table:
             spread=described,
             names=[metric.name for metric in others],
         )
-        return (Note(joined([without, *([further] if keys else [])])),)
+        return (Note(joined([without, further if keys else ""])),)
 
     @property
     def _on_other_means(self) -> str:
@@ -494,12 +494,7 @@ def table_of_images(
     undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
     noted = []
     for (note, place), count in undefined.items():
-        said = Message(
-            "undefined",
-            "undefined ({reason}): {metrics}: {number}",
-            reason=note.message.values["reason"],
-            number=part_of(count, of_result[place], noun),
-        )
+        said = note.message.extended(": {number}", number=part_of(count, of_result[place], noun))
         noted.append((replace(note, message=said), " of ".join(named[place][0])))
     of_notes = grouped(dict.fromkeys(noted))
     notes = [note.said_of(few_names(of, len(named))) for note, of in of_notes.items()]
