@@ -91,8 +91,8 @@ def _some_count(reports: Sequence[Report]) -> bool:
     return not whole and any(len(images) < report.images for images, report in zip(lost, reports, strict=True))
 
 
-def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
-    """Write one line per finding that does not stop a run."""
+def warnings_of(reports: Sequence[Report]) -> Iterator[Message]:
+    """Yield one line per finding that does not stop a run."""
     shared = _shared(reports)
     for finding in shared:
         yield _warning("all methods", finding)
@@ -100,9 +100,9 @@ def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
         yield from (_warning(report.label, finding) for finding in _own(report, shared))
 
 
-def _warning(method: str, finding: Finding) -> str:
+def _warning(method: str, finding: Finding) -> Message:
     lost = Message("left-out", " ({images:many image} will be left out of all metrics)", images=len(finding.images))
-    message = Message(
+    return Message(
         "finding",
         "{method}: {kind}: {message}{lost}; {fix}",
         method=method,
@@ -111,7 +111,6 @@ def _warning(method: str, finding: Finding) -> str:
         lost=lost if finding.images else "",
         fix=finding.fix,
     )
-    return message.written("options")
 
 
 def _same(found: Finding) -> tuple[str, Message, Message]:
