@@ -68,7 +68,7 @@ def joined_if_alike(results: Sequence[Result]) -> list[Result]:
     try:
         return join_runs(results)
     except DataError as error:
-        tell(Note(Message("not-joined", "not joined: {reason}", reason=error.failure.sentence)))
+        tell(Message("not-joined", "not joined: {reason}", reason=error.failure.sentence))
         return list(results)
 
 
