@@ -11,7 +11,7 @@ from rich.console import Console
 from segbench.checks.findings import Finding, Report
 from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Message, joined
+from segbench.core.messages import NOTHING, Message
 from segbench.report.terminal import say
 
 SCHEMA = 2
@@ -73,7 +73,7 @@ def _stopping(finding: Finding, methods: Sequence[str], files: Sequence[Message]
     """Write a finding with its files; of all methods where none are named."""
     who = f"{', '.join(methods)}: " if methods else ""
     lines = Message("files", "\n  {files:\n  }", files=files) if files else NOTHING
-    said = Message(
+    return who + Message(
         "finding",
         "{kind}: {message}{lines}\n  -> {fix}",
         kind=finding.kind,
@@ -81,7 +81,6 @@ def _stopping(finding: Finding, methods: Sequence[str], files: Sequence[Message]
         lines=lines,
         fix=finding.fix,
     )
-    return joined((who, said), "")
 
 
 def _some_count(reports: Sequence[Report]) -> bool:
