@@ -59,13 +59,15 @@ class Batch:
     def note_on_axes(self) -> tuple[Note, ...]:
         """The note on an image that may be a batch."""
         axes = len(squeezed(tuple(self.scores.shape)))
+        if axes <= 2:
+            return ()
         message = Message(
             "counted-as-volume",
             "arrays of {axes} axes: each counts as one image, a volume; {hint}",
             axes=axes,
             hint=BATCH_HINT,
         )
-        return (Note(message),) if axes > 2 else ()
+        return (Note(message),)
 
     def images(self, names: Sequence[Name]) -> Iterator[tuple[str, Batch]]:
         """Go through the images along the first axis."""

@@ -41,6 +41,13 @@ _TRIED = 16
 _LOCAL = threading.local()
 _LITTLE, _MOST_SHRUNK = 2**24, 64
 """What any counts may unpack to, and how many times their packed size where that is more."""
+_COUNT_AFRESH = Message(
+    "count-again",
+    "the results file was changed or damaged: count again with {command}{fresh}",
+    command=Either("", "the command of the run and "),
+    fresh=Setting("fresh", True),
+)
+"""The remedy where packed counts are not what was packed."""
 _NUMBERS = re.compile(r"[<>|=]?[biuf][1248]")
 _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "str": (str,), "float": (int, float)}
 
@@ -96,7 +103,7 @@ def decode(data: bytes, kind: type[Any] = Counts, unpacked: bytes = b"") -> Any:
     with _refusing_damage():
         counts = _of_fields(unpacked, kind) if unpacked else _decode(data, kind, 0)
     if not isinstance(counts, kind):
-        raise DataError("packed counts", Message("other-protocol", "holds counts of another protocol"), count_afresh())
+        raise DataError("packed counts", Message("other-protocol", "holds counts of another protocol"), _COUNT_AFRESH)
     return counts
 
 
@@ -234,13 +241,6 @@ def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
     return found["kind"], {name: block[end - sizes[name] : end] for name, end in zip(sizes, ends, strict=True)}
 
 
-def count_afresh() -> Message:
-    """Return the remedy where packed counts are not what was packed."""
-    by_command = Message("count-again", "the command of the run and {fresh}", fresh=Setting("fresh", True))
-    how = Either(Setting("fresh", True), by_command)
-    return Message("count-again", "the results file was changed or damaged: count again with {how}", how=how)
-
-
 @contextmanager
 def _refusing_damage() -> Iterator[None]:
     try:
@@ -248,7 +248,7 @@ def _refusing_damage() -> Iterator[None]:
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
         what = Message("damaged-counts", "cannot be unpacked ({reason})", reason=reason)
-        raise DataError("packed counts", what, count_afresh()) from error
+        raise DataError("packed counts", what, _COUNT_AFRESH) from error
 
 
 def encode_kept(kept: Kept) -> tuple[str, bytes]:
@@ -290,7 +290,7 @@ class EncodedCounts(ByName[Counts]):
                     parts = _parts(data)[1]
                 if name not in parts:
                     what = Message("damaged-counts", "holds no counts of the class {name}", name=name)
-                    raise DataError(image, what, count_afresh())
+                    raise DataError(image, what, _COUNT_AFRESH)
                 packed[image] = parts[name]
         return EncodedCounts(packed, ScoreCounts, self.file)
 

@@ -14,7 +14,7 @@ from segbench.aggregator.records import without_selection
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, joined, option_of
+from segbench.core.messages import Either, Message, Setting, option_of
 from segbench.core.names import few_names, first_names
 from segbench.core.notes import Note, as_note
 from segbench.core.options import fields_with
@@ -326,8 +326,7 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> Message:
         typed = " or ".join(f"{option_of(name)} {quote(value)}" for value in typable)
         choices.append(Either(f"result.with_settings({name}=...)", typed))
         settings += [Setting(name, value) for value in typable]
-    alike = joined((Message("choice", "{choice}", choice=choice) for choice in choices), between=" and ")
-    return Message("choose", "choose one: {choices}", choices=alike, values=settings)
+    return Message("choose", "choose one: {choices: and }", choices=choices, values=settings)
 
 
 def differing_repairs(results: Sequence[Result]) -> list[Note]:

@@ -24,7 +24,7 @@ from segbench._version import __version__
 from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.messages import Message, write
+from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.core.notes import Note, part_of_json, part_to_json
 from segbench.core.protocol import Protocol
@@ -104,6 +104,7 @@ def _written(parts: Mapping[str, str]) -> str:
 
 Record = TypeVar("Record")
 Beside = ParamSpec("Beside")
+Said = TypeVar("Said", Message, Note, Failure)
 _DIGEST = 32  # bytes
 _DIGITS = 16  # of the digest of a note
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
@@ -298,9 +299,8 @@ class StoredNotes:
         if isinstance(detail, int) and not isinstance(detail, bool):
             return replace(note, amount=detail)
         _require(part_to_json(part_of_json(detail)) == detail, "a detail of another form")
-        noted = replace(note, detail=part_of_json(_with_printable(detail)))
-        _ = write(noted.detail)  # as below
-        return noted
+        said = part_of_json(_with_printable(detail))
+        return replace(note, detail=said if isinstance(said, str) else _writable(said))
 
     def _note(self, digest: str) -> Note:
         if digest not in self._notes:
@@ -310,10 +310,17 @@ class StoredNotes:
             _require(
                 json.dumps(note.to_json()) == text and note.side in ("", "field", *SIDES), "a note of another form"
             )
-            note = Note.of_json(_with_printable(note.to_json()))
-            _ = note.written()  # which refuses templates that do not fit their values
-            self._notes[digest] = note
+            self._notes[digest] = _writable(Note.of_json(_with_printable(note.to_json())))
         return self._notes[digest]
+
+
+def _writable(said: Said) -> Said:
+    """Return what was read, which writing refuses if templates do not fit their values, and hashing if it is no value.
+
+    Any reader may ask for it later, where nothing would say that the file is damaged.
+    """
+    _ = said.written("python"), said.written("options"), hash(said)
+    return said
 
 
 def _with_printable(stored: Any) -> Any:  # noqa: ANN401  JSON
@@ -423,9 +430,7 @@ def _stored(failure: Failure | None) -> str:
 def _failure(text: str) -> Failure | None:
     if not text:
         return None
-    failure = Failure.of_json(_with_printable(json.loads(text)))
-    _ = failure.written("python"), failure.written("options"), hash(failure)  # which refuse what is no message
-    return failure
+    return _writable(Failure.of_json(_with_printable(json.loads(text))))
 
 
 @_checked

@@ -36,6 +36,8 @@ _SOURCES = {
     "published": "published",
 }
 """What results come from that have no files to read again."""
+CHOOSE_OTHERS = Message("leave-out", "{choose}", choose=Either("leave this result out", "choose others with --only"))
+"""The remedy where a result cannot be drawn."""
 
 
 def why_no_pictures(result: Result) -> Message:
@@ -93,7 +95,7 @@ def _without_pictures(result: Result) -> Message:
 def full_protocol(result: Result) -> Protocol:
     """Return the protocol that counted a result, if pictures can be drawn from it."""
     if reason := why_no_pictures(result):
-        raise DataError(result.method, reason, choose_others())
+        raise DataError(result.method, reason, CHOOSE_OTHERS)
     return result.rules
 
 
@@ -131,8 +133,3 @@ def best_cut(result: Result) -> float:
             result.method, what, Message("name-one", "name one: {setting}", setting=Setting("threshold", 0.5))
         )
     return float(best)
-
-
-def choose_others() -> Message:
-    """Return the remedy where a result cannot be drawn."""
-    return Message("leave-out", "{choose}", choose=Either("leave this result out", "choose others with --only"))

@@ -460,12 +460,11 @@ class Result:
             "undefined": {key: why.written(style) for key, why in summary.undefined.items()},
             "optimistic": list(summary.optimistic),
             "settings": dict(self.settings),
-            "notes": [
-                note.described(style)
-                for note in (*self.notes, *summary.notes, *map(as_note, filter(None, [self.outdated])))
-            ],
+            "notes": [note.described(style) for note in (*self.notes, *summary.notes)],
             "failures": {name: failure.described(style) for name, failure in self.failed.items()},
         }
+        if self.outdated:
+            run["notes"].append(as_note(self.outdated).described(style))
         if self.units is not None:
             number, noun = self.sampled
             run["units"] = {"by": self.units.label, "called": noun, "number": number}

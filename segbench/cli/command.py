@@ -68,7 +68,7 @@ class Command(click.Command):
         """Read the command line, and say in plain words what of it cannot be read."""
         try:
             return super().make_context(info_name, args, parent, **extra)
-        except click.exceptions.NoArgsIsHelpError:  # a help, with nothing before it
+        except (click.exceptions.NoArgsIsHelpError, UsageError):  # a help, with nothing before it, and our own errors
             raise
         except click.UsageError as error:
             raise UsageError(self._explained(error, parent), error.ctx) from None
@@ -91,8 +91,6 @@ class Command(click.Command):
 
     def _explained(self, error: click.UsageError, parent: click.Context | None) -> Message:
         """Add to a message what was probably meant."""
-        if isinstance(error, UsageError):
-            return error.said
         if isinstance(error, click.NoSuchOption):
             return self._no_such_option(error, parent)
         text = error.format_message()
@@ -113,19 +111,18 @@ class Command(click.Command):
         every = {} if parent is None else commands_of(parent.find_root())
         has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
         meant = option_meant(name, own)
-        if meant or not has:
-            shown = error.format_message()
-            if meant:
-                shown = Message("text", "No such option: {typed}; {meant}", typed=name, meant=meant).written("options")
-            near = error.possibilities or ()
-            return Message("no-such-option", "{shown}", shown=shown, typed=name, meant=meant, near=[*near])
-        return Message(
-            "option-of-others",
-            "No such option: {typed}; it is an option of {others}",
-            typed=name,
-            commands=has,
-            others=first_names([f"segbench {verb}" for verb in has], _NAMED),
-        )
+        near = [*(error.possibilities or ())]
+        if meant:
+            return Message("no-such-option", "No such option: {typed}; {meant}", typed=name, meant=meant, near=near)
+        if has:
+            return Message(
+                "option-of-others",
+                "No such option: {typed}; it is an option of {others}",
+                typed=name,
+                commands=has,
+                others=first_names([f"segbench {verb}" for verb in has], _NAMED),
+            )
+        return Message("no-such-option", "{text}", text=error.format_message(), typed=name, meant=meant, near=near)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the help with a panel for each kind of option."""

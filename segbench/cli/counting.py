@@ -15,6 +15,7 @@ import click
 
 from segbench.cli.command import Stopped
 from segbench.cli.printing import Progress, progress_of
+from segbench.cli.selection import tell
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
@@ -117,7 +118,6 @@ def count_methods(
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.aggregator.saving import ReplacedRun
-    from segbench.cli.selection import tell
     from segbench.core.capabilities import Annotated, Prepared
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs

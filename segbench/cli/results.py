@@ -41,7 +41,7 @@ from segbench.cli.selection import (
 )
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting, option_of
+from segbench.core.messages import Message, Setting, option_of, write
 from segbench.core.names import first_names
 from segbench.core.numbers import many
 from segbench.core.options import option
@@ -481,9 +481,10 @@ class Merge:
 
     def __call__(self) -> None:
         from segbench.aggregator.merging import in_no_part, merge_results
-        from segbench.core.notes import as_note
 
-        with warnings.catch_warnings(record=True, action="always", category=UserWarning) as caught:
+        notes: list[Message | str] = []
+        with warnings.catch_warnings(action="always", category=UserWarning):
+            warnings.showwarning = lambda warning, *_, **__: notes.extend(warning.args)
             merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
         places: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in named_as_in_tables(merged):
@@ -495,13 +496,13 @@ class Merge:
                 places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
             if said := in_no_part(result):
-                tell(as_note(said).said_of(result.method))
+                tell(f"{result.method}: " + said)
         for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
                 number = f"note: {method} is {len(runs)} runs, since their settings differ"
                 click.echo(f"{number}; count parts of one set with the same options", err=True)
-        for note in (said for warning in caught for said in cast("UserWarning", warning.message).args):
-            click.echo(f"note: {as_note(note).written('options')}", err=True)
+        for note in notes:
+            click.echo(f"note: {write(note, 'options')}", err=True)
         if len(places) > 1:
             click.echo(
                 f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different "

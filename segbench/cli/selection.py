@@ -68,7 +68,7 @@ def joined_if_alike(results: Sequence[Result]) -> list[Result]:
     try:
         return join_runs(results)
     except DataError as error:
-        tell(Note(Message("not-joined", "not joined: {reason}", reason=error.failure.sentence)))
+        tell(Message("not-joined", "not joined: {reason}", reason=error.failure.sentence))
         return list(results)
 
 
@@ -203,10 +203,10 @@ class Chosen:
     images_left_out: tuple[Note, ...] = ()
 
     @property
-    def left_out(self) -> list[Note | str]:
+    def left_out(self) -> list[Note]:
         """Which images and runs are left out, in words."""
         listed = ", ".join(f"{run.label} ({_so_far(run)})" for run in self.stopped)
-        runs = [f"left out because incomplete: {listed}; repeat the run to count the rest"] if listed else []
+        runs = [as_note(f"left out because incomplete: {listed}; repeat the run to count the rest")] if listed else []
         return [*self.images_left_out, *runs]
 
     def require(self, methods: Collection[str]) -> None:
@@ -241,9 +241,9 @@ def _so_far(run: Run) -> str:
     return partial_images((run.begun, run.images))
 
 
-def outdated(results: Sequence[Result]) -> list[str]:
+def outdated(results: Sequence[Result]) -> list[Message]:
     """Say which results a later run will replace."""
-    return [f"{result.label}: {result.outdated}" for result in results if result.outdated]
+    return [f"{result.label}: " + result.outdated for result in results if result.outdated]
 
 
 def tell(*notes: Note | Message | str) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
-from segbench.core.notes import Note, as_note
+from segbench.core.notes import Note
 from segbench.core.numbers import exact, many, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
@@ -54,7 +54,7 @@ class Compared:
     measured: str
     metrics: Sequence[str] | None = None
     against: str | None = None
-    left_out: Sequence[Note | str] = ()
+    left_out: Sequence[Note] = ()
     check: Check | None = None
 
     @property
@@ -102,7 +102,7 @@ class Compared:
             own = [remark.note for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
             of_pairs = [*comparison.notes_about(keys), *_untested(comparison, keys)]
             said += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
-        found = [*map(as_note, self.left_out)]
+        found = [*self.left_out]
         for note, parts in grouped(dict.fromkeys(said)).items():
             found.append(note if len(parts) == len(self.comparisons) else note.said_of(", ".join(parts)))
         tuned = Message("optimistic", "{metrics}: optimistic: thresholds of the hulls were tuned on the test images")

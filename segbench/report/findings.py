@@ -11,7 +11,7 @@ from rich.console import Console
 from segbench.checks.findings import Finding, Report
 from segbench.core.errors import LISTED
 from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Message, joined
+from segbench.core.messages import NOTHING, Message
 from segbench.report.terminal import say
 
 SCHEMA = 2
@@ -21,7 +21,7 @@ _STYLES = {"error": "red", "warning": "yellow"}
 def show_reports(reports: Sequence[Report], console: Console) -> None:
     """Print what was found, method by method, what several methods share but once."""
     for note in dict.fromkeys(note for report in reports for note in report.notes):
-        say(console, note.written("options"), "dim")
+        say(console, note, "dim")
     shared = _shared(reports)
     if shared:
         say(console, "all methods", "bold")
@@ -73,7 +73,7 @@ def _stopping(finding: Finding, methods: Sequence[str], files: Sequence[Message]
     """Write a finding with its files; of all methods where none are named."""
     who = f"{', '.join(methods)}: " if methods else ""
     lines = Message("files", "\n  {files:\n  }", files=files) if files else NOTHING
-    said = Message(
+    return who + Message(
         "finding",
         "{kind}: {message}{lines}\n  -> {fix}",
         kind=finding.kind,
@@ -81,7 +81,6 @@ def _stopping(finding: Finding, methods: Sequence[str], files: Sequence[Message]
         lines=lines,
         fix=finding.fix,
     )
-    return joined((who, said), "")
 
 
 def _some_count(reports: Sequence[Report]) -> bool:
@@ -91,8 +90,8 @@ def _some_count(reports: Sequence[Report]) -> bool:
     return not whole and any(len(images) < report.images for images, report in zip(lost, reports, strict=True))
 
 
-def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
-    """Write one line per finding that does not stop a run."""
+def warnings_of(reports: Sequence[Report]) -> Iterator[Message]:
+    """Yield one line per finding that does not stop a run."""
     shared = _shared(reports)
     for finding in shared:
         yield _warning("all methods", finding)
@@ -100,9 +99,9 @@ def warnings_of(reports: Sequence[Report]) -> Iterator[str]:
         yield from (_warning(report.label, finding) for finding in _own(report, shared))
 
 
-def _warning(method: str, finding: Finding) -> str:
+def _warning(method: str, finding: Finding) -> Message:
     lost = Message("left-out", " ({images:many image} will be left out of all metrics)", images=len(finding.images))
-    message = Message(
+    return Message(
         "finding",
         "{method}: {kind}: {message}{lost}; {fix}",
         method=method,
@@ -111,7 +110,6 @@ def _warning(method: str, finding: Finding) -> str:
         lost=lost if finding.images else "",
         fix=finding.fix,
     )
-    return message.written("options")
 
 
 def _same(found: Finding) -> tuple[str, Message, Message]:

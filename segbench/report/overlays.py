@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.rereading import best_cut, choose_others, files_of, full_protocol, pictured, reread
+from segbench.aggregator.rereading import CHOOSE_OTHERS, best_cut, files_of, full_protocol, pictured, reread
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_foreign, refuse_inputs, signed_png, write_file
 from segbench.core.arguments import as_real
@@ -148,7 +148,7 @@ def export_overlays(
                 "leave-out",
                 "leave out {given}, or {choose}",
                 given=Setting("classes", True),
-                choose=choose_others(),
+                choose=CHOOSE_OTHERS,
             )
             raise DataError(result.method, what, hint)
         cut = best_cut(result) if threshold is None else threshold

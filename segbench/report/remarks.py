@@ -69,7 +69,7 @@ def run_notes(results: Sequence[Result], *, of_metrics: bool = False) -> list[No
     notes = [
         (note, name)
         for name, result in zip(names_of(results), results, strict=True)
-        for note in (*map(as_note, result.notes), *(result.summary.notes if of_metrics else ()))
+        for note in (*result.notes, *(result.summary.notes if of_metrics else ()))
     ]
     return [note.said_of(few_names(methods, len(results))) for note, methods in grouped(notes).items()]
 

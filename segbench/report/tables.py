@@ -25,7 +25,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Style, joined
 from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
-from segbench.core.notes import Note, as_note, notes_about, part_of
+from segbench.core.notes import Note, notes_about, part_of
 from segbench.core.numbers import DIGITS, exact, many, number
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
@@ -131,7 +131,7 @@ class Table:
             spread=described,
             names=[metric.name for metric in others],
         )
-        return (Note(joined([without, *([further] if keys else [])])),)
+        return (Note(joined([without, further if keys else ""])),)
 
     @property
     def _on_other_means(self) -> str:
@@ -494,12 +494,7 @@ def table_of_images(
     undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
     noted = []
     for (note, place), count in undefined.items():
-        said = Message(
-            "undefined",
-            "undefined ({reason}): {metrics}: {number}",
-            reason=note.message.values["reason"],
-            number=part_of(count, of_result[place], noun),
-        )
+        said = note.message.extended(": {number}", number=part_of(count, of_result[place], noun))
         noted.append((replace(note, message=said), " of ".join(named[place][0])))
     of_notes = grouped(dict.fromkeys(noted))
     notes = [note.said_of(few_names(of, len(named))) for note, of in of_notes.items()]
@@ -693,7 +688,7 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
     """Add to the notes on parts which methods are ranked apart, which images are in no part, and which failed."""
     names = names_of(results)
     apart = not_ranked_together(results, names)
-    of_notes = grouped(dict.fromkeys((as_note(note), part.method) for part in parts for note in part.notes))
+    of_notes = grouped(dict.fromkeys((note, part.method) for part in parts for note in part.notes))
     on_parts = [note.said_of(few_names(of, len(names))) for note, of in of_notes.items()]
     failed = []
     for method, result in zip(names, results, strict=True):

@@ -35,9 +35,9 @@ def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> N
         elif how.rows in AXES:
             _show_explained(tables, _joined(tables, how), console)
             part = next(iter(parts.values()))
-            if AXES[how.rows].has_rows:
-                for line in (*run_notes(part.results), *map(as_note, part.signatures)):
-                    say(console, line, "dim")
+            below: list[Note | str] = [*run_notes(part.results), *part.signatures] if AXES[how.rows].has_rows else []
+            for line in below:
+                say(console, line, "dim")
         else:
             show_table(_joined(tables, how), console)
 

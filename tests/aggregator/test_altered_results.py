@@ -16,7 +16,7 @@ import segbench
 from segbench import ClassCounts, DataError, Labels, ScoreCounts, evaluate, load_results
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.records import reference
-from segbench.core.messages import Message
+from segbench.core.messages import Either, Message
 from segbench.core.notes import Note
 
 COUNTS = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7])
@@ -270,6 +270,13 @@ class TestRows:
         (noted,) = result.notes
         assert (noted.side, noted.kind, noted.images, noted.total) == ("ground truth", "palette-indices", 2, 2)
         assert str(noted).isprintable()
+
+    def test_a_note_that_only_python_can_write(self, results):
+        row = reference(Note(Message("given-by", "given by {how}", how=Either("Python", 5))))
+        change(results, "INSERT INTO notes VALUES (?, ?, ?)", row)
+        change(results, "UPDATE runs SET notes = ?", (json.dumps(row[:1]),))
+        with refused("damaged-row", DataError, path=str(results)):
+            load_results(results)
 
     def test_what_a_terminal_would_obey_is_shown_as_text(self, results):
         change(results, "UPDATE runs SET method = ?", ("\x1b[2Jgone",))

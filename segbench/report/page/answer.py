@@ -102,7 +102,6 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         details += [f"Not compared: {why}."] if why else []
         notes: list[Note] = [*(differing_repairs(counted) if counted else ())]
         notes += notes_about(best.notes, [metric.key]) if best and best.images else ()
-        details += [sentence(note.written("options"), methods) for note in notes]
     else:
         answer = comparison.answer()
         if leading[0].name in comparison.methods:
@@ -112,7 +111,7 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         details += _certainty(comparison)
         notes = [*comparison.disagreements(compared(comparison), titles=True)]
         notes += comparison.notes
-        details += [sentence(note.written("options"), methods) for note in notes]
+    details += [sentence(note.written("options"), methods) for note in notes]
     details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
     return Said(said, tuple(details), forest, comparison)
 
