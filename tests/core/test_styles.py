@@ -35,26 +35,6 @@ VERBS = "|".join(["run", "check", *verbs(), *_VERBS])
 OPTION = re.compile(rf"(?<![\w-])(?:--[a-z]|-[jo]\b)|\bsegbench (?:{VERBS})\b")
 
 
-@pytest.mark.parametrize(
-    ("setting", "argument", "option"),
-    [
-        (Setting("max_dist", None), "max_dist", "--max-dist"),
-        (Setting("void"), "void=...", "--void"),
-        (Setting("void", [np.float64(255), 0.5, np.inf]), "void=(255, 0.5, inf)", "--void 255,0.5,inf"),
-        (Setting("void", (255.0,)), "void=(255,)", "--void 255"),
-        (Setting("void", (-1e300,)), "void=(-1e+300,)", "--void -1e+300"),
-        (Setting("void", ()), "void=()", "--void none"),
-        (Setting("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
-        (Setting("label_maps", True), "label_maps=True", "--label-maps"),
-        (Setting("stretch", False), "stretch=False", "--no-stretch"),
-        (Setting("scale", 255, of="Repairs"), "repairs=Repairs(scale=255)", "--scale 255"),
-        (Setting("scale", of="Repairs", metavar="N"), "repairs=Repairs(scale=N)", "--scale N"),
-    ],
-)
-def test_a_setting_is_an_argument_or_an_option(setting, argument, option):
-    assert (str(setting), setting.written("options")) == (argument, option)
-
-
 FLOATS = {"extension": ".npy"}
 
 
