@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from broken_folders import blobs, doubled, each, holed, renamed, ringing, two_annotators, with_value
+from wording import texts
 
 import segbench
 from segbench import ArgumentError, Boundaries, Classes, Labels, Pixels, Regions, ScoreCounts, check
@@ -30,7 +31,7 @@ FLOATS = {"extension": ".npy"}
     ],
 )
 def test_of_settings(setting, argument, option):
-    assert (str(setting), setting.written("options")) == (argument, option)
+    assert texts(setting) == (argument, option)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ def test_of_fixes(tmp_path, change, protocol, kind, in_python, with_options):
     gt, pred, *field = made.write(tmp_path)
     report = check(gt, pred, protocol, field=field[0] if field else None)
     (fix,) = (finding.fix for finding in report.findings if finding.kind == kind)
-    assert (str(fix), fix.written("options")) == (in_python, with_options)
+    assert texts(fix) == (in_python, with_options)
 
 
 @pytest.mark.parametrize(
