@@ -15,9 +15,9 @@ def kinds(notes):
     return [note.kind for note in notes]
 
 
-def of_kind(notes, *kind):
-    """Return the notes of some kinds."""
-    return [note for note in notes if note.kind in kind]
+def of_kind(said, *kinds):
+    """Return the notes, findings or messages of some kinds."""
+    return [message for message in said if message.kind in kinds]
 
 
 def values_of(message):

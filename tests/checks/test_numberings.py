@@ -8,7 +8,7 @@ import warnings
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from noted import advised, values_of
+from noted import advised, of_kind, values_of
 from refusing import parts_of
 from sklearn.metrics import jaccard_score
 
@@ -204,7 +204,7 @@ class TestLabelMapsAmongEdges:
             for k, values in enumerate(maps):
                 np.save(tmp_path / side / f"{k}.npy", values)
         places = tmp_path / "gt", tmp_path / "pred"
-        (found,) = (found for found in library.check(*places, Boundaries()).errors if found.kind == "labels")
+        (found,) = of_kind(library.check(*places, Boundaries()).errors, "labels")
         advice = [(setting.name, setting.value) for setting in found.settings]
         assert ("positive", ">0") in advice
         assert ("positive", ">-1") not in advice

@@ -5,6 +5,7 @@ import pytest
 from broken_folders import blobs, each
 from checks import test_label_damage as labels
 from checks.test_broken_folders import CASES, broken
+from noted import of_kind
 from PIL import Image
 from wording import texts
 
@@ -433,6 +434,6 @@ SAID_OF = {
 def test_the_sentences_of_other_mistakes(make, tmp_path):
     protocol, kind, said, python, *options = SAID_OF[make]
     findings = segbench.check(*make(tmp_path), protocol).findings
-    (finding,) = (finding for finding in findings if finding.kind == kind)
+    (finding,) = of_kind(findings, kind)
     assert texts(finding.message) == (said, said)
     assert texts(finding.fix) == (python, options[0] if options else python)

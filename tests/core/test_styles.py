@@ -22,6 +22,7 @@ from broken_folders import (
     with_value,
 )
 from cases import write_folder
+from noted import of_kind
 from refusing import refused
 
 import segbench
@@ -86,7 +87,7 @@ def report_and_finding(mistake, root):
         change(made)
     gt, pred, *field = made.write(root)
     report = check(gt, pred, protocol, field=field[0] if field else None)
-    (finding,) = (finding for finding in report.findings if finding.kind == kind)
+    (finding,) = of_kind(report.findings, kind)
     return report, finding
 
 
