@@ -1,6 +1,8 @@
 """What tests of notes share: side, kind and values of each, never its wording."""
 
-from segbench.core.messages import Either, Message
+from refusing import parts_of
+
+from segbench.core.messages import Message
 
 
 def noted(notes):
@@ -13,25 +15,14 @@ def kinds(notes):
     return [note.kind for note in notes]
 
 
-def of_kind(notes, *kind):
-    """Return the notes of some kinds."""
-    return [note for note in notes if note.kind in kind]
-
-
-def within(message):
-    """Yield a message and all messages that stand in it, also in lists, with the words for Python of those with two."""
-    if isinstance(message, Message):
-        yield message
-    parts = message.values.values() if isinstance(message, Message) else message
-    for part in parts:
-        said = part.python if isinstance(part, Either) else part
-        if isinstance(said, (Message, tuple)):
-            yield from within(said)
+def of_kind(said, *kinds):
+    """Return the notes, findings or messages of some kinds."""
+    return [message for message in said if message.kind in kinds]
 
 
 def values_of(message):
     """Return the values of a message and of all messages that stand in it; outer ones count."""
-    return {name: value for part in [*within(message)][::-1] for name, value in part.values.items()}
+    return {name: value for part in [*parts_of(message, Message)][::-1] for name, value in part.values.items()}
 
 
 def advised(settings):

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from segbench import DataError, SegbenchError
+from segbench import SegbenchError
 from segbench.core.messages import Either, Message, Setting
 
 
@@ -43,7 +43,7 @@ def parts_of(said, type_):
     if isinstance(said, Message):
         parts = said.values.values()
     elif isinstance(said, SegbenchError):
-        parts = (said.what, said.hint) if isinstance(said, DataError) else (said.message,)
+        parts = said.message, getattr(said, "hint", ())
     elif isinstance(said, Either):
         parts = (said.python, said.options)
     elif isinstance(said, tuple):

@@ -127,28 +127,27 @@ def quick(call: Call) -> Report:
     return report
 
 
+def parts_of(message: Message) -> list[Any]:
+    """Return the values of a message, those of lists one by one."""
+    return [part for _, value in message.named for part in (value if isinstance(value, tuple) else (value,))]
+
+
 def given_in(message: Message) -> list[str]:
     """Name the settings that advice says to leave out."""
-    named = []
-    for name, value in message.named:
-        if name == "given" and isinstance(value, Setting):
-            named.append(value.name)
-        parts = value if isinstance(value, tuple) else (value,)
-        named += [one for part in parts if isinstance(part, Message) for one in given_in(part)]
-    return named
+    given = message.values.get("given")
+    within = [name for part in parts_of(message) if isinstance(part, Message) for name in given_in(part)]
+    return [given.name, *within] if isinstance(given, Setting) else within
 
 
 def protocol_in(message: Message) -> type[Protocol] | None:
     """Return the protocol that advice sends to, `Labels()`, as its words for Python begin; None where there is none."""
-    for _, value in message.named:
-        parts = value if isinstance(value, tuple) else (value,)
-        for part in parts:
-            if isinstance(part, Message) and (found := protocol_in(part)):
-                return found
-            if isinstance(part, Either) and isinstance(part.python, str):
-                kind = getattr(segbench, part.python.partition("(")[0], None) if "(" in part.python else None
-                if isinstance(kind, type) and issubclass(kind, Protocol):
-                    return kind
+    for part in parts_of(message):
+        if isinstance(part, Message) and (found := protocol_in(part)):
+            return found
+        if isinstance(part, Either) and isinstance(part.python, str):
+            kind = getattr(segbench, part.python.partition("(")[0], None) if "(" in part.python else None
+            if isinstance(kind, type) and issubclass(kind, Protocol):
+                return kind
     return None
 
 
@@ -156,8 +155,7 @@ def is_by_hand(message: Message) -> bool:
     """Return whether a fix, or one of its alternatives, names no setting with a value."""
     if message.kind != "alternatives":
         return all(setting.value is ... for setting in message.settings) and not given_in(message)
-    parts = [part for _, value in message.named for part in (value if isinstance(value, tuple) else (value,))]
-    return any(isinstance(part, Message) and is_by_hand(part) for part in parts)
+    return any(isinstance(part, Message) and is_by_hand(part) for part in parts_of(message))
 
 
 def ways(finding: Finding, intended: Mapping[str, Any]) -> list[tuple[tuple[Setting, ...], list[str]]]:

@@ -13,43 +13,31 @@ import argparse
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from drawn_folders import (
     LABEL_MAPS,
     MASKS,
+    OF_LINES,
+    OF_MASKS,
     SOFT_MAPS,
     VOID,
-    Array,
     Folder,
     Scene,
-    Stored,
     draw,
+    everywhere,
     map_numbers,
     mask_numbers,
+    named,
 )
 
 import segbench
 
 SHAPE = (36, 48)
 IMAGES = 4
-HALF = {"at": 0.5}
-OF_LINES = ("boundaries", "centerlines")
-OF_MASKS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
-    "pixels": (segbench.Pixels, {}),
-    "saliency": (segbench.Saliency, {}),
-    "anomalies": (segbench.Anomalies, {}),
-    "boundaries": (segbench.Boundaries, {"thresholds": (0.5,)}),
-    "contours": (segbench.Contours, HALF),
-    "centerlines": (segbench.Centerlines, HALF),
-    "components": (segbench.Objects, {"kind": "components"} | HALF),
-    "labels": (segbench.Labels, {}),
-}
-"""The protocols of masks, and how they evaluate soft maps."""
 OF_PREDICTED_MASKS = ("labels", "contours", "centerlines", "components")
 """Those for which masks are usual predictions."""
 
@@ -57,16 +45,6 @@ OF_PREDICTED_MASKS = ("labels", "contours", "centerlines", "components")
 def scenes_of(rng: np.random.Generator, name: str) -> list[Scene]:
     """Draw the images of a set."""
     return [draw(rng, SHAPE, lines=name in OF_LINES) for _ in range(IMAGES)]
-
-
-def named(stored: list[Stored]) -> dict[str, Stored]:
-    """Name the files of a set."""
-    return {f"im{number}": of_image for number, of_image in enumerate(stored)}
-
-
-def everywhere(scenes: list[Scene]) -> list[Array]:
-    """Mark that all pixels count."""
-    return [np.ones_like(scene.mask) for scene in scenes]
 
 
 def soft_sets(rng: np.random.Generator) -> Iterator[Folder]:

@@ -87,6 +87,11 @@ def draw(rng: np.random.Generator, shape: tuple[int, int], *, lines: bool) -> Sc
     return Scene(mask, predicted, levels, labels, np.roll(labels, 2, axis=1), void)
 
 
+def everywhere(scenes: Sequence[Scene]) -> list[Array]:
+    """Mark that all pixels of some scenes count."""
+    return [np.ones_like(scene.mask) for scene in scenes]
+
+
 # ---------------------------------------------------------------------------------------------------------- numbers
 
 
@@ -244,6 +249,11 @@ LABEL_MAPS: Mapping[str, Store] = {
 }
 
 
+def named(stored: Sequence[Stored]) -> dict[str, Stored]:
+    """Name the files of a set by their number."""
+    return {f"im{number}": of_image for number, of_image in enumerate(stored)}
+
+
 def write(path: Path, stored: Stored) -> None:
     """Write a file; the extension is added to the name."""
     values, extension = stored
@@ -335,7 +345,8 @@ MIXED_SCORES: Mapping[str, tuple[Store, Store]] = {
 """How two predictions are stored, and how the others are."""
 SIZES = ("transposed", "a pixel more", "half the size", "twice the size", "one of half the size")
 NAMES = ("suffix of predictions", "suffix of ground truth", "a prediction is missing", "two annotators")
-PROTOCOLS: Mapping[str, tuple[type[Protocol], Mapping[str, Any]]] = {
+OF_LINES = ("boundaries", "centerlines")
+OF_MASKS: Mapping[str, tuple[type[Protocol], Mapping[str, Any]]] = {
     "pixels": (segbench.Pixels, {}),
     "labels": (segbench.Labels, {}),
     "boundaries": (segbench.Boundaries, {"thresholds": (0.5,)}),
@@ -344,6 +355,10 @@ PROTOCOLS: Mapping[str, tuple[type[Protocol], Mapping[str, Any]]] = {
     "centerlines": (segbench.Centerlines, {"at": 0.5}),
     "anomalies": (segbench.Anomalies, {}),
     "components": (segbench.Objects, {"kind": "components", "at": 0.5}),
+}
+"""The protocols of masks, and how they evaluate soft maps."""
+PROTOCOLS: Mapping[str, tuple[type[Protocol], Mapping[str, Any]]] = {
+    **OF_MASKS,
     "classes": (segbench.Classes, {"labels": range(CLASSES)}),
     "label maps": (segbench.Labels, {"classes": range(CLASSES)}),
     "contours of classes": (segbench.Contours, {"classes": range(CLASSES)}),
@@ -360,11 +375,9 @@ def chosen(rng: np.random.Generator, names: Sequence[str]) -> str:
 def random_folder(rng: np.random.Generator) -> Folder:
     """Draw a folder: scenes, a way of storing them, up to two mistakes, and settings that people would give."""
     name = chosen(rng, list(PROTOCOLS))
-    lines = name in ("boundaries", "centerlines")
     shape = ((12, 18), (18, 24), (36, 48))[rng.choice(3, p=(0.5, 0.3, 0.2))]
-    scenes = [draw(rng, shape, lines=lines) for _ in range(rng.integers(2, 6))]
-    of_masks = name in list(PROTOCOLS)[:8]
-    folder = (_folder_of_masks if of_masks else _folder_of_maps)(rng, name, scenes)
+    scenes = [draw(rng, shape, lines=name in OF_LINES) for _ in range(rng.integers(2, 6))]
+    folder = (_folder_of_masks if name in OF_MASKS else _folder_of_maps)(rng, name, scenes)
     if rng.random() < 0.15:
         _mistake_names(rng, folder)
     folder.fails |= any(np.isnan(value) for value in folder.right.values())
@@ -376,7 +389,7 @@ def _folder_of_masks(rng: np.random.Generator, name: str, scenes: Sequence[Scene
     protocol, usual = PROTOCOLS[name]
     settings, true_kind = dict(usual), chosen(rng, list(MASKS))
     masks = [scene.mask for scene in scenes]
-    drawn = Drawn([MASKS[true_kind](mask) for mask in masks], masks, [np.ones_like(mask) for mask in masks])
+    drawn = Drawn([MASKS[true_kind](mask) for mask in masks], masks, everywhere(scenes))
     if rng.random() < 0.4:
         true_kind = chosen(rng, FAULTY_MASKS)
         drawn = _faulty_masks(rng, true_kind, scenes, protocol)
@@ -400,8 +413,8 @@ def _folder_of_masks(rng: np.random.Generator, name: str, scenes: Sequence[Scene
         f"{name}; {'; '.join(mistakes)}; {', '.join(settings)}",
         protocol,
         settings,
-        _numbered(drawn.stored),
-        _numbered(predictions),
+        named(drawn.stored),
+        named(predictions),
         {} if lost else mask_numbers(name, drawn.masks, scores, drawn.valid),
         intended=drawn.intended,
         fails=lost,
@@ -423,11 +436,6 @@ def _ways_of_scores(rng: np.random.Generator, images: int) -> tuple[str, list[St
     return kind, [FAULTY_SCORES[kind]] * images
 
 
-def _numbered(stored: Sequence[Stored]) -> dict[str, Stored]:
-    """Name files by their number."""
-    return {f"im{number}": of_image for number, of_image in enumerate(stored)}
-
-
 @dataclass
 class Drawn:
     """Masks as they are stored, what they mean, which pixels count, and the settings that say so."""
@@ -440,7 +448,7 @@ class Drawn:
 
 def _faulty_masks(rng: np.random.Generator, kind: str, scenes: Sequence[Scene], protocol: type[Protocol]) -> Drawn:
     """Store masks in a way that does not say by itself what is positive."""
-    masks, valid = [scene.mask for scene in scenes], [np.ones_like(scene.mask) for scene in scenes]
+    masks, valid = [scene.mask for scene in scenes], everywhere(scenes)
     intended: dict[str, Any] = {}
     drawn: list[Array] = [mask * np.uint8(255) for mask in masks]
     if kind == "grey levels":
@@ -490,7 +498,7 @@ def _folder_of_maps(rng: np.random.Generator, name: str, scenes: Sequence[Scene]
     """Store label maps, numbers of regions or objects, and what is predicted of them."""
     protocol, usual = PROTOCOLS[name]
     settings, intended = dict(usual), dict[str, Any]()
-    valid = [np.ones_like(scene.mask) for scene in scenes]
+    valid = everywhere(scenes)
     kind = chosen(rng, list(LABEL_MAPS))
     store, mistakes = LABEL_MAPS[kind], [f"maps: {kind}"]
     numbered, offset = name == "instances", int(name == "regions")
@@ -517,8 +525,8 @@ def _folder_of_maps(rng: np.random.Generator, name: str, scenes: Sequence[Scene]
         f"{name}; {'; '.join(mistakes)}; {', '.join(settings)}",
         protocol,
         settings,
-        _numbered([store(labels) for labels in drawn]),
-        _numbered(predictions),
+        named([store(labels) for labels in drawn]),
+        named(predictions),
         {} if lost else map_numbers(name.partition(" of classes")[0], scenes, valid),
         intended=intended,
         fails=lost,

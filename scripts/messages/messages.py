@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import html
 import json
+import os
 import re
 import subprocess
 import sys
@@ -38,7 +39,6 @@ MOMENTS = {
     "verification": "`segbench verify`",
 }
 """What happens in each package when its messages appear, in the order of the page."""
-FORMS = {"error": "error", "finding": "finding", "note": "note"}
 HEAD = """# Messages
 
 <!-- Written by scripts/messages/messages.py from the code; do not edit. -->
@@ -146,8 +146,6 @@ def record(tests: Sequence[str]) -> dict[str, Any]:
 
 def _with_this_folder() -> dict[str, str]:
     """Return an environment in which Python finds `recording`."""
-    import os
-
     paths = [str(Path(__file__).parent), str(ROOT), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 

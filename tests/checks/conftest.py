@@ -6,7 +6,7 @@ from segbench.report import findings as printing
 
 
 @pytest.fixture
-def told(monkeypatch):
+def warned_of(monkeypatch):
     """Return a list that holds the findings of which the last run warned before it counted."""
     findings, write = [], printing.warnings_of
 

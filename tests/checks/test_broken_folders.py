@@ -37,7 +37,7 @@ from broken_folders import (
     two_annotators,
     with_value,
 )
-from noted import advised
+from noted import advised, of_kind
 from refusing import insist, within
 from scipy.ndimage import gaussian_filter
 
@@ -232,7 +232,7 @@ class TestOneThingWrong:
         assert (answer.code, report["errors"]) == (int(stops), stops)
         assert stops == (case.run != GOES_ON)
 
-    def test_run_refuses_or_gives_the_same_number(self, segbench, told, case, tmp_path):
+    def test_run_refuses_or_gives_the_same_number(self, segbench, warned_of, case, tmp_path):
         arguments = broken(case, tmp_path)
         checked = segbench(case.verb, *arguments, "--format", "json")
         if case.run == REFUSED:
@@ -244,7 +244,7 @@ class TestOneThingWrong:
         assert checked.out == unchecked.out
         seen_before_a_run = case.key not in ("duplicates", "is-ground-truth", "constant")
         if seen_before_a_run:
-            assert [finding.kind for finding in told] == [case.key]
+            assert [finding.kind for finding in warned_of] == [case.key]
             assert checked.err
         failed = json.loads(unchecked.out)["runs"][0]["failed"]
         assert (failed > 0) == bool(unchecked.err) == (case.run == FAILS)
@@ -357,12 +357,12 @@ def test_jpegs_are_named_where_there_are_any(segbench, tmp_path):
 
 
 @pytest.mark.parametrize("again", ["gt", "pred/../gt", "link"])
-def test_one_folder_given_twice(segbench, told, tmp_path, monkeypatch, again):
+def test_one_folder_given_twice(segbench, warned_of, tmp_path, monkeypatch, again):
     truth, _ = blobs().write(tmp_path / "set")
     (truth.parent / "link").symlink_to(truth)
     monkeypatch.chdir(truth.parent)
     assert segbench("pixels", truth, again).err
-    (finding,) = (finding for finding in told if finding.kind == "is-ground-truth")
+    (finding,) = of_kind(warned_of, "is-ground-truth")
     assert finding.message.values == {"count": 6, "total": 6, "how": "the same files"}
 
 

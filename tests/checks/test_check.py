@@ -152,11 +152,11 @@ class TestExifOrientation:
                 image.save(path, exif=tags)
         return truth, scores
 
-    def test_is_noted_by_run_and_found_by_check(self, segbench, told, turned, tmp_path):
+    def test_is_noted_by_run_and_found_by_check(self, segbench, warned_of, turned, tmp_path):
         answer = segbench("pixels", *turned, "-o", tmp_path / "r.segbench")
         assert answer.code == 0
-        assert [(finding.kind, finding.message.values) for finding in told] == [("orientation", {"count": 2})]
-        assert str(told[0].message) in answer.err
+        assert [(finding.kind, finding.message.values) for finding in warned_of] == [("orientation", {"count": 2})]
+        assert str(warned_of[0].message) in answer.err
         (run,) = json.loads(segbench("show", tmp_path / "r.segbench", "--format", "json").out)["runs"]
         (note,) = run["notes"]
         assert (note["side"], note["kind"]) == ("prediction", "orientation")

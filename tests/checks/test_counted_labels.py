@@ -110,11 +110,11 @@ class TestLabelsOffByOne:
         assert [place["file"].rpartition("/")[2] for place in findings["renumbered"]["files"]] == [*higher]
         assert_fix(findings["renumbered"])
 
-    def test_a_run_looks_at_more_images_before_it_advises_to_change_all(self, segbench, told, tmp_path):
+    def test_a_run_looks_at_more_images_before_it_advises_to_change_all(self, segbench, warned_of, tmp_path):
         first = {name: PREDICTIONS[name] + 1 for name in ("im0.png", "im2.png", "im5.png")}  # the three it looks at
         where = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "pred", PREDICTIONS | first)
         assert segbench("labels", *where, "--classes", "0-4").err
-        finding = told[0]
+        finding = warned_of[0]
         assert (finding.kind, finding.message.values["count"], finding.message.values["total"]) == ("renumbered", 3, 8)
         assert not advised(finding.settings)
         assert finding.fix.values["given"] == Setting("pred_map")

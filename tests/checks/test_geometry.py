@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from broken_folders import NAMES, Folders, each, lines
 from broken_folders import blobs as blobs_of
+from noted import of_kind
 from scipy.ndimage import gaussian_filter
 
 import segbench as library
@@ -53,7 +54,7 @@ def moved(made, step):
 
 @pytest.mark.parametrize("turn", TURNS)
 class TestTurned:
-    def test_soft_maps(self, segbench, found, told, turn, tmp_path):
+    def test_soft_maps(self, segbench, found, warned_of, turn, tmp_path):
         made = blobs()
         right = library.evaluate(*made.write(tmp_path)).summary
         each("scores", TURNS[turn][0])(made)
@@ -64,7 +65,7 @@ class TestTurned:
         assert gain["auc"] < 0.6
         assert gain["auc_then"] > 0.9
         assert segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
-        (said,) = (said for said in told if said.kind == "turned")
+        (said,) = of_kind(warned_of, "turned")
         assert (said.message.values["turn"], said.fix.values["turn"]) == (turn, TURNS[turn][1])
         each("scores", TURNS[turn][0])(made)
         assert library.evaluate(*made.write(tmp_path)).summary == right

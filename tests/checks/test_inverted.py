@@ -95,12 +95,12 @@ class TestSomeImages:
             f"{name}.png" for name in NAMES[:inverted]
         ]
 
-    def test_a_run_looks_at_more_images_before_it_advises_to_turn_all(self, segbench, told, tmp_path):
+    def test_a_run_looks_at_more_images_before_it_advises_to_turn_all(self, segbench, warned_of, tmp_path):
         made = blobs()
         for name in NAMES[::2]:  # the three that it looks at first
             made.scores[name] = ~made.scores[name]
         assert "--invert" not in segbench("pixels", *made.write(tmp_path)).err
-        (finding,) = told
+        (finding,) = warned_of
         assert (finding.kind, finding.message.values) == ("partly-inverted", {"count": 3, "total": 6})
         assert finding.settings == ()
 

@@ -32,10 +32,10 @@ def as_mask(scores):
     return (scores >= 128).astype(np.uint8) * 255
 
 
-def test_are_found_before_a_run(segbench, told, saved):
+def test_are_found_before_a_run(segbench, warned_of, saved):
     answer = segbench("pixels", *saved(as_mask, "jpg"))
     assert (answer.code, bool(answer.err)) == (0, True)
-    (finding,) = told
+    (finding,) = warned_of
     assert (finding.kind, finding.severity, finding.side) == ("jpeg-masks", "warning", "prediction")
     assert finding.message.values["compression"] == "JPEG"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from noted import of_kind
 from PIL import Image
 from refusing import insist, parts_of
 
@@ -85,7 +86,9 @@ class TestStored:
     """What a file says of its compression, whatever its name."""
 
     @pytest.mark.parametrize("side", ["ground truth", "prediction"])
-    def test_with_loss_is_told_before_a_run_and_below_its_table(self, segbench, told, tmp_path, verb, extension, side):
+    def test_with_loss_is_told_before_a_run_and_below_its_table(
+        self, segbench, warned_of, tmp_path, verb, extension, side
+    ):
         gt, pred = write(tmp_path / "gt", TRUTHS), write(tmp_path / "pred", PREDICTIONS)
         damaged = write(tmp_path / "damaged", TRUTHS, extension, LOSSY[extension])
         places = (damaged, pred) if side == "ground truth" else (gt, damaged)
@@ -94,11 +97,11 @@ class TestStored:
         values = {"count": 4, "numbers": "labels", "compressions": [NAMES[extension]]}
         assert found["lossy-labels"]["values"] == values
         answer = segbench(verb, *places, *COMMANDS[verb], "-o", tmp_path / "r.segbench")
-        (finding,) = (finding for finding in told if finding.kind == "lossy-labels")
+        (finding,) = of_kind(warned_of, "lossy-labels")
         assert finding.described("options")["values"] == values
         assert finding.message.written("options") in answer.err
         (result,) = library.load_results(tmp_path / "r.segbench")
-        (note,) = (note for note in result.notes if note.kind == "stored-with-loss")
+        (note,) = of_kind(result.notes, "stored-with-loss")
         assert (note.side, note.values["compression"]) == (side, NAMES[extension])
         assert note.written("options") in " ".join(answer.out.split())
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from cases import write_folder
-from noted import advised
+from noted import advised, of_kind
 from PIL import Image
 from scipy.ndimage import gaussian_filter
 
@@ -219,6 +219,6 @@ def test_a_label_that_marks_pixels_without_one_is_not_to_become_a_class(tmp_path
 
     folders = write_folder(tmp_path / "gt", truths()), write_folder(tmp_path / "pred", predicted(guessed))
     findings = library.check(*folders, library.Labels(classes=LABELS)).findings
-    (found,) = [one for one in findings if one.kind == "outside-classes"]
+    (found,) = of_kind(findings, "outside-classes")
     assert found.message.values["labels"] == (label,)
     assert ("classes" in advised(found.settings)) == (label == LABELS)

@@ -24,12 +24,12 @@ def cut(scores):
 
 
 @pytest.mark.parametrize("masks", [2, 4])
-def test_are_named(segbench, keys, told, tmp_path, masks):
+def test_are_named(segbench, keys, warned_of, tmp_path, masks):
     made = blobs()
     each("scores", cut, only=masks)(made)
     assert keys(made) == {"masks-among-maps"}
     assert segbench("pixels", tmp_path / "gt", tmp_path / "pred").err
-    (finding,) = told
+    (finding,) = warned_of
     assert (finding.kind, finding.message.values) == ("masks-among-maps", {"count": masks, "total": 6})
 
 

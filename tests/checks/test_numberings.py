@@ -8,11 +8,13 @@ import warnings
 import imageio.v3 as iio
 import numpy as np
 import pytest
-from noted import advised, values_of, within
+from noted import advised, of_kind, values_of
+from refusing import parts_of
 from sklearn.metrics import jaccard_score
 
 import segbench as library
 from segbench import Boundaries, Labels, Objects
+from segbench.core.messages import Message
 from segbench.loaders.presets import load_preset
 
 IDS = np.array([7, 8, 11, 12, 13, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31, 32, 33])
@@ -64,7 +66,7 @@ def followed(found, folder, truths, predictions, settings):
     """Do what a finding advises, and return the mIoU."""
     settings = settings | advised(found.settings if found else ())
     sides = {"the ground truth": truths, "predictions": predictions}
-    for part in within(found.fix) if found else ():
+    for part in parts_of(found.fix, Message) if found else ():
         if "multiple" in part.values:
             (formula,) = re.findall(r"numpy.where\(.*\)", str(part))
             for side in part.values["sides"]:
@@ -190,7 +192,7 @@ class TestLabelMapsAmongEdges:
         places = write(tmp_path, self.LABELS, np.roll(self.LABELS, 1, axis=2))
         found = library.check(*places, Boundaries(**settings)).errors
         assert [finding.kind for finding in found] == ["label-map"]
-        first = [*within(found[0].fix)][1]
+        first = [*parts_of(found[0].fix, Message)][1]
         assert str(first).endswith(fix)
         given = first.values.get("given")
         assert (str(given) if given else None) == ("positive='2'" if "positive" in settings else None)
@@ -202,7 +204,7 @@ class TestLabelMapsAmongEdges:
             for k, values in enumerate(maps):
                 np.save(tmp_path / side / f"{k}.npy", values)
         places = tmp_path / "gt", tmp_path / "pred"
-        (found,) = (found for found in library.check(*places, Boundaries()).errors if found.kind == "labels")
+        (found,) = of_kind(library.check(*places, Boundaries()).errors, "labels")
         advice = [(setting.name, setting.value) for setting in found.settings]
         assert ("positive", ">0") in advice
         assert ("positive", ">-1") not in advice

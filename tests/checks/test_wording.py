@@ -5,7 +5,9 @@ import pytest
 from broken_folders import blobs, each
 from checks import test_label_damage as labels
 from checks.test_broken_folders import CASES, broken
+from noted import of_kind
 from PIL import Image
+from wording import texts
 
 import segbench
 
@@ -315,10 +317,9 @@ def test_the_sentences(name, tmp_path, monkeypatch):
     case = CASES[name]
     (finding,) = segbench.check(*broken(case, tmp_path), case.verb).findings
     said, python, *options = SAID[name]
-    found = [text.replace(f"{tmp_path}/", "") for text in (str(finding.message), finding.message.written("options"))]
+    found = [text.replace(f"{tmp_path}/", "") for text in texts(finding.message)]
     assert found == [said, said]
-    assert str(finding.fix) == python
-    assert finding.fix.written("options") == (options[0] if options else python)
+    assert texts(finding.fix) == (python, options[0] if options else python)
 
 
 def swapped(root):
@@ -433,7 +434,6 @@ SAID_OF = {
 def test_the_sentences_of_other_mistakes(make, tmp_path):
     protocol, kind, said, python, *options = SAID_OF[make]
     findings = segbench.check(*make(tmp_path), protocol).findings
-    (finding,) = (finding for finding in findings if finding.kind == kind)
-    assert str(finding.message) == finding.message.written("options") == said
-    assert str(finding.fix) == python
-    assert finding.fix.written("options") == (options[0] if options else python)
+    (finding,) = of_kind(findings, kind)
+    assert texts(finding.message) == (said, said)
+    assert texts(finding.fix) == (python, options[0] if options else python)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from advised import wrong_advice
 from cases import write_folder
+from noted import advised
 from refusing import insist, within
 
 HOLE = np.zeros((16, 16), np.uint8)
@@ -64,8 +65,8 @@ def test_images_without_ground_truth_of_several_categories(segbench, tmp_path):
     gt = write_folder(tmp_path / "gt", {name: hole for name, hole in images.items() if "hole" in name})
     pred = write_folder(tmp_path / "pred", images)
     refused = segbench("pixels", gt, pred)
-    advised = {setting.name: setting.value for setting in refused.error.settings}
-    assert (advised["negatives"], advised["images"]) == ("*/good/*", ("!*/good/*",))
+    settings = advised(refused.error.settings)
+    assert (settings["negatives"], settings["images"]) == ("*/good/*", ("!*/good/*",))
     answer = segbench("pixels", gt, pred, "--negatives", "*/good/*", "--format", "json")
     assert json.loads(answer.out)["runs"][0]["summary"]["negatives"] == 2 * (16 * 16 - 30) + 2 * 16 * 16
 
@@ -75,7 +76,7 @@ def test_a_folder_of_which_some_images_have_ground_truth_is_not_negative(segbenc
     pred = write_folder(tmp_path / "pred", {f"a/{k}.png": HOLE for k in range(3)})
     refused = segbench("pixels", gt, pred)
     assert refused.code == 1
-    assert "negatives" not in [advised.name for advised in refused.error.settings]
+    assert "negatives" not in advised(refused.error.settings)
 
 
 def test_colours_in_an_array_beside_a_palette(segbench, tmp_path):

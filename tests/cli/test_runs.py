@@ -7,7 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
-from noted import values_of
+from noted import of_kind, values_of
 from refusing import insist, refused
 
 from segbench import Accumulator, compare, compare_results, evaluate, join_runs, load_results
@@ -262,7 +262,7 @@ def test_an_image_that_fails_in_one_run(segbench, told, net):
     (net / "seed64" / "b.npy").write_bytes(b"no array")
     answer = segbench("labels", "gt", "net@=net/seed*", "--no-check", "-o", "r.segbench")
     assert answer.code == 1
-    (note,) = (note for note in told if note.kind == "not-joined")
+    (note,) = of_kind(told, "not-joined")
     reason = values_of(note.message)
     assert (reason["image"], reason["run"]) == ("b", "net@64")
     assert "net@512" in answer.out
@@ -280,7 +280,7 @@ def test_a_run_of_which_every_image_fails(segbench, told, net):
         (net / "seed64" / f"{image}.npy").write_bytes(b"no array")
     answer = segbench("labels", "gt", "net@=net/seed*", "--no-check", "-o", "r.segbench")
     assert answer.code == 1
-    (note,) = (note for note in told if note.kind == "not-joined")
+    (note,) = of_kind(told, "not-joined")
     reason = values_of(note.message)
     assert (reason["image"], reason["run"]) == ("a", "net@64")
     assert "net@512" in answer.out

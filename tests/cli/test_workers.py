@@ -5,7 +5,7 @@ import zipfile
 import pytest
 from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
 from methods import write_methods
-from noted import kinds
+from noted import kinds, of_kind
 from refusing import insist
 
 from segbench import load_results
@@ -120,7 +120,7 @@ def test_a_merge_of_a_single_part_says_how_many_images_are_in_none(segbench, tol
     folders = write_methods(tmp_path, {"net": 2}, images=6)
     assert segbench("pixels", *folders, "--images", "im00,im01", "-o", tmp_path / "part").code == 0
     assert segbench("merge", tmp_path / "part", "-o", tmp_path / "all").code == 0
-    (note,) = (note for note in told if note.kind == "in-no-part")
+    (note,) = of_kind(told, "in-no-part")
     assert (note.values["images"], note.values["total"], note.before) == (4, 6, "net: ")
 
 

@@ -22,6 +22,7 @@ from broken_folders import (
     with_value,
 )
 from cases import write_folder
+from noted import of_kind
 from refusing import refused
 
 import segbench
@@ -35,72 +36,65 @@ VERBS = "|".join(["run", "check", *verbs(), *_VERBS])
 OPTION = re.compile(rf"(?<![\w-])(?:--[a-z]|-[jo]\b)|\bsegbench (?:{VERBS})\b")
 
 
-@pytest.mark.parametrize(
-    ("setting", "argument", "option"),
-    [
-        (Setting("max_dist", None), "max_dist", "--max-dist"),
-        (Setting("void"), "void=...", "--void"),
-        (Setting("void", [np.float64(255), 0.5, np.inf]), "void=(255, 0.5, inf)", "--void 255,0.5,inf"),
-        (Setting("void", (255.0,)), "void=(255,)", "--void 255"),
-        (Setting("void", (-1e300,)), "void=(-1e+300,)", "--void -1e+300"),
-        (Setting("void", ()), "void=()", "--void none"),
-        (Setting("positive", ">=128"), "positive='>=128'", "--positive '>=128'"),
-        (Setting("label_maps", True), "label_maps=True", "--label-maps"),
-        (Setting("stretch", False), "stretch=False", "--no-stretch"),
-        (Setting("scale", 255, of="Repairs"), "repairs=Repairs(scale=255)", "--scale 255"),
-        (Setting("scale", of="Repairs", metavar="N"), "repairs=Repairs(scale=N)", "--scale N"),
-    ],
-)
-def test_a_setting_is_an_argument_or_an_option(setting, argument, option):
-    assert (str(setting), setting.written("options")) == (argument, option)
-
-
 FLOATS = {"extension": ".npy"}
 
 
-@pytest.mark.parametrize(
-    ("change", "protocol", "kind", "settings"),
-    [
-        (renamed("truth", lambda name: f"{name}_gt"), Pixels(), "unpaired", [("gt_pattern", "*_gt")]),
-        (
-            renamed("scores", lambda name: f"{name[:-1]}0", only=1),
-            Pixels(),
-            "unpaired",
-            [("gt_pattern", ...), ("pred_pattern", ...), ("pairs", ...), ("allow_missing", True), ("images", ...)],
-        ),
-        (two_annotators("*.#"), Pixels(), "annotator-names", [("gt_pattern", "*.#"), ("annotators", "majority")]),
-        (lacks_mask, Pixels(), "no-mask", [("field_pattern", ...)]),
-        (each("scores", lambda a: a[:-1]), Pixels(), "size-near", [("crop", True), ("resize", "nearest")]),
-        (each("scores", lambda a: a[:20]), Pixels(), "size-differs", [("resize", "nearest")]),
-        (each("scores", doubled), Pixels(), "size-ucm2", []),
-        (each("scores", np.invert), Pixels(), "inverted", [("invert", True), ("positive", "0")]),
-        (each("scores", lambda a: (a > 128).astype(np.uint8)), Pixels(), "few-levels", []),
-        (each("scores", lambda a: a.astype(np.uint16)), Pixels(), "levels-unscaled", [("scale", 255)]),
-        (each("scores", lambda a: a.astype(np.int32), **FLOATS), Pixels(), "wide-integers", [("scale", ...)]),
-        (
-            each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
-            Boundaries(),
-            "range",
-            [("scale", "sigmoid"), ("scale", ...)],
-        ),
-        (each("scores", holed, **FLOATS), Pixels(), "not-finite", [("field", ...)]),
-        (each("truth", ringing), Pixels(), "grey-ground-truth", [("positive", ">=128"), ("positive", ">0")]),
-        (each("truth", with_value(255, labels=True)), Pixels(), "void", [("void", (255,))]),
-        (each("truth", lambda a: a), Pixels(positive=7), "no-positives", [("positive", ...)]),
-        (None, Boundaries(), "thick-ground-truth", [("thin_ground_truth", True), ("label_maps", True)]),
-        (None, Classes(labels=range(3)), "class-maps", [("pred_pattern", "class_#/*")]),
-        (None, Labels(classes=3), "outside-classes", [("classes", ...), ("pred_map", ...)]),
-        (None, Regions(), "soft-map", []),
-    ],
-)
-def test_findings_in_python_name_arguments(tmp_path, change, protocol, kind, settings):
+MISTAKES = {
+    "suffix": (renamed("truth", lambda name: f"{name}_gt"), Pixels(), "unpaired", [("gt_pattern", "*_gt")]),
+    "name": (
+        renamed("scores", lambda name: f"{name[:-1]}0", only=1),
+        Pixels(),
+        "unpaired",
+        [("gt_pattern", ...), ("pred_pattern", ...), ("pairs", ...), ("allow_missing", True), ("images", ...)],
+    ),
+    "annotators": (
+        two_annotators("*.#"),
+        Pixels(),
+        "annotator-names",
+        [("gt_pattern", "*.#"), ("annotators", "majority")],
+    ),
+    "no mask": (lacks_mask, Pixels(), "no-mask", [("field_pattern", ...)]),
+    "a row less": (each("scores", lambda a: a[:-1]), Pixels(), "size-near", [("crop", True), ("resize", "nearest")]),
+    "few rows": (each("scores", lambda a: a[:20]), Pixels(), "size-differs", [("resize", "nearest")]),
+    "size of ucm2": (each("scores", doubled), Pixels(), "size-ucm2", []),
+    "inverted": (each("scores", np.invert), Pixels(), "inverted", [("invert", True), ("positive", "0")]),
+    "masks": (each("scores", lambda a: (a > 128).astype(np.uint8)), Pixels(), "few-levels", []),
+    "16 bits": (each("scores", lambda a: a.astype(np.uint16)), Pixels(), "levels-unscaled", [("scale", 255)]),
+    "32 bits": (each("scores", lambda a: a.astype(np.int32), **FLOATS), Pixels(), "wide-integers", [("scale", ...)]),
+    "logits": (
+        each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
+        Boundaries(),
+        "range",
+        [("scale", "sigmoid"), ("scale", ...)],
+    ),
+    "NaN": (each("scores", holed, **FLOATS), Pixels(), "not-finite", [("field", ...)]),
+    "JPEG": (each("truth", ringing), Pixels(), "grey-ground-truth", [("positive", ">=128"), ("positive", ">0")]),
+    "void": (each("truth", with_value(255, labels=True)), Pixels(), "void", [("void", (255,))]),
+    "other value": (each("truth", lambda a: a), Pixels(positive=7), "no-positives", [("positive", ...)]),
+    "areas": (None, Boundaries(), "thick-ground-truth", [("thin_ground_truth", True), ("label_maps", True)]),
+    "one map": (None, Classes(labels=range(3)), "class-maps", [("pred_pattern", "class_#/*")]),
+    "other labels": (None, Labels(classes=3), "outside-classes", [("classes", ...), ("pred_map", ...)]),
+    "soft maps": (None, Regions(), "soft-map", []),
+}
+"""What goes wrong in a folder, the protocol of the check, and the kind of the finding with the settings it advises."""
+
+
+def report_and_finding(mistake, root):
+    """Check a folder with a mistake, and return the report and the finding about it."""
+    change, protocol, kind, _ = MISTAKES[mistake]
     made = blobs()
     if change:
         change(made)
-    gt, pred, *field = made.write(tmp_path)
+    gt, pred, *field = made.write(root)
     report = check(gt, pred, protocol, field=field[0] if field else None)
-    (finding,) = (finding for finding in report.findings if finding.kind == kind)
-    assert [(advised.name, advised.value) for advised in finding.settings] == settings
+    (finding,) = of_kind(report.findings, kind)
+    return report, finding
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_findings_in_python_name_arguments(tmp_path, mistake):
+    report, finding = report_and_finding(mistake, tmp_path)
+    assert [(advised.name, advised.value) for advised in finding.settings] == MISTAKES[mistake][-1]
     assert not OPTION.search(str(report))
     assert not OPTION.search(json.dumps([finding.described("python") for finding in report.findings]))
 

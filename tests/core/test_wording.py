@@ -4,13 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from broken_folders import blobs, doubled, each, holed, renamed, ringing, two_annotators, with_value
+from core.test_styles import report_and_finding
+from wording import texts
 
 import segbench
-from segbench import ArgumentError, Boundaries, Classes, Labels, Pixels, Regions, ScoreCounts, check
+from segbench import ArgumentError, Pixels, ScoreCounts
 from segbench.core.messages import Setting
-
-FLOATS = {"extension": ".npy"}
 
 
 @pytest.mark.parametrize(
@@ -30,139 +29,96 @@ FLOATS = {"extension": ".npy"}
     ],
 )
 def test_of_settings(setting, argument, option):
-    assert (str(setting), setting.written("options")) == (argument, option)
+    assert texts(setting) == (argument, option)
 
 
-@pytest.mark.parametrize(
-    ("change", "protocol", "kind", "in_python", "with_options"),
-    [
+FIXES = {
+    "suffix": (
+        "try gt_pattern='*_gt'",
+        "try --gt-pattern '*_gt'",
+    ),
+    "annotators": (
+        "gt_pattern='*.#', annotators='majority'",
+        "--gt-pattern '*.#' --annotators majority",
+    ),
+    "a row less": (
         (
-            renamed("truth", lambda name: f"{name}_gt"),
-            Pixels(),
-            "unpaired",
-            "try gt_pattern='*_gt'",
-            "try --gt-pattern '*_gt'",
+            "repairs=Repairs(crop=True) cuts off excess rows and columns, at the lower right only; or "
+            "repairs=Repairs(resize='nearest') or 'bilinear' brings it to that size; without it nothing is changed"
         ),
         (
-            two_annotators("*.#"),
-            Pixels(),
-            "annotator-names",
-            "gt_pattern='*.#', annotators='majority'",
-            "--gt-pattern '*.#' --annotators majority",
+            "--crop cuts off excess rows and columns, at the lower right only; or --resize-predictions nearest or "
+            "bilinear brings it to that size; without it nothing is changed"
+        ),
+    ),
+    "size of ucm2": (
+        "no option fixes that: save it as ucm2 in a .mat file, for Boundaries() or Regions()",
+        "no option fixes that: save it as ucm2 in a .mat file, for segbench boundaries or segbench regions",
+    ),
+    "masks": (
+        (
+            "for IoU, Dice and MCC of masks use Labels(); for curves and areas save soft maps, before they are "
+            "cut at a threshold"
         ),
         (
-            each("scores", lambda a: a[:-1]),
-            Pixels(),
-            "size-near",
-            (
-                "repairs=Repairs(crop=True) cuts off excess rows and columns, at the lower right only; or "
-                "repairs=Repairs(resize='nearest') or 'bilinear' brings it to that size; without it nothing is changed"
-            ),
-            (
-                "--crop cuts off excess rows and columns, at the lower right only; or --resize-predictions nearest or "
-                "bilinear brings it to that size; without it nothing is changed"
-            ),
+            "for IoU, Dice and MCC of masks use segbench labels GT PRED; for curves and areas save soft maps, "
+            "before they are cut at a threshold"
+        ),
+    ),
+    "32 bits": (
+        "repairs=Repairs(scale=N) if N is the largest score, or save scores as floats",
+        "--scale N if N is the largest score, or save scores as floats",
+    ),
+    "logits": (
+        "repairs=Repairs(scale='sigmoid') for logits, or repairs=Repairs(scale=N) for others",
+        "--scale sigmoid for logits, or --scale N for others",
+    ),
+    "NaN": (
+        "write finite scores, or leave those pixels out with field=...",
+        "write finite scores, or leave those pixels out with --field",
+    ),
+    "JPEG": (
+        "positive='>=128'; or positive='>0' for all but 0, if values number objects",
+        "--positive '>=128'; or --positive '>0' for all but 0, if values number objects",
+    ),
+    "void": (
+        "void=(255,)",
+        "--void 255",
+    ),
+    "other value": (
+        "positive=... with a value that occurs: 0, 255",
+        "--positive with a value that occurs: 0, 255",
+    ),
+    "areas": (
+        "thin_ground_truth=True for lines; label_maps=True for the borders of filled areas",
+        "--thin-ground-truth for lines; --label-maps for the borders of filled areas",
+    ),
+    "one map": (
+        (
+            "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
+            "class, pred_pattern='class_#/*', or name one file per class in a column of the list"
         ),
         (
-            each("scores", doubled),
-            Pixels(),
-            "size-ucm2",
-            "no option fixes that: save it as ucm2 in a .mat file, for Boundaries() or Regions()",
-            "no option fixes that: save it as ucm2 in a .mat file, for segbench boundaries or segbench regions",
+            "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
+            "class, --pred-pattern 'class_#/*', or name one file per class in a column of the list"
         ),
-        (
-            each("scores", lambda a: (a > 128).astype(np.uint8)),
-            Pixels(),
-            "few-levels",
-            (
-                "for IoU, Dice and MCC of masks use Labels(); for curves and areas save soft maps, before they are "
-                "cut at a threshold"
-            ),
-            (
-                "for IoU, Dice and MCC of masks use segbench labels GT PRED; for curves and areas save soft maps, "
-                "before they are cut at a threshold"
-            ),
-        ),
-        (
-            each("scores", lambda a: a.astype(np.int32), **FLOATS),
-            Pixels(),
-            "wide-integers",
-            "repairs=Repairs(scale=N) if N is the largest score, or save scores as floats",
-            "--scale N if N is the largest score, or save scores as floats",
-        ),
-        (
-            each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
-            Boundaries(),
-            "range",
-            "repairs=Repairs(scale='sigmoid') for logits, or repairs=Repairs(scale=N) for others",
-            "--scale sigmoid for logits, or --scale N for others",
-        ),
-        (
-            each("scores", holed, **FLOATS),
-            Pixels(),
-            "not-finite",
-            "write finite scores, or leave those pixels out with field=...",
-            "write finite scores, or leave those pixels out with --field",
-        ),
-        (
-            each("truth", ringing),
-            Pixels(),
-            "grey-ground-truth",
-            "positive='>=128'; or positive='>0' for all but 0, if values number objects",
-            "--positive '>=128'; or --positive '>0' for all but 0, if values number objects",
-        ),
-        (each("truth", with_value(255, labels=True)), Pixels(), "void", "void=(255,)", "--void 255"),
-        (
-            each("truth", lambda a: a),
-            Pixels(positive=7),
-            "no-positives",
-            "positive=... with a value that occurs: 0, 255",
-            "--positive with a value that occurs: 0, 255",
-        ),
-        (
-            None,
-            Boundaries(),
-            "thick-ground-truth",
-            "thin_ground_truth=True for lines; label_maps=True for the borders of filled areas",
-            "--thin-ground-truth for lines; --label-maps for the borders of filled areas",
-        ),
-        (
-            None,
-            Classes(labels=range(3)),
-            "class-maps",
-            (
-                "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
-                "class, pred_pattern='class_#/*', or name one file per class in a column of the list"
-            ),
-            (
-                "save the scores of each class, before argmax: a stack of all classes (NPY, NPZ), or one folder per "
-                "class, --pred-pattern 'class_#/*', or name one file per class in a column of the list"
-            ),
-        ),
-        (
-            None,
-            Labels(classes=3),
-            "outside-classes",
-            "add labels to classes=... that the ground truth holds, too, or remap them: pred_map=...",
-            "add labels to --classes that the ground truth holds, too, or remap them: --pred-map",
-        ),
-        (
-            None,
-            Regions(),
-            "soft-map",
-            "give label maps, ucm2 or segs; soft maps are for Pixels() or Boundaries()",
-            "give label maps, ucm2 or segs; soft maps are for segbench pixels or segbench boundaries",
-        ),
-    ],
-)
-def test_of_fixes(tmp_path, change, protocol, kind, in_python, with_options):
-    made = blobs()
-    if change:
-        change(made)
-    gt, pred, *field = made.write(tmp_path)
-    report = check(gt, pred, protocol, field=field[0] if field else None)
-    (fix,) = (finding.fix for finding in report.findings if finding.kind == kind)
-    assert (str(fix), fix.written("options")) == (in_python, with_options)
+    ),
+    "other labels": (
+        "add labels to classes=... that the ground truth holds, too, or remap them: pred_map=...",
+        "add labels to --classes that the ground truth holds, too, or remap them: --pred-map",
+    ),
+    "soft maps": (
+        "give label maps, ucm2 or segs; soft maps are for Pixels() or Boundaries()",
+        "give label maps, ucm2 or segs; soft maps are for segbench pixels or segbench boundaries",
+    ),
+}
+"""How `MISTAKES` are fixed, in Python and with options."""
+
+
+@pytest.mark.parametrize("mistake", FIXES)
+def test_of_fixes(tmp_path, mistake):
+    _, finding = report_and_finding(mistake, tmp_path)
+    assert texts(finding.fix) == FIXES[mistake]
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse
-from noted import within
-from refusing import refused
+from refusing import parts_of, refused
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.loaders.matlab import annotators, categories, one_map, read_mat, segs, ucm2
 
 from .encoders import FLOAT32, GREY8, GREY16, MASK, cell, mat
@@ -142,7 +142,7 @@ def test_ground_truth_that_is_built_otherwise():
     ]:
         with refused("several-sizes", DataError) as caught:
             annotators(contents, HERE, "Segmentation")
-        assert [size.values["shape"] for size in within(caught.value.values["sizes"])] == sizes
+        assert [size.values["shape"] for size in parts_of(caught.value.values["sizes"], Message)] == sizes
 
 
 def test_categories_that_are_built_otherwise():
@@ -178,7 +178,7 @@ def test_sets_of_segmentations():
         segs(read(segs=cell(LABELS, "text")), HERE)
     with refused("several-sizes", DataError) as caught:
         segs(read(segs=cell(LABELS, LABELS.T.copy())), HERE)
-    assert [size.values["shape"] for size in within(caught.value.values["sizes"])] == [(19, 23), (23, 19)]
+    assert [size.values["shape"] for size in parts_of(caught.value.values["sizes"], Message)] == [(19, 23), (23, 19)]
 
 
 def test_the_one_map_among_other_variables():

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import write_folder
+from noted import of_kind
 from refusing import parts_of, refused, within
 
 from segbench import Objects, evaluate
@@ -81,7 +82,7 @@ def test_regions_of_imagej_in_archives(segbench, truth, tmp_path):
     assert within(answer.error, "other-format")["format"] == "regions of ImageJ (ROI files)"
     with refused("unusable-archives", path=str(folder), count=2, total=2) as raised:
         evaluate(truth, folder, Objects())
-    formats = [said for said in parts_of(raised.value, Message) if said.kind == "other-format"]
+    formats = of_kind(parts_of(raised.value, Message), "other-format")
     assert [said.values["format"] for said in formats] == ["regions of ImageJ (ROI files)"] * 2
     assert within(segbench("objects", truth, folder).error, "unusable-archives") == {"count": 2, "total": 2}
 

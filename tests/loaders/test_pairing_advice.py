@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import write_folder
-from noted import advised, values_of, within
-from refusing import refused
+from noted import advised, values_of
+from refusing import parts_of, refused
 
 from segbench.core.errors import DataError
+from segbench.core.messages import Message
 from segbench.loaders.pairing import Inputs, methods_below, pair, pairing_hint
 
 MASK = np.zeros((4, 5), np.uint8)
@@ -29,7 +30,7 @@ def patterns_of(said):
 
 def kinds_of(said):
     """Return the kinds of a hint and of what stands in it."""
-    return {part.kind for part in within(said)}
+    return {part.kind for part in parts_of(said, Message)}
 
 
 STEMS = [f"img_{k:03}" for k in range(1, 13)]

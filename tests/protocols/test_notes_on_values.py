@@ -268,7 +268,7 @@ class TestThresholds:
             (tmp_path / folder).mkdir()
             np.save(tmp_path / folder / "a.npy", array)
         report = segbench.check(tmp_path / "gt", tmp_path / "pred", protocol)
-        (error,) = (one for one in report.findings if one.kind == "range")
+        (error,) = of_kind(report.findings, "range")
         assert error.severity == "error"
         why = error.message.values["why"]
         assert (why.kind, why.values["like"], why.values["at"]) == ("other-thresholds", "like logits, ", (0.5,))
@@ -285,7 +285,7 @@ class TestThresholds:
             np.save(tmp_path / folder / "a.npy", array)
         for checked, at in ((protocol, Setting("at", 0)), (Pixels(at=(0.5,)), Setting("at", (0,)))):
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
-            (warning,) = (one for one in report.findings if one.kind == "range")
+            (warning,) = of_kind(report.findings, "range")
             why = warning.message.values["why"]
             assert (why.kind, why.values["like"], why.values["at"]) == ("other-thresholds", "", (0.5,))
             assert warning.settings[-1] == at
@@ -307,7 +307,7 @@ class TestThresholds:
             np.save(tmp_path / folder / "a.npy", array)
         for checked, severity in ((protocol, "error"), (Pixels(at=(0.5,)), "warning")):
             report = segbench.check(tmp_path / "gt", tmp_path / "pred", checked)
-            (found,) = (one for one in report.findings if one.kind == "range")
+            (found,) = of_kind(report.findings, "range")
             assert found.severity == severity
             assert (found.message.values["why"].kind, found.message.values["why"].values["at"]) == (
                 "other-thresholds",

@@ -3,7 +3,7 @@
 import numpy as np
 import populations
 import pytest
-from noted import of_kind
+from noted import advised, of_kind
 
 import segbench
 
@@ -51,11 +51,6 @@ def alike(result, **settings):
     return of_kind(segbench.intervals(result, replicates=1, **settings).notes, "unknown-units", "few-unknown-units")
 
 
-def advised(note):
-    """Return the settings that a note names."""
-    return {setting.name: setting.value for setting in note.message.settings}
-
-
 def in_units(kind, random):
     """Names of 8 to 40 units of 5 to 30 images, and the unit of each."""
     sizes = random.integers(5, 31, random.integers(8, 41))
@@ -69,7 +64,7 @@ def in_units(kind, random):
 def test_slices_frames_and_tiles_that_resemble_each_other_have_it(kind, seed):
     names, units = in_units(kind, np.random.default_rng([seed, 1]))
     (note,) = alike(drawn(names, units, 0.5, seed))
-    assert advised(note).keys() == {"unit", "group_by"}
+    assert advised(note.message.settings).keys() == {"unit", "group_by"}
 
 
 @pytest.mark.parametrize("data_set", INDEPENDENT)
@@ -83,7 +78,7 @@ def test_categories_that_differ_have_both_readings(names):
     categories = [name.partition("/")[0] for name in names]
     images = drawn(names, categories, 0.5, 0)
     (note,) = alike(images)
-    assert advised(note) == {"unit": "folder", "group_by": "folder"}
+    assert advised(note.message.settings) == {"unit": "folder", "group_by": "folder"}
     assert not alike(images, unit="folder")
 
 
@@ -121,4 +116,4 @@ def test_of_several_numbers_all_but_that_of_the_unit_are_left_out(name, pattern)
     numbers = [(unit, row, column) for unit in range(10) for row in range(3) for column in range(3)]
     names = [name.format(unit=unit, row=256 * row, column=256 * column) for unit, row, column in numbers]
     (note,) = alike(drawn(names, [unit for unit, _, _ in numbers], 0.5, 0))
-    assert advised(note)["unit"] == pattern
+    assert advised(note.message.settings)["unit"] == pattern

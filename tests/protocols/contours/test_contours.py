@@ -401,7 +401,7 @@ def test_colours_of_objects_are_called_colours(tmp_path):
 def test_check_finds_a_rule_that_nothing_fits(tmp_path, settings):
     gt, pred = written(tmp_path, masks(3))
     found = check(gt, pred, Contours(positive=7, **settings)).findings
-    (finding,) = [finding for finding in found if finding.kind == "no-positives"]
+    (finding,) = of_kind(found, "no-positives")
     assert (finding.settings, finding.message.values["values"]) == ((Setting("positive"),), (0, 255))
     keys = [finding.kind for finding in check(gt, pred, Contours(positive=255, **settings)).findings]
     assert "no-positives" not in keys

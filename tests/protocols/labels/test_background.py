@@ -144,9 +144,9 @@ class TestBoth:
     def test_the_advice_of_array_functions_can_be_followed(self, kind):
         with refused("no-class", DataError, labels=(0,)) as error:
             library.count(*PAIRS["a"], kind(classes="1-3"))
-        advised = {setting.name: setting.value for setting in error.value.settings}
-        assert kind(**advised) == kind(classes=CLASSES, background=0)
-        assert library.count(*PAIRS["a"], kind(classes=advised["classes"])).names == ("0", "1", "2", "3")
+        settings = advised(error.value.settings)
+        assert kind(**settings) == kind(classes=CLASSES, background=0)
+        assert library.count(*PAIRS["a"], kind(classes=settings["classes"])).names == ("0", "1", "2", "3")
 
     def test_results_files_keep_it(self, kind, segbench, tmp_path):
         places = [

@@ -672,7 +672,7 @@ def test_check_finds_what_cannot_be_counted(tmp_path):
     assert [Path(place.file).name for place in findings["all-void"].places] == ["2.png"]
     report = segbench.check(*folders, Labels(classes=1))
     assert report.errors
-    (finding,) = (one for one in report.findings if one.kind == "not-countable")
+    (finding,) = of_kind(report.findings, "not-countable")
     assert finding.message.values["errors"] == ("no-class",)
     assert "gt_map" in [advised.name for advised in finding.settings]
     masks, predicted = segbench.check(*folders, "labels").errors
