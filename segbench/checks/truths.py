@@ -32,6 +32,7 @@ from segbench.protocols.label_rules import (
     has_third_value,
     left_out,
     listed,
+    suggested_positive,
 )
 
 MANY_PIXELS = 0.5
@@ -164,6 +165,8 @@ def _meaning(
             count=len(group),
             total=total,
         )
+        if group[0].values[0] == UNLABELLED and expected.void is not None:
+            return message, suggested_positive(group[0].values, void=expected.void)
         return message, _positive_of_labels(group[0].values, expected.lines)
     return _void(group, expected, truths, total)
 
@@ -220,6 +223,7 @@ def _void(
     examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
+    out = Setting("void", sorted({*(expected.void or ()), void}))
     masks = [truth for truth in truths if set(truth.values).difference((0,)) == {void}]
     if len(masks) > len(group):
         message = Message(
@@ -231,7 +235,7 @@ def _void(
             value=void,
             others=len(masks),
         )
-        return message, _void_of_masks(void, [value for value in rest if value], expected.lines)
+        return message, _void_of_masks(void, [value for value in rest if value], expected.lines, out)
     message = Message(
         "void",
         "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {value:g}, which is "
@@ -243,20 +247,20 @@ def _void(
     if expected.lines:
         return message, as_message(Setting("positive", rest[-1]))
     if not expected.rule and len(rest) > 2:
-        return message, _and_positive(as_message(Setting("void", (void,))), rest[-1])
+        return message, _and_positive(as_message(out), rest[-1])
     if examples[-1] == void:
-        return message, as_message(Setting("void", (void,)))
+        return message, as_message(out)
     fix = Message(
         "alternatives",
         "{void} if {value:g} is void, or {positive} if it is positive",
-        void=Setting("void", (void,)),
+        void=out,
         value=void,
         positive=Setting("positive", written(examples[1:])),
     )
     return message, fix
 
 
-def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | None) -> Message:
+def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | None, out: Setting) -> Message:
     """Say how a value counts that is positive in most masks, and beside other values in some."""
     positive = Message(
         "fix",
@@ -271,7 +275,7 @@ def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | 
         "alternatives",
         "save these as the other masks are, or {positive}, or {void} if {value:g} is void in all masks",
         positive=positive,
-        void=Setting("void", (void,)),
+        void=out,
         value=void,
     )
 

@@ -433,7 +433,7 @@ class Boundaries(
             fix = Message(
                 "alternatives",
                 "{positive}; or {label_maps} if these are labels",
-                positive=perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=False),
+                positive=perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=None),
                 label_maps=Setting("label_maps", True),
             )
             raise DataError(
