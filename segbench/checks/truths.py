@@ -60,7 +60,7 @@ def truth_findings(
     values = [*_photographs(probes, expected), *_values(probes, expected)]
     by_set = expected.rule is None and not lines and not expected.nonzero
     of_set = [] if values else _one_set(probes, total, by_set=by_set, left_out_by=left_out_by)
-    drawn = _lines(probes, thinned=lines.thinned) if lines else []
+    drawn = _lines(probes, expected, thinned=lines.thinned) if lines else []
     return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes, expected), *drawn]
 
 
@@ -81,10 +81,10 @@ def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
     excludes = expected.void is not None or expected.lines
     may_be_void = values[-1] in VOIDS and excludes
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
+        if rule and expected.void is None:
+            return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
         if excludes:
             return "void"
-        if rule:
-            return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
     if rule and rule.comparison != "=":
         return ""
     if are_grey_levels(values):
@@ -355,7 +355,7 @@ def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     return _found(bad, message, fix, lambda truth: Message("detail", "{pixels} NaN", pixels=truth.nan), stops=True)
 
 
-def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
+def _lines(probes: Sequence[Probe], expected: Expected, *, thinned: bool) -> list[Finding]:
     truths = [truth for probe in probes for truth in probe.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
@@ -373,11 +373,13 @@ def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
             "ground-truth lines are wider than a pixel, or filled, but predictions are thinned: even a perfect one has "
             "a low recall",
         )
+        without = Message("fix", ", without {given},", given=Setting("positive", None))
         fix = Message(
             "alternatives",
-            "{thin} for lines; {label_maps} for the borders of filled areas",
+            "{thin} for lines; {label_maps}{alone} for the borders of filled areas",
             thin=Setting("thin_ground_truth", True),
             label_maps=Setting("label_maps", True),
+            alone=without if expected.rule else "",
         )
         return _found(thick, message, fix, _thick_places)
     return []

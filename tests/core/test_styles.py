@@ -88,6 +88,7 @@ FLOATS = {"extension": ".npy"}
         (each("truth", with_value(255, labels=True)), Pixels(), "void", [("void", (255,))]),
         (each("truth", lambda a: a), Pixels(positive=7), "no-positives", [("positive", ...)]),
         (None, Boundaries(), "thick-ground-truth", [("thin_ground_truth", True), ("label_maps", True)]),
+        (None, Boundaries(positive=255), "thick-ground-truth", [("thin_ground_truth", True), ("label_maps", True)]),
         (None, Classes(labels=range(3)), "class-maps", [("pred_pattern", "class_#/*")]),
         (None, Labels(classes=3), "outside-classes", [("classes", ...), ("pred_map", ...)]),
         (None, Regions(), "soft-map", []),

@@ -128,6 +128,13 @@ def test_of_settings(setting, argument, option):
         ),
         (
             None,
+            Boundaries(positive=255),
+            "thick-ground-truth",
+            "thin_ground_truth=True for lines; label_maps=True, without positive, for the borders of filled areas",
+            "--thin-ground-truth for lines; --label-maps, without --positive, for the borders of filled areas",
+        ),
+        (
+            None,
             Classes(labels=range(3)),
             "class-maps",
             (
