@@ -81,7 +81,7 @@ FLOATS = {"extension": ".npy"}
             each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
             Boundaries(),
             "range",
-            [("scale", "sigmoid"), ("scale", ...)],
+            [("scale", "sigmoid")],
         ),
         (each("scores", holed, **FLOATS), Pixels(), "not-finite", [("field", ...)]),
         (each("truth", ringing), Pixels(), "grey-ground-truth", [("positive", ">=128"), ("positive", ">0")]),

@@ -94,8 +94,8 @@ def test_of_settings(setting, argument, option):
             each("scores", lambda a: a / np.float32(32) - 4, **FLOATS),
             Boundaries(),
             "range",
-            "repairs=Repairs(scale='sigmoid') for logits, or repairs=Repairs(scale=N) for others",
-            "--scale sigmoid for logits, or --scale N for others",
+            "repairs=Repairs(scale='sigmoid') for logits, or save others between 0 and 1",
+            "--scale sigmoid for logits, or save others between 0 and 1",
         ),
         (
             each("scores", holed, **FLOATS),
