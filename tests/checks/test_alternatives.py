@@ -60,6 +60,12 @@ CASES = {
             named(("classes", "0-2"), ("background", 2), ("void", (255,))),
         ],
     ),
+    "label maps for scores": (
+        segbench.Pixels(),
+        LABELS,
+        np.where(COLUMNS < 2, 0, LABELS),
+        [named(("classes", "0-2")), named(("positive", "2"))],
+    ),
     "a pixel more": (
         segbench.Pixels(),
         MASK,

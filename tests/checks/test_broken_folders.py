@@ -121,13 +121,13 @@ CASES = {
         **LINES,
     ),
     "logits": Case(
-        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, {"scale": ...}
+        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, {"scale": "sigmoid"}
     ),
     "logits, saliency": Case(
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"),
         "range",
         GOES_ON,
-        {"scale": ...},
+        {"scale": "sigmoid"},
         verb="saliency",
     ),
     "below 0 by resizing, boundaries": Case(

@@ -421,8 +421,10 @@ class Boundaries(
     def _boundary_map(self, name: str, ground_truth: Array) -> BoolArray:
         import numpy as np
 
+        from segbench.core.levels import refuse_nan
         from segbench.protocols.boundaries.inputs import label_boundaries
 
+        refuse_nan(name, ground_truth)
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
