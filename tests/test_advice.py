@@ -206,6 +206,23 @@ CLASSES = {
     "250 is void beside a mask": Mistake(
         "pixels", np.where(HOLES, 250, MASK), SOFT, {"auc_roc": auc(MASK[~HOLES], SOFT[~HOLES])}
     ),
+    "-1 is void beside a mask": Mistake(
+        "pixels", np.where(HOLES, -1, MASK.astype(np.int16)), SOFT, {"auc_roc": auc(MASK[~HOLES], SOFT[~HOLES])}
+    ),
+    "two values are void beside a mask": Mistake(
+        "pixels",
+        np.where(HOLES, np.where(np.arange(W) < 16, 250, 255), MASK),
+        SOFT,
+        {"auc_roc": auc(MASK[~HOLES], SOFT[~HOLES])},
+        {"void": 250},
+    ),
+    "two values are void beside masks": Mistake(
+        "labels",
+        np.where(HOLES, np.where(np.arange(W) < 16, 250, 255), MASK),
+        MASK * 255,
+        {"dice": 1.0},
+        {"void": 250},
+    ),
     "250 is void beside classes for pixels": Mistake(
         "pixels",
         HOLED[250],

@@ -289,7 +289,13 @@ class _Set:
         palettes = _palettes(probes, protocol)
         findings = [
             *name_findings(self.pairing, expected),
-            *size_findings(self.misfits(failures), surveyed.sizes, total, soft=expected.scores is not None),
+            *size_findings(
+                self.misfits(failures),
+                surveyed.sizes,
+                total,
+                soft=expected.scores is not None,
+                cropped=self.repairs.crop,
+            ),
             *orientation_findings(surveyed.turned),
             *failing(unread, others, "write the files again"),
             *palettes,

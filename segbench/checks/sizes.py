@@ -171,15 +171,21 @@ def _repaired(misfit: Misfit, repairs: Repairs) -> bool:
     return repairs.resize is not None or (repairs.crop and nearly(misfit.shape, misfit.expected))
 
 
-def size_findings(misfits: Sequence[Misfit], sizes: Sizes, total: int, *, soft: bool) -> list[Finding]:
-    """Group files of another size than the ground truth by what it looks like; `soft` says whether maps are soft.
+def size_findings(misfits: Sequence[Misfit], sizes: Sizes, total: int, *, soft: bool, cropped: bool) -> list[Finding]:
+    """Group files of another size than the ground truth by what it looks like.
+
+    `soft` says whether maps are soft, `cropped` whether they are to be cropped, which changed none of these.
 
     Predictions that seem to be of other images are one group, even if a repair makes them fit.
     """
     exchanged = {one.file: one for one in sizes.exchanged()}
     left = [misfit for misfit in misfits if misfit.file not in exchanged]
     groups = grouped((_kind(misfit.shape, misfit.expected), misfit) for misfit in left)
-    found = [found for kind, group in groups.items() for found in _size_finding(kind, group, total, soft=soft)]
+    found = [
+        found
+        for kind, group in groups.items()
+        for found in _size_finding(kind, group, total, soft=soft, cropped=cropped)
+    ]
     message = Message(
         "exchanged-images",
         "{count} predictions of {total} do not have the size of their ground truth but that of another one: names seem "
@@ -203,9 +209,9 @@ def _kind(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     return "size-factor" if looks == "off-by-factor" else "size-differs"
 
 
-def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool) -> list[Finding]:
+def _size_finding(kind: str, group: Sequence[Misfit], total: int, *, soft: bool, cropped: bool) -> list[Finding]:
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
-    fix = how_to_fix(first.shape, first.expected, soft=soft) if first else HINT
+    fix = how_to_fix(first.shape, first.expected, soft=soft, cropped=cropped) if first else HINT
     side: About = "prediction" if first else "ground truth"
     message = _size_message(kind, group)
     message += Message(

@@ -32,6 +32,7 @@ from segbench.protocols.label_rules import (
     has_third_value,
     left_out,
     listed,
+    suggested_positive,
 )
 
 MANY_PIXELS = 0.5
@@ -59,7 +60,7 @@ def truth_findings(
     values = [*_photographs(probes, expected), *_values(probes, expected)]
     by_set = expected.rule is None and not lines and not expected.nonzero
     of_set = [] if values else _one_set(probes, total, by_set=by_set, left_out_by=left_out_by)
-    drawn = _lines(probes, thinned=lines.thinned) if lines else []
+    drawn = _lines(probes, expected, thinned=lines.thinned) if lines else []
     return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes, expected), *drawn]
 
 
@@ -80,10 +81,10 @@ def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
     excludes = expected.void is not None or expected.lines
     may_be_void = values[-1] in VOIDS and excludes
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
+        if rule and expected.void is None:
+            return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
         if excludes:
             return "void"
-        if rule:
-            return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
     if rule and rule.comparison != "=":
         return ""
     if are_grey_levels(values):
@@ -164,6 +165,8 @@ def _meaning(
             count=len(group),
             total=total,
         )
+        if group[0].values[0] == UNLABELLED and expected.void is not None:
+            return message, suggested_positive(group[0].values, void=expected.void)
         return message, _positive_of_labels(group[0].values, expected.lines)
     return _void(group, expected, truths, total)
 
@@ -220,6 +223,7 @@ def _void(
     examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
+    out = Setting("void", sorted({*(expected.void or ()), void}))
     masks = [truth for truth in truths if set(truth.values).difference((0,)) == {void}]
     if len(masks) > len(group):
         message = Message(
@@ -231,7 +235,7 @@ def _void(
             value=void,
             others=len(masks),
         )
-        return message, _void_of_masks(void, [value for value in rest if value], expected.lines)
+        return message, _void_of_masks(void, [value for value in rest if value], expected.lines, out)
     message = Message(
         "void",
         "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {value:g}, which is "
@@ -243,20 +247,20 @@ def _void(
     if expected.lines:
         return message, Setting("positive", rest[-1])
     if not expected.rule and len(rest) > 2:
-        return message, _and_positive(Setting("void", (void,)), rest[-1])
+        return message, _and_positive(out, rest[-1])
     if examples[-1] == void:
-        return message, Setting("void", (void,))
+        return message, out
     fix = Message(
         "alternatives",
         "{void} if {value:g} is void, or {positive} if it is positive",
-        void=Setting("void", (void,)),
+        void=out,
         value=void,
         positive=Setting("positive", written(examples[1:])),
     )
     return message, fix
 
 
-def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | None) -> Message:
+def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | None, out: Setting) -> Message:
     """Say how a value counts that is positive in most masks, and beside other values in some."""
     positive = Message(
         "fix",
@@ -271,7 +275,7 @@ def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | 
         "alternatives",
         "save these as the other masks are, or {positive}, or {void} if {value:g} is void in all masks",
         positive=positive,
-        void=Setting("void", (void,)),
+        void=out,
         value=void,
     )
 
@@ -351,7 +355,7 @@ def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     return _found(bad, message, fix, lambda truth: Message("detail", "{pixels} NaN", pixels=truth.nan), stops=True)
 
 
-def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
+def _lines(probes: Sequence[Probe], expected: Expected, *, thinned: bool) -> list[Finding]:
     truths = [truth for probe in probes for truth in probe.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
@@ -369,11 +373,13 @@ def _lines(probes: Sequence[Probe], *, thinned: bool) -> list[Finding]:
             "ground-truth lines are wider than a pixel, or filled, but predictions are thinned: even a perfect one has "
             "a low recall",
         )
+        without = Message("fix", ", without {given},", given=Setting("positive", None))
         fix = Message(
             "alternatives",
-            "{thin} for lines; {label_maps} for the borders of filled areas",
+            "{thin} for lines; {label_maps}{alone} for the borders of filled areas",
             thin=Setting("thin_ground_truth", True),
             label_maps=Setting("label_maps", True),
+            alone=without if expected.rule else "",
         )
         return _found(thick, message, fix, _thick_places)
     return []

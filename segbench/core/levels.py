@@ -121,14 +121,12 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
 
 def how_to_scale(lowest: float, highest: float) -> Message:
     """Say which scale brings floats beyond [0, 1] into it: of 8-bit levels only where they reach half of it."""
-    divided = Setting("scale", of="Repairs", metavar="N")
-    if lowest < 0:
+    if lowest < 0:  # no division brings these into it
         sigmoid = Setting("scale", "sigmoid", of="Repairs")
-        return Message(
-            "alternatives", "{sigmoid} for logits, or {divided} for others", sigmoid=sigmoid, divided=divided
-        )
+        return Message("fix", "{sigmoid} for logits, or save others between 0 and 1", sigmoid=sigmoid)
     if 128 <= highest <= 255:
         return Message("fix", "{scale}", scale=Setting("scale", 255, of="Repairs"))
+    divided = Setting("scale", of="Repairs", metavar="N")
     return Message("fix", "{divided} with the highest score that there can be", divided=divided)
 
 

@@ -316,7 +316,7 @@ def misfit(
     """Say that a prediction has not the size of its ground truth, and which option fixes it."""
     (name, shape), (first, expected) = prediction, truth
     what = _other_size(shape, expected, first) + refused
-    return SizeError(name, what, how_to_fix(shape, expected, soft=soft))
+    return SizeError(name, what, how_to_fix(shape, expected, soft=soft, cropped=bool(refused)))
 
 
 def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
@@ -367,8 +367,8 @@ def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
     return croppable(shape, common) and croppable(expected, common)
 
 
-def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool) -> Message:
-    """Say which option brings a prediction to the size expected, or that none does."""
+def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool, cropped: bool = False) -> Message:
+    """Say which option brings a prediction to the size expected, or that none does; cropping may be given."""
     guess = relation(shape, expected)
     if guess.kind == "transposed":
         return Message(
@@ -382,7 +382,13 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool)
             "fix", "no option fixes that: save it as ucm2 in a .mat file, for {protocols}", protocols=protocols
         )
     or_bilinear = Either(" or 'bilinear'", " or bilinear") if soft else ""
-    resize = Message("fix", "{resize}{or_bilinear} brings it to that size", resize=RESIZE, or_bilinear=or_bilinear)
+    resize = Message(
+        "fix",
+        "{resize}{or_bilinear}{alone} brings it to that size",
+        resize=RESIZE,
+        or_bilinear=or_bilinear,
+        alone=Message("fix", ", without {given},", given=Setting("crop", None)) if cropped else "",
+    )
     crop = Message(
         "fix",
         "{crop} cuts off excess rows and columns, at the lower right only",

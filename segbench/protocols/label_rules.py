@@ -13,6 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from segbench.core.arguments import as_real, as_void, as_whole
@@ -378,12 +379,18 @@ def where_not_void(truth: Array, void: Sequence[float], valid: BoolArray | None)
 
 
 def two_values(
-    names: Sequence[str], ground_truths: Sequence[Array], valids: Sequence[BoolArray | None]
+    names: Sequence[str],
+    ground_truths: Sequence[Array],
+    valids: Sequence[BoolArray | None],
+    void: Sequence[float] = (),
 ) -> tuple[list[BoolArray], tuple[float, ...]]:
-    """Label an image without a rule: the larger of the two values that its annotators hold together is positive."""
+    """Label an image without a rule: the larger of the two values that its annotators hold together is positive.
+
+    `void` are the values left out, which advice names again.
+    """
     import numpy as np
 
-    of_each = [_one_or_two_values(*drawn) for drawn in zip(names, ground_truths, valids, strict=True)]
+    of_each = [_one_or_two_values(*drawn, void) for drawn in zip(names, ground_truths, valids, strict=True)]
     values = of_each[0] if len(of_each) == 1 else tuple(sorted(set().union(*of_each)))
     if len(values) > 2:
         what = Message(
@@ -409,7 +416,9 @@ def _equal(truth: Array, value: float) -> BoolArray:
     return truth == value
 
 
-def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) -> tuple[float, ...]:
+def _one_or_two_values(
+    name: str, ground_truth: Array, valid: BoolArray | None, void: Sequence[float]
+) -> tuple[float, ...]:
     import numpy as np
 
     if ground_truth.dtype == np.bool_:
@@ -421,7 +430,7 @@ def _one_or_two_values(name: str, ground_truth: Array, valid: BoolArray | None) 
     neighbours = among.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
     if not neighbours and not np.all((among == lowest) | (among == highest)):
         held = np.unique(among)
-        raise ManyValuesError(name, _expected_two(held), held.tolist(), suggested_beside)
+        raise ManyValuesError(name, _expected_two(held), held.tolist(), partial(suggested_beside, void=void))
     return tuple(dict.fromkeys((float(lowest), float(highest))))
 
 
@@ -460,15 +469,15 @@ def has_third_value(values: Sequence[float]) -> bool:
     return len(values) == 3 and values[0] == 0 and values[-1] in VOIDS
 
 
-def suggested_positive(values: Sequence[float], *, void: bool = True) -> Message:
+def suggested_positive(values: Sequence[float], *, void: Sequence[float] | None = ()) -> Message:
     """Say which settings give ground truth of more values than two meaning: rising values, all or some of them.
 
-    Without a setting for `void`, such values are not positive.
+    `void` are the values left out so far; where it is None, there is no such setting, and such values are negative.
     """
     *others, highest = values
     if values[0] == UNLABELLED and len(values) > 2:
         return _suggested_beside_unlabelled(values[1:], void=void)
-    if not void and (ends_in_void(values) or has_third_value(values)):
+    if void is None and (ends_in_void(values) or has_third_value(values)):
         unsure, sure = (highest, others[-1]) if ends_in_void(values) else (values[1], highest)
         return Message(
             "alternatives",
@@ -478,31 +487,36 @@ def suggested_positive(values: Sequence[float], *, void: bool = True) -> Message
             all=Setting("positive", f">{values[0]:g}"),
         )
     if ends_in_void(values):
-        fixes = [_leave_out(highest), _name_positive(f"{others[-1]:g}")]
+        fixes = [_leave_out(highest, void or ()), _name_positive(f"{others[-1]:g}")]
         return alternatives(fixes) if len(others) == 2 else joined(fixes, ", and ")
     if has_third_value(values):
-        return alternatives([_leave_out(values[1]), _name_positive(f">={half_of(highest)}")])
+        return alternatives([_leave_out(values[1], void or ()), _name_positive(f">={half_of(highest)}")])
     if are_grey_levels(values) or any(value % 1 for value in values):
         rule = grey_levels_positive(values)
         return Message("fix", "say which values are positive, for instance {rule}", rule=rule)
     return alternatives([_name_positive(written(highest)), all_but(values[0])], ", or ")
 
 
-def _suggested_beside_unlabelled(labels: Sequence[float], *, void: bool) -> Message:
+def _suggested_beside_unlabelled(labels: Sequence[float], *, void: Sequence[float] | None) -> Message:
     """Say the same of rising labels beside -1."""
-    if not void:
-        return suggested_positive(labels, void=False)
-    return joined([_leave_out(-1), suggested_positive(labels)] if len(labels) > 2 else [_leave_out(-1)], ", and ")
+    if void is None:
+        return suggested_positive(labels, void=None)
+    fixes = [_leave_out(UNLABELLED, void)]
+    if len(labels) > 2:
+        fixes.append(suggested_positive(labels, void=(*void, UNLABELLED)))
+    return joined(fixes, ", and ")
 
 
-def suggested_beside(values: Sequence[float], _predicted: Sequence[float] = ()) -> Message:
+def suggested_beside(
+    values: Sequence[float], _predicted: Sequence[float] = (), *, void: Sequence[float] = ()
+) -> Message:
     """Say what `suggested_positive` says, whatever is predicted."""
-    return suggested_positive(values)
+    return suggested_positive(values, void=void)
 
 
 def suggested_without_void(values: Sequence[float], _predicted: Sequence[float] = ()) -> Message:
     """Say the same for a protocol that has no setting for void."""
-    return suggested_positive(values, void=False)
+    return suggested_positive(values, void=None)
 
 
 def all_but(lowest: float) -> Message:
@@ -511,10 +525,10 @@ def all_but(lowest: float) -> Message:
     return Message("fix", "{rule} for all but {lowest:g}", rule=rule, lowest=lowest)
 
 
-def _leave_out(value: float) -> Message:
-    """Say how a value is left out."""
-    void = Setting("void", (value,))
-    return Message("fix", "if {value:g} is void, leave it out: {void}", value=value, void=void)
+def _leave_out(value: float, void: Sequence[float]) -> Message:
+    """Say how a value is left out beside those that are."""
+    out = Setting("void", sorted({*void, value}))
+    return Message("fix", "if {value:g} is void, leave it out: {void}", value=value, void=out)
 
 
 def _name_positive(rule: str) -> Message:
@@ -575,17 +589,19 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
         **counted(values),
         rule=Setting("positive", rule),
     )
-    raise DataError(file, what, perhaps_swapped(values) + suggested_positive(values.tolist(), void=void))
+    raise DataError(
+        file, what, perhaps_swapped(values) + suggested_positive(values.tolist(), void=() if void else None)
+    )
 
 
-def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None) -> None:
+def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None, void: Sequence[float]) -> None:
     """Refuse ground truth without a rule of which grey levels, or a value that looks like void, would be positive."""
     from segbench.core.arrays import distinct
 
     values = distinct(ground_truth if valid is None else ground_truth[valid])
     held = values.tolist()
     if len(held) > 2 and (are_grey_levels(held) or ends_in_void(held) or has_third_value(held)):
-        raise DataError(file, _expected_two(values), suggested_positive(held))
+        raise DataError(file, _expected_two(values), suggested_positive(held, void=void))
 
 
 def _expected_two(values: Array) -> Message:

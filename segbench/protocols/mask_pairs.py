@@ -86,7 +86,7 @@ def masks_at(
     """
     truth, stored = two_maps(sample, no_volumes)
     none = left_out(sample, truth, void)
-    mask = true_mask(sample, truth, positive, none, of_labels)
+    mask = true_mask(sample, truth, positive, none, of_labels=of_labels, void=void)
     if cuts is None:
         found = [predicted_mask(sample, truth, stored, positive, of_labels)]
     else:
@@ -125,14 +125,20 @@ def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray |
 
 
 def true_mask(
-    sample: Sample, truth: Array, positive: Positive | None, none: BoolArray | None, of_labels: OfLabels | None = None
+    sample: Sample,
+    truth: Array,
+    positive: Positive | None,
+    none: BoolArray | None,
+    *,
+    of_labels: OfLabels | None,
+    void: Sequence[float],
 ) -> BoolArray:
     """Mark what the ground truth calls positive, apart from where there is `none`, whatever it holds there."""
     if none is not None:
         truth = np.where(none, truth.dtype.type(0), truth)
     if positive is not None:
         return zero_or_one(LabelRule.parse(positive).labels(sample.truth_file, truth))
-    return two_valued(sample.truth_file, truth, of_labels=of_labels)
+    return two_valued(sample.truth_file, truth, of_labels=of_labels, void=void)
 
 
 def predicted_mask(
@@ -163,8 +169,18 @@ def _advice_beside_rule(
     return otherwise(values, truth)
 
 
-def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: OfLabels | None = None) -> BoolArray:
-    """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with labels."""
+def two_valued(
+    file: str,
+    values: Array,
+    *,
+    predicted: bool = False,
+    of_labels: OfLabels | None = None,
+    void: Sequence[float] = (),
+) -> BoolArray:
+    """Mark what is not 0 in a map with at most one other value; `of_labels` says what to do with labels.
+
+    `void` are the values left out of ground truth, which advice names again.
+    """
     if values.dtype == np.bool_:
         return zero_or_one(values)
     marked: BoolArray = values != 0
@@ -185,7 +201,8 @@ def two_valued(file: str, values: Array, *, predicted: bool = False, of_labels: 
         **counted(held),
     )
     order = NOTHING if predicted else perhaps_swapped(held)
-    advise = partial(_advice_on_values, predicted=held.dtype if predicted else None, order=order, of_labels=of_labels)
+    predicted_type = held.dtype if predicted else None
+    advise = partial(_advice_on_values, predicted=predicted_type, order=order, of_labels=of_labels, void=void)
     raise ManyValuesError(file, what, held.tolist(), advise)
 
 
@@ -196,12 +213,13 @@ def _advice_on_values(
     predicted: np.dtype[Any] | None,
     order: Message,
     of_labels: OfLabels | None,
+    void: Sequence[float],
 ) -> Message:
     """Say what more than two values of ground truth, or of a prediction of some type, may be."""
     labels = of_labels(values) if of_labels else ""
     if predicted is None:
         small = values[-1] < 2 * len(values) and values[-1] not in VOIDS  # above all labels
-        fixes = [order + suggested_positive(values), labels]
+        fixes = [order + suggested_positive(values, void=void), labels]
         return alternatives(reversed(fixes) if small else fixes)
     # Of levels in the lower half of their type, as numbers of labels are, a cut at .5 would leave nothing.
     low = predicted.kind in "iu" and values[-1] <= np.iinfo(predicted).max // 2

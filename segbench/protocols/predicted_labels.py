@@ -64,7 +64,7 @@ class LabelsSeen:
 def instead_of_label_maps(classes: str, positive: str) -> Message:
     """Say what can be counted instead: classes as text, and a rule for one of them."""
     return Message(
-        "fix",
+        "alternatives",
         "evaluate label maps with {labels}; or save the scores before argmax, one soft map per class, and list the "
         "classes: {classes}; or turn one class of the predictions into masks of 0 and 255 and select the same class of "
         "the ground truth, for instance {positive}",

@@ -101,12 +101,12 @@ REFUSED = {
         lambda: updated(MASK, 9 * SCORES - 2, protocol=Boundaries(), name="a"),
         (
             "scores of 'a': scores from -2 to 2.5, but evenly spaced thresholds are for [0, 1]; apply a sigmoid "
-            "to logits, or for files use repairs=Repairs(scale='sigmoid') for logits, or repairs=Repairs(scale=N)"
-            " for others, or give the thresholds as a list"
+            "to logits, or for files use repairs=Repairs(scale='sigmoid') for logits, or save others between 0 and 1"
+            ", or give the thresholds as a list"
         ),
         (
             "scores of 'a': scores from -2 to 2.5, but evenly spaced thresholds are for [0, 1]; use --scale "
-            "sigmoid for logits, or --scale N for others, or give the thresholds as a list"
+            "sigmoid for logits, or save others between 0 and 1, or give the thresholds as a list"
         ),
     ),
     "levels": (

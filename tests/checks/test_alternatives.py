@@ -34,6 +34,38 @@ CASES = {
         MASK.astype(np.uint8),
         [named(("void", (250, 255))), named(("gt_map", "250=LABEL")), named(("classes", "0-1,250"))],
     ),
+    "labels from 1": (
+        segbench.Labels(classes=3),
+        LABELS + 1,
+        LABELS,
+        [
+            named(("classes", "1-3")),
+            named(("gt_map", "1-3=0-2"), ("pred_map", "1-3=0-2")),
+            named(("classes", "0-3")),
+        ],
+    ),
+    "background or class": (
+        segbench.Labels(classes="1-2"),
+        LABELS,
+        LABELS,
+        [named(("classes", "0-2"), ("background", 0)), named(("classes", "0-2"))],
+    ),
+    "a label and void": (
+        segbench.Labels(classes="0-1", void=()),
+        np.where(COLUMNS < 6, 255, LABELS),
+        LABELS,
+        [
+            named(("classes", "0-2"), ("void", (255,))),
+            named(("gt_map", "2=LABEL"), ("void", (255,))),
+            named(("classes", "0-2"), ("background", 2), ("void", (255,))),
+        ],
+    ),
+    "label maps for scores": (
+        segbench.Pixels(),
+        LABELS,
+        np.where(COLUMNS < 2, 0, LABELS),
+        [named(("classes", "0-2")), named(("positive", "2"))],
+    ),
     "a pixel more": (
         segbench.Pixels(),
         MASK,

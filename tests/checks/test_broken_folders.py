@@ -121,20 +121,24 @@ CASES = {
         **LINES,
     ),
     "logits": Case(
-        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, {"scale": ...}
+        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", GOES_ON, {"scale": "sigmoid"}
     ),
     "logits, saliency": Case(
         each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"),
         "range",
         GOES_ON,
-        {"scale": ...},
+        {"scale": "sigmoid"},
         verb="saliency",
     ),
     "below 0 by resizing, boundaries": Case(
         each("scores", lambda a: a / np.float32(250) - 0.02, extension=".npy"), "range", REFUSED, {}, **LINES
     ),
     "logits, boundaries": Case(
-        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"), "range", REFUSED, {"scale": ...}, **LINES
+        each("scores", lambda a: a / np.float32(32) - 4, extension=".npy"),
+        "range",
+        REFUSED,
+        {"scale": "sigmoid"},
+        **LINES,
     ),
     "clipped": Case(each("scores", clipped), "saturated", GOES_ON, {}),
     "grey levels of JPEG": Case(each("truth", ringing), "grey-ground-truth", REFUSED, {"positive": ">0"}),

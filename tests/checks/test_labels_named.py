@@ -10,7 +10,14 @@ MASK = np.kron(np.eye(4, 5, dtype=np.uint8), np.ones((6, 8), np.uint8))
 SOFT = (90 * MASK + np.arange(MASK.size).reshape(MASK.shape) % 150).astype(np.uint8)
 
 
-@pytest.mark.parametrize(("protocol", "kinds"), [(segbench.Saliency, []), (segbench.Pixels, ["void"])])
+@pytest.mark.parametrize(
+    ("protocol", "kinds"),
+    [
+        (segbench.Saliency, []),
+        (segbench.Pixels, ["void"]),
+        (segbench.Boundaries, ["thick-ground-truth"]),
+    ],
+)
 def test_a_label_beside_255(tmp_path, protocol, kinds):
     truth = MASK.copy()
     truth[-3:] = 255

@@ -160,8 +160,8 @@ SAID = {
             "float scores range from -4 to 3.96875, like logits; thresholds are on that scale, and other "
             "metrics stay the same"
         ),
-        "repairs=Repairs(scale='sigmoid') for logits, or repairs=Repairs(scale=N) for others",
-        "--scale sigmoid for logits, or --scale N for others",
+        "repairs=Repairs(scale='sigmoid') for logits, or save others between 0 and 1",
+        "--scale sigmoid for logits, or save others between 0 and 1",
     ),
     "below 0 by resizing, boundaries": (
         "float scores range from -0.02 to 0.96, but they must lie between 0 and 1",

@@ -70,8 +70,8 @@ FIXES = {
         "--scale N if N is the largest score, or save scores as floats",
     ),
     "logits": (
-        "repairs=Repairs(scale='sigmoid') for logits, or repairs=Repairs(scale=N) for others",
-        "--scale sigmoid for logits, or --scale N for others",
+        "repairs=Repairs(scale='sigmoid') for logits, or save others between 0 and 1",
+        "--scale sigmoid for logits, or save others between 0 and 1",
     ),
     "NaN": (
         "write finite scores, or leave those pixels out with field=...",
@@ -92,6 +92,10 @@ FIXES = {
     "areas": (
         "thin_ground_truth=True for lines; label_maps=True for the borders of filled areas",
         "--thin-ground-truth for lines; --label-maps for the borders of filled areas",
+    ),
+    "areas of a value": (
+        "thin_ground_truth=True for lines; label_maps=True, without positive, for the borders of filled areas",
+        "--thin-ground-truth for lines; --label-maps, without --positive, for the borders of filled areas",
     ),
     "one map": (
         (

@@ -164,7 +164,8 @@ class TestCrop:
 
     @pytest.mark.parametrize("shape", [(45, 60), (35, 60), (20, 30), (40, 120)])
     def test_more_may_not(self, shape):
-        with refused("other-size", DataError, expected=(40, 60), other="gt", settings={"resize": "nearest"}):
+        settings = {"resize": "nearest", "crop": None}
+        with refused("other-size", DataError, expected=(40, 60), other="gt", settings=settings):
             mended(np.zeros(shape), crop=True)
 
 

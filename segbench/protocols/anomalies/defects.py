@@ -7,7 +7,7 @@ it is counted as a component of these s pixels, and counts add up as those of co
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -41,11 +41,13 @@ class DefectRule(LabelRule):
         return super().labels(file, ground_truth, valid)
 
 
-def anomalous_pixels(file: str, ground_truth: Array, valid: BoolArray | None, positive: Positive | None) -> BoolArray:
+def anomalous_pixels(
+    file: str, ground_truth: Array, valid: BoolArray | None, positive: Positive | None, void: Sequence[float]
+) -> BoolArray:
     """Mark which pixels are anomalous: by a rule, or all above 0 unless these may be grey levels or void."""
     anomalous = DefectRule.parse(NONZERO if positive is None else positive).labels(file, ground_truth, valid)
     if positive is None and ground_truth.dtype.kind != "b":
-        refuse_grey_and_void(file, ground_truth, valid)
+        refuse_grey_and_void(file, ground_truth, valid, void)
     return anomalous
 
 

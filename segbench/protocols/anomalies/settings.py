@@ -319,4 +319,4 @@ class Anomalies(
         valid = where_not_void(truth, self.void, valid)
         if self.defects:
             return np.any(np.array(sample.ground_truths) > 0, axis=0), valid
-        return anomalous_pixels(sample.truth_file, truth, valid, self.positive), valid
+        return anomalous_pixels(sample.truth_file, truth, valid, self.positive, self.void), valid

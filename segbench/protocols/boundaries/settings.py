@@ -418,8 +418,10 @@ class Boundaries(
     def _boundary_map(self, name: str, ground_truth: Array) -> BoolArray:
         import numpy as np
 
+        from segbench.core.levels import refuse_nan
         from segbench.protocols.boundaries.inputs import label_boundaries
 
+        refuse_nan(name, ground_truth)
         if self.label_maps:
             return label_boundaries(ground_truth)
         if self.positive is not None:
@@ -430,7 +432,7 @@ class Boundaries(
             fix = Message(
                 "alternatives",
                 "{positive}; or {label_maps} if these are labels",
-                positive=perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=False),
+                positive=perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=None),
                 label_maps=Setting("label_maps", True),
             )
             raise DataError(

@@ -120,11 +120,15 @@ def _advice(
     if remap and _count_from_one(held, len(labels)):
         hint = Message(
             "alternatives",
-            "if no image has label 0, labels count from 1: write {classes_from_one}, or {gt_map}, with {pred_map} if "
-            "predictions count from 1, too; if some has, list {labels}, too: {classes}",
+            "if no image has label 0, labels count from 1: write {classes_from_one}, or {maps}; if some "
+            "has, list {labels}, too: {classes}",
             classes_from_one=Setting("classes", f"1-{len(labels)}"),
-            gt_map=Setting("gt_map", remap),
-            pred_map=Setting("pred_map", remap),
+            maps=Message(
+                "fix",
+                "{gt_map}, with {pred_map} if predictions count from 1, too",
+                gt_map=Setting("gt_map", remap),
+                pred_map=Setting("pred_map", remap),
+            ),
             labels=labels_text(others),
             classes=with_labels(labels, names, others),
         )
@@ -145,8 +149,7 @@ def _advice(
     if not often_void:
         return hint
     void_labels = labels_text(often_void)
-    leave_out = Message("fix", "leave {labels} out if it is void: {void}", labels=void_labels, void=out)
-    return joined([hint, leave_out])
+    return Message("fix", "{hint}; leave {labels} out if it is void: {void}", hint=hint, labels=void_labels, void=out)
 
 
 def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[str], protocol: str) -> Message:
@@ -166,7 +169,8 @@ def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[st
     see = "what nobody labelled is void, see docs/labels.md"
     if 0 in others:
         how = "as classes" if several else "as a class"
-        return joined([background, Message("fix", "{how} {classes}", how=how, classes=as_classes), see])
+        as_class = Message("fix", "{how} {classes}", how=how, classes=as_classes)
+        return joined([alternatives([background, as_class], "; "), see])
     as_listed = Message(
         "alternatives",
         "list {labels}, too: {classes}, or remap {them}: {gt_map}",

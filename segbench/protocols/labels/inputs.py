@@ -248,7 +248,7 @@ def masks_in(
         except rules.ManyValuesError as error:
             order = rules.perhaps_swapped(truth.labels, predicted.labels)
             of_predictions = None if predicted_positive is None else rules.LabelRule.parse(predicted_positive)
-            advise = partial(_advice_on_values, order=order, of_predictions=of_predictions)
+            advise = partial(_advice_on_values, order=order, of_predictions=of_predictions, void=void)
             held = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
             sides = np.unique(held).tolist(), np.unique(predicted.labels).tolist()
             raise rules.ManyValuesError(error.path, error.what, sides[0], advise, sides[1]) from None
@@ -282,11 +282,12 @@ def _advice_on_values(
     *,
     order: Message = NOTHING,
     of_predictions: rules.LabelRule | None = None,
+    void: Sequence[float] = (),
 ) -> Message:
     """Say what more than two values may be: as in predictions, classes of label maps, or levels of masks."""
     if rule := rules.rule_of_other_side(of_predictions, values, predicted):
         return _name_rule("positive", str(rule)) + " (as in the predictions, which hold the same values)"
-    hint = order + rules.suggested_positive(values)
+    hint = order + rules.suggested_positive(values, void=void)
     classes = NOTHING if order else likely_classes(np.asarray(values), _MOST_CLASSES)
     if classes and of_predictions:
         return alternatives([hint, _name_classes(classes, "predicted_positive")])

@@ -396,7 +396,8 @@ class Objects(
     @property
     def expected(self) -> Expected:
         if self.kind != COMPONENTS:
-            masks = together(Setting("kind", COMPONENTS), Setting("at", 0.5))
+            numbered = [Setting("positive", ">0")] if self.kind == INSTANCES else []
+            masks = together(Setting("kind", COMPONENTS), Setting("at", 0.5), *numbered)
             cut = Message("fix", "cut them at a score, for the components of a mask: {masks}", masks=masks)
             return Expected(of_soft_maps=cut)
         by_set = self.at == "best"  # a threshold on the scale of the scores, whatever that is

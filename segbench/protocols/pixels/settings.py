@@ -362,7 +362,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         valids = [rules.where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
         if self.positive is None:
             try:
-                labels, values = rules.two_values(names, sample.ground_truths, valids)
+                labels, values = rules.two_values(names, sample.ground_truths, valids, self.void)
             except DataError as error:
                 from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 

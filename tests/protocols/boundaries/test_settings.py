@@ -222,6 +222,13 @@ class TestPredictions:
         with refused(kind, DataError, path="pred/a.npy", **values):
             Boundaries().count(Sample("a", self.truth, (scores,), prediction_file="pred/a.npy"))
 
+    @pytest.mark.parametrize("settings", [{}, {"positive": 1}, {"label_maps": True}])
+    def test_ground_truth_without_a_number_is_named(self, settings):
+        truth = column(5).astype(float)
+        truth[0, 0] = np.nan
+        with refused("not-a-number", DataError, path="gt/a.npy", nan=1):
+            Boundaries(**settings).count(Sample("a", truth, (column(5),), ground_truth_files=("gt/a.npy",)))
+
     @pytest.mark.parametrize(("shape", "guess"), [(SHAPE[::-1], "transposed"), ((12, 15), "off-by-pixels")])
     def test_other_sizes_fail_with_a_reason(self, tmp_path, shape, guess):
         write_folder(tmp_path / "gt", {"a.npy": column(5), "b.npy": column(5)})

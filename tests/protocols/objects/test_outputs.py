@@ -9,7 +9,6 @@ from refusing import refused
 
 import segbench as sb
 from segbench import ArgumentError, Objects, evaluate
-from segbench.core.messages import Setting
 from segbench.protocols.states import State
 
 LETTERS = {State.NOTHING: ".", State.TRUE: "t", State.FALSE: "f", State.MISSED: "m", State.PARTNER: "p"}
@@ -135,5 +134,7 @@ def test_soft_maps_are_named_by_check(folders, tmp_path):
         noise = np.random.default_rng(0).integers(0, 256, iio.imread(file).shape)
         iio.imwrite(tmp_path / "soft" / file.name, noise.astype(np.uint8))
     report = sb.check(folders / "gt", tmp_path / "soft", Objects())
-    advice = {Setting("kind", "components"), Setting("at", 0.5)}
-    assert any(advice <= set(finding.settings) for finding in report.findings)
+    (finding,) = (finding for finding in report.findings if finding.kind == "soft-map")
+    advice = {setting.name: setting.value for setting in finding.settings}
+    assert advice == {"kind": "components", "at": 0.5, "positive": ">0"}
+    assert not sb.evaluate(folders / "gt", tmp_path / "soft", Objects(**advice)).failed
