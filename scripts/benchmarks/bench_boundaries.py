@@ -28,10 +28,10 @@ from scipy.ndimage import gaussian_filter
 from skimage.transform import resize
 
 import segbench
+from segbench.inputs.lines import as_scores, as_thresholds
 from segbench.protocols.boundaries.bits import levels_of, pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
-from segbench.protocols.boundaries.inputs import as_scores, as_thresholds
 from segbench.protocols.boundaries.search import side
 from segbench.protocols.boundaries.sweep import reached, sweep
 from segbench.protocols.boundaries.thinning import thin_levels

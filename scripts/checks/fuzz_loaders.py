@@ -182,8 +182,8 @@ def preset(data: bytes) -> None:
 
 def classes(data: bytes) -> None:
     """Read a file of classes, and the same as text of the command line."""
+    from segbench.inputs.class_names import classes_of, read_classes
     from segbench.loaders.pairing import Pattern
-    from segbench.protocols.class_names import classes_of, read_classes
 
     Path("classes.txt").write_bytes(data)
     text = data.decode("utf-8", "surrogateescape")

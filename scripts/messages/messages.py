@@ -29,6 +29,7 @@ MOMENTS = {
     "cli": "The command line, before anything is read",
     "loaders": "Files are listed, paired and read",
     "checks": "`segbench check`, and the quick check before a run",
+    "inputs": "What files hold is interpreted: positive values, void, classes, objects",
     "protocols": "A protocol is set up, and images are counted",
     "core": "Settings, arrays and scores, wherever they come from",
     "aggregator": "Runs, results files, and arrays in Python",

@@ -33,8 +33,8 @@ from segbench.core.messages import Either, Message
 from segbench.core.notes import Note
 from segbench.core.protocol import Facts, Protocol
 from segbench.core.sample import SIDES
+from segbench.inputs.label_rules import leaving_out
 from segbench.loaders.palettes import Palettes
-from segbench.protocols.label_rules import leaving_out
 
 NOTHING_SAVED = Message("nothing-saved", "no image was saved before the run stopped")
 _DAMAGED = "the file was changed or damaged: run again into a new file"

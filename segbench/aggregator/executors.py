@@ -27,10 +27,10 @@ from segbench.core.arrays import keep_freed_memory
 from segbench.core.errors import DataError, Failure, WorkerError
 from segbench.core.messages import Either, Message
 from segbench.core.protocol import Protocol
+from segbench.inputs.nodata import count_decoded, decode_for
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.nodata import count_decoded, decode_for
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

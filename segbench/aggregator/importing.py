@@ -28,10 +28,10 @@ from segbench.core.messages import Message, joined
 from segbench.core.names import first_names
 from segbench.core.notes import Note
 from segbench.core.summary import Summary
+from segbench.inputs.lines import as_thresholds
 from segbench.loaders.bsds_text import BEST_KEYS, Evaluation, find_evaluations, read_rows
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, f_of
-from segbench.protocols.boundaries.inputs import as_thresholds
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.protocols.boundaries.settings import Annotators, Boundaries
 

@@ -16,12 +16,12 @@ from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.part_means import singular
 from segbench.core.sample import Sample
+from segbench.inputs.nodata import decode_for
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import FilesByName, SampleFiles, pair
 from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
 from segbench.loaders.source import is_stream
-from segbench.protocols.nodata import decode_for
 from segbench.protocols.registry import verb_of
 
 if TYPE_CHECKING:

@@ -75,6 +75,10 @@ from segbench.core.names import MethodRun
 from segbench.core.numbers import written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Sample
+from segbench.inputs.label_rules import LabelRule, leaving_out
+from segbench.inputs.mask_pairs import LossyNumbersError
+from segbench.inputs.nodata import decode_for
+from segbench.inputs.stacks import ClassMapsError
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -85,12 +89,8 @@ from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.files import find_files
 from segbench.protocols.guesses import answering
-from segbench.protocols.label_rules import LabelRule, leaving_out
-from segbench.protocols.mask_pairs import LossyNumbersError
-from segbench.protocols.nodata import decode_for
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
-from segbench.protocols.stacks import ClassMapsError
 
 SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""

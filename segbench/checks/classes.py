@@ -37,18 +37,14 @@ from segbench.core.names import first_names
 from segbench.core.numbers import written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import SIDES, Sample, Side
-from segbench.loaders.decoded import shown
-from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.reading import how_to_save_labels, read
-from segbench.loaders.repairs import Repairs
-from segbench.protocols.class_names import (
+from segbench.inputs.class_names import (
     format_background,
     read_classes,
     void_without,
     with_background,
     written_classes,
 )
-from segbench.protocols.label_rules import (
+from segbench.inputs.label_rules import (
     LABELS_BELOW,
     OFTEN_VOID,
     ORDER,
@@ -59,13 +55,17 @@ from segbench.protocols.label_rules import (
     is_apart,
     listed,
 )
+from segbench.inputs.label_values import Remapping
+from segbench.inputs.nodata import decode_for
+from segbench.inputs.numberings import StoredLabels
+from segbench.inputs.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
+from segbench.inputs.renumbering import RENUMBERED, Renumbering, find_renumbering
+from segbench.inputs.stacks import ClassMapsError
+from segbench.loaders.decoded import shown
+from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.reading import how_to_save_labels, read
+from segbench.loaders.repairs import Repairs
 from segbench.protocols.labels.counts import LabelCounts
-from segbench.protocols.labels.numberings import StoredLabels
-from segbench.protocols.labels.renumbering import RENUMBERED, Renumbering, find_renumbering
-from segbench.protocols.labels.values import Remapping
-from segbench.protocols.nodata import decode_for
-from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
-from segbench.protocols.stacks import ClassMapsError
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""

@@ -17,10 +17,10 @@ from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, joined
 from segbench.core.protocol import Protocol
+from segbench.inputs.nodata import decode_for
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.nodata import decode_for
 
 THREADS = min(8, os.cpu_count() or 1)
 """Threads that decode and count images: both let others run."""

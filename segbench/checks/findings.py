@@ -12,7 +12,7 @@ from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_
 from segbench.core.names import MethodRun
 from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
-from segbench.protocols.label_rules import listed
+from segbench.inputs.label_rules import listed
 
 Severity: TypeAlias = Literal["error", "warning"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]

@@ -28,9 +28,9 @@ from segbench.checks.findings import Finding, Place, finding
 from segbench.core.arrays import Array, BoolArray, distinct
 from segbench.core.messages import Message
 from segbench.core.sample import SIDES, Reading, Sample, Side
+from segbench.inputs.label_rules import MOST_LABELS, listed
+from segbench.inputs.predicted_labels import in_colour
 from segbench.loaders.reading import how_to_save_labels
-from segbench.protocols.label_rules import MOST_LABELS, listed
-from segbench.protocols.predicted_labels import in_colour
 
 if TYPE_CHECKING:
     from segbench.checks.sizes import LossyFile

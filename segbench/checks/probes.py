@@ -21,15 +21,15 @@ from segbench.core.messages import Either, Message, protocol_with
 from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Sample, Side
+from segbench.inputs.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
+from segbench.inputs.nodata import count_decoded, decode_for
+from segbench.inputs.predicted_labels import SHORT_RUN, LabelsSeen, labels_seen, median_run, regions_in
+from segbench.inputs.stacks import CLASSES, classes_of_maps
 from segbench.loaders.arrays import TURNED_TO_GREY, StackError
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_truth, read
 from segbench.loaders.repairs import Repairs
-from segbench.protocols.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
-from segbench.protocols.nodata import count_decoded, decode_for
-from segbench.protocols.predicted_labels import SHORT_RUN, LabelsSeen, labels_seen, median_run, regions_in
-from segbench.protocols.stacks import CLASSES, classes_of_maps
 
 MOST_VALUES = MANY_LEVELS
 """How many distinct values are kept: enough to distinguish labels from grey levels."""
@@ -266,7 +266,7 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
         counted = np.logical_or.reduce([valid for _, _, valid in drawn])
         soft = sample.predictions[0]
         if soft.shape != positive.shape:
-            from segbench.protocols.boundaries.inputs import sample_ucm2
+            from segbench.inputs.lines import sample_ucm2
 
             soft = sample_ucm2(soft)
         if lines:
@@ -350,7 +350,7 @@ def _truth(
         except DataError as error:
             raise UncountedError(error, sample) from None
     elif lines and lines.label_maps:
-        from segbench.protocols.boundaries.inputs import label_boundaries
+        from segbench.inputs.lines import label_boundaries
 
         labels = label_boundaries(array)
     elif array.dtype == np.bool_:

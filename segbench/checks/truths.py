@@ -15,8 +15,8 @@ from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
 from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.numbers import written
-from segbench.protocols.annotators import take_one
-from segbench.protocols.label_rules import (
+from segbench.inputs.annotators import take_one
+from segbench.inputs.label_rules import (
     BOTH_SIDES,
     HALOS,
     LABELS_BELOW,

@@ -19,7 +19,7 @@ from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import first_names
 from segbench.core.notes import Note, as_note
 from segbench.core.options import option
-from segbench.protocols.class_names import in_no_mean
+from segbench.inputs.class_names import in_no_mean
 
 if TYPE_CHECKING:
     from segbench.aggregator.records import Run

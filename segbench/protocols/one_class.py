@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from segbench.core.capabilities import Division, Part
 from segbench.core.protocol import Protocol
-from segbench.protocols.class_names import fields_of_class
+from segbench.inputs.class_names import fields_of_class
 
 
 class OneClass:

@@ -30,8 +30,8 @@ from segbench.core.numbers import DIGITS, exact, many, number
 from segbench.core.options import options_of
 from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
+from segbench.inputs.class_names import in_no_mean
 from segbench.loaders.belonging import ALL_IMAGES
-from segbench.protocols.class_names import in_no_mean
 from segbench.protocols.registry import protocols_of, verb_of
 from segbench.report.ranking import competing_sets, headline_order, ranked
 from segbench.report.remarks import not_ranked_together, remarks, undefined_metrics

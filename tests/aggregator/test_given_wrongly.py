@@ -23,7 +23,7 @@ from segbench import (
     evaluate,
 )
 from segbench.core.messages import Setting
-from segbench.protocols.label_rules import MIND_THE_ORDER
+from segbench.inputs.label_rules import MIND_THE_ORDER
 
 RANDOM = np.random.default_rng(0)
 LABELS = RANDOM.integers(0, 2, (8, 6, 5))

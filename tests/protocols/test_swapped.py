@@ -18,7 +18,7 @@ from segbench import (
     Saliency,
 )
 from segbench.core.messages import Message
-from segbench.protocols.label_rules import ORDER
+from segbench.inputs.label_rules import ORDER
 
 RANDOM = np.random.default_rng(0)
 MASK = (RANDOM.random((2, 24, 24)) < 0.3).astype(np.int64)

@@ -16,7 +16,7 @@ from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.sample import Sample
-from segbench.protocols.label_rules import LabelRule, Positive, refuse_grey_and_void, refuse_scores
+from segbench.inputs.label_rules import LabelRule, Positive, refuse_grey_and_void, refuse_scores
 
 if TYPE_CHECKING:
     import numpy as np

@@ -21,17 +21,8 @@ from segbench.core.numbers import written
 from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.reading import MASKS
-from segbench.protocols.annotators import take_one
-from segbench.protocols.anomalies.defects import (
-    NONZERO,
-    DefectRule,
-    anomalous_pixels,
-    as_defects,
-    defects_of,
-    read_defects,
-)
-from segbench.protocols.label_rules import (
+from segbench.inputs.annotators import take_one
+from segbench.inputs.label_rules import (
     Positive,
     notes_on_values,
     numbered_by,
@@ -40,6 +31,15 @@ from segbench.protocols.label_rules import (
     rule_option,
     void_values,
     where_not_void,
+)
+from segbench.loaders.reading import MASKS
+from segbench.protocols.anomalies.defects import (
+    NONZERO,
+    DefectRule,
+    anomalous_pixels,
+    as_defects,
+    defects_of,
+    read_defects,
 )
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State

@@ -18,9 +18,8 @@ from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample, Side
-from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
-from segbench.protocols.annotators import ONE_ANNOTATOR
-from segbench.protocols.label_rules import (
+from segbench.inputs.annotators import ONE_ANNOTATOR
+from segbench.inputs.label_rules import (
     LabelRule,
     Positive,
     RuleWithoutVoid,
@@ -31,6 +30,7 @@ from segbench.protocols.label_rules import (
     rule_option,
     suggested_positive,
 )
+from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class Boundaries(
     )
 
     def __post_init__(self) -> None:
-        from segbench.protocols.boundaries.inputs import as_radius, as_suppression, as_tolerance, number_or_list
+        from segbench.inputs.lines import as_radius, as_suppression, as_tolerance, number_or_list
 
         check_settings(self)
         set_fields(self, max_dist=as_tolerance(self.max_dist), thresholds=number_or_list(self.thresholds))
@@ -273,8 +273,8 @@ class Boundaries(
 
     def count(self, sample: Sample) -> Counted:
         from segbench.core.levels import INVERTED, note_on_ones
+        from segbench.inputs.lines import label_boundaries
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
-        from segbench.protocols.boundaries.inputs import label_boundaries
 
         truths = self.boundary_maps(sample)
         if sample.labels_predicted:
@@ -330,7 +330,7 @@ class Boundaries(
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
         """Mark found, false and missed pixels at a threshold, of label maps the place of one of them, from 1."""
         from segbench.core.levels import in_type_of
-        from segbench.protocols.boundaries.inputs import as_scores, label_boundaries
+        from segbench.inputs.lines import as_scores, label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
 
         if sample.labels_predicted:
@@ -349,7 +349,7 @@ class Boundaries(
     def soft_map(self, sample: Sample) -> Array:
         """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
         from segbench.core.levels import as_shares, mirrored, refuse_low_levels
-        from segbench.protocols.boundaries.inputs import sample_ucm2
+        from segbench.inputs.lines import sample_ucm2
 
         prediction = sample.predictions[0]
         if isinstance(self.thresholds, int):
@@ -419,7 +419,7 @@ class Boundaries(
         import numpy as np
 
         from segbench.core.levels import refuse_nan
-        from segbench.protocols.boundaries.inputs import label_boundaries
+        from segbench.inputs.lines import label_boundaries
 
         refuse_nan(name, ground_truth)
         if self.label_maps:

@@ -27,7 +27,7 @@ from segbench.core.arrays import Array, FloatArray
 from segbench.core.compiling import kernel
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.protocols.boundaries.inputs import as_radius, as_scores, as_suppression
+from segbench.inputs.lines import as_radius, as_scores, as_suppression
 
 _ORIENTATION_RADIUS = 4
 _LARGEST_SCORE = 1e100  # second derivatives of larger ones could overflow

@@ -17,10 +17,10 @@ from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
+from segbench.inputs.label_rules import Positive, void_labels
+from segbench.inputs.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.loaders.reading import MASKS
 from segbench.protocols.centerlines.choices import Skeleton
-from segbench.protocols.label_rules import Positive, void_labels
-from segbench.protocols.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
     )
 
     def __post_init__(self) -> None:
-        from segbench.protocols.boundaries.inputs import number_or_list
+        from segbench.inputs.lines import number_or_list
 
         check_settings(self)
         if self.at is not None and self.thresholds is not None:
@@ -161,14 +161,14 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         return expected_of_mask(self, ExpectedScores(pooled=False, unit_range=unit) if self._soft else None)
 
     def require_readable(self, sample: Sample) -> Facts:
-        from segbench.protocols.mask_pairs import highest_of
+        from segbench.inputs.mask_pairs import highest_of
 
         self._masks(sample, cuts=(0.5,))
         return highest_of(sample, self)
 
     def count(self, sample: Sample) -> Counted:
+        from segbench.inputs.mask_pairs import highest_of, notes_on_masks
         from segbench.protocols.centerlines.counting import count_masks
-        from segbench.protocols.mask_pairs import highest_of, notes_on_masks
 
         counts = count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity)
         return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
@@ -216,8 +216,8 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         """Read the true mask, and the predicted one at each threshold, or at `cuts` if there are several thresholds."""
         import numpy as np
 
-        from segbench.protocols.boundaries.inputs import as_thresholds
-        from segbench.protocols.mask_pairs import masks_at
+        from segbench.inputs.lines import as_thresholds
+        from segbench.inputs.mask_pairs import masks_at
 
         thresholds = np.ones(1) if self.at is None else np.array([self.at])
         if self.thresholds is not None:

@@ -14,7 +14,7 @@ from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.protocols.class_names import read_classes
+from segbench.inputs.class_names import read_classes
 from segbench.protocols.contours.distances import Distances
 from segbench.protocols.contours.measures import Mask
 

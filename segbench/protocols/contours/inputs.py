@@ -11,8 +11,8 @@ from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import VOLUMES, DataError
 from segbench.core.messages import Either, Message, Setting, as_message, joined, protocol_with
 from segbench.core.sample import Sample, Side
-from segbench.protocols.contours.counts import NO_MATRIX
-from segbench.protocols.label_rules import (
+from segbench.inputs.label_maps import label_maps, likely_classes
+from segbench.inputs.label_rules import (
     MANY_LEVELS,
     ManyValuesError,
     Positive,
@@ -21,11 +21,11 @@ from segbench.protocols.label_rules import (
     equals_any,
     first_of,
 )
+from segbench.inputs.label_values import places_of
+from segbench.inputs.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
+from segbench.inputs.predicted_labels import in_colour
+from segbench.protocols.contours.counts import NO_MATRIX
 from segbench.protocols.labels.counting import count_maps
-from segbench.protocols.labels.inputs import label_maps, likely_classes
-from segbench.protocols.labels.values import places_of
-from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
-from segbench.protocols.predicted_labels import in_colour
 
 MOST_OBJECTS = 254
 NO_OBJECT = 255.0

@@ -16,12 +16,12 @@ from segbench.core.messages import Message, Setting
 from segbench.core.metric import PIXELS, Metric, key_of_images, left_out_note, shares, zero_note
 from segbench.core.notes import Note, part_of
 from segbench.core.table import CountsTable, Sums
+from segbench.inputs.class_names import background_note, in_means, read_classes
+from segbench.inputs.label_rules import listed
 from segbench.loaders.pairing import natural
-from segbench.protocols.class_names import background_note, in_means, read_classes
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
 from segbench.protocols.contours.tolerances import Tolerances, farthest_of, tolerances_of
-from segbench.protocols.label_rules import listed
 from segbench.protocols.labels.metrics import notes_on_predictions
 
 _NO_END = (0.0, math.inf)

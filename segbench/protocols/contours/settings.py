@@ -20,12 +20,12 @@ from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
 from segbench.core.protocol import Capability, Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample
+from segbench.inputs.class_names import read_classes, written_classes
+from segbench.inputs.label_rules import Positive, void_labels
+from segbench.inputs.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.class_names import read_classes, written_classes
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
-from segbench.protocols.label_rules import Positive, void_labels
 from segbench.protocols.labels.settings import Labels, doubts_on_labels
-from segbench.protocols.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
 
@@ -493,14 +493,14 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
 
     def require_readable(self, sample: Sample) -> Facts:
-        from segbench.protocols.mask_pairs import highest_of
+        from segbench.inputs.mask_pairs import highest_of
 
         self._places(sample)
         return highest_of(sample, self)
 
     def count(self, sample: Sample) -> Counted:
+        from segbench.inputs.mask_pairs import highest_of, notes_on_masks
         from segbench.protocols.contours.counting import count_masks
-        from segbench.protocols.mask_pairs import highest_of, notes_on_masks
 
         places = self._places(sample)
         counts = count_masks(places, classes=self._kind, surface=str(self.surface))

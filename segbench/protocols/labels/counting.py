@@ -11,11 +11,11 @@ from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, alternatives, joined, protocol_with
 from segbench.core.numbers import verb
+from segbench.inputs.class_names import labels_text, with_background, with_labels
+from segbench.inputs.label_maps import LabelMap, LabelMaps
+from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
+from segbench.inputs.label_values import Remapping, places_of, shift_to_zero
 from segbench.loaders.reading import how_to_save_labels
-from segbench.protocols.class_names import labels_text, with_background, with_labels
-from segbench.protocols.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
-from segbench.protocols.labels.inputs import LabelMap, LabelMaps
-from segbench.protocols.labels.values import Remapping, places_of, shift_to_zero
 
 _SHOWN = 20
 

@@ -11,7 +11,7 @@ import numpy as np
 from segbench.core.arrays import IntArray, as_counts, frozen, total_of, within_total
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.protocols.class_names import read_classes
+from segbench.inputs.class_names import read_classes
 from segbench.protocols.common_thresholds import AddedByField
 
 

@@ -44,9 +44,9 @@ from segbench.core.names import first_names
 from segbench.core.notes import Note, part_of
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
-from segbench.protocols.class_names import background_note, in_means, read_classes
+from segbench.inputs.class_names import background_note, in_means, read_classes
+from segbench.inputs.renumbering import find_renumbering
 from segbench.protocols.labels.counts import LabelCounts, names_of
-from segbench.protocols.labels.renumbering import find_renumbering
 
 WORST = 0.05
 """The share of images in ``miou_images_5`` and ``miou_classes_5``."""

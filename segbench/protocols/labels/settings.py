@@ -19,9 +19,8 @@ from segbench.core.notes import Note
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample, Side
-from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
-from segbench.protocols import label_rules as rules
-from segbench.protocols.class_names import (
+from segbench.inputs import label_rules as rules
+from segbench.inputs.class_names import (
     MOST_CLASSES,
     classes_of,
     labels_text,
@@ -31,7 +30,8 @@ from segbench.protocols.class_names import (
     refuse_unfit,
     written_classes,
 )
-from segbench.protocols.labels.values import as_map_text, places_of
+from segbench.inputs.label_values import as_map_text, places_of
+from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
     from segbench.core.arrays import BoolArray, FloatArray, IntArray
     from segbench.core.pictures import Pictures
+    from segbench.inputs.label_maps import LabelMaps, Masks
+    from segbench.inputs.numberings import Renumbered, StoredLabels
     from segbench.protocols.labels.counts import LabelCounts
-    from segbench.protocols.labels.inputs import LabelMaps, Masks
     from segbench.protocols.labels.metrics import LabelTable
-    from segbench.protocols.labels.numberings import Renumbered, StoredLabels
 
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
@@ -194,7 +194,7 @@ class Labels(
             set_fields(self, void=void, reads=replace(self.reads, numbered=numbered))
 
     def _settle_palette(self) -> None:
-        from segbench.protocols.labels.palette import as_palette, labels_in
+        from segbench.inputs.palette import as_palette, labels_in
 
         set_fields(self, palette=as_palette(self.palette), reads=COLOUR_MAPS)
         if self.classes is None:
@@ -326,9 +326,9 @@ class Labels(
         return LabelCounts(_against_others(name), two, counts.ignored)
 
     def count(self, sample: Sample) -> Counted:
+        from segbench.inputs.label_maps import Masks
         from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
-        from segbench.protocols.labels.inputs import Masks
 
         found = self._masks(sample) if self.masks else Masks(self.maps_of(sample), sample.field)
         void = () if self.masks else self.void or ()  # void values of masks are not valid
@@ -351,7 +351,7 @@ class Labels(
         self, maps: LabelMaps, valid: BoolArray | None, matrix: IntArray, ignored: int
     ) -> tuple[Note, ...]:
         """Say which numbers of labels the remappings do not expect, given what was counted under these."""
-        from segbench.protocols.labels.numberings import maps_to_try
+        from segbench.inputs.numberings import maps_to_try
 
         few_agree = 2 * int(matrix.trace()) < int(matrix.sum()) + ignored
         many_outside = bool(self.gt_map and self.pred_map) and _MANY * int(matrix[:, -1].sum()) > int(matrix.sum())
@@ -367,25 +367,25 @@ class Labels(
 
     def stored(self, sample: Sample) -> StoredLabels:
         """Count the pairs of values of an image as they are stored."""
-        from segbench.protocols.labels.numberings import StoredLabels
+        from segbench.inputs.numberings import StoredLabels
 
         return StoredLabels.of(self.maps_of(sample), sample.field)
 
     def _renumbered_in(self, maps: LabelMaps, valid: BoolArray | None) -> Renumbered | None:
         """Find the remappings that the values of an image need as they are stored."""
-        from segbench.protocols.labels.numberings import StoredLabels
+        from segbench.inputs.numberings import StoredLabels
 
         return self.renumbered(StoredLabels.of(maps, valid))
 
     def renumbered(self, stored: StoredLabels) -> Renumbered | None:
         """Find the maps under which stored values have the numbers of the classes; None if those given are right."""
-        from segbench.protocols.labels.numberings import find_numberings
+        from segbench.inputs.numberings import find_numberings
 
         return find_numberings(stored, self._labels, self.void or (), str(self.gt_map), str(self.pred_map))
 
     def renumbered_pairs(self, truth: IntArray, predicted: IntArray, pixels: IntArray) -> Renumbered | None:
         """Find the same for pairs of values that are listed, each with its pixels."""
-        from segbench.protocols.labels.numberings import StoredLabels
+        from segbench.inputs.numberings import StoredLabels
 
         return self.renumbered(StoredLabels.of_pairs(truth, predicted, pixels))
 
@@ -520,14 +520,14 @@ class Labels(
 
     def maps_of(self, sample: Sample) -> LabelMaps:
         """Return the label maps of an image."""
-        from segbench.protocols.labels.inputs import label_maps
+        from segbench.inputs.label_maps import label_maps
 
         texts = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
         return label_maps(sample, labels=self._labels, protocol="Labels", **texts)
 
     def _masks(self, sample: Sample) -> Masks:
-        from segbench.protocols.labels.inputs import masks_in
-        from segbench.protocols.stacks import is_one_map
+        from segbench.inputs.label_maps import masks_in
+        from segbench.inputs.stacks import is_one_map
 
         maps = self.maps_of(sample).remapped()
         shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape

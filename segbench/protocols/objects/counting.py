@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.protocols.class_names import written_classes
-from segbench.protocols.objects.choices import COMPONENTS, INSTANCES
+from segbench.inputs.class_names import written_classes
+from segbench.inputs.object_kinds import COMPONENTS, INSTANCES
 from segbench.protocols.objects.counts import ObjectCounts
 
 _TIE = 1e-9

@@ -17,8 +17,8 @@ from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
-from segbench.protocols.class_names import read_classes, written_classes
-from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC
+from segbench.inputs.class_names import read_classes, written_classes
+from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC
 
 _TABLES = {"objects": 3, "sizes": 2}
 _LISTS = ("things", "objects", "sizes", "shared", "whole", "aji")

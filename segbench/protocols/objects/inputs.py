@@ -13,12 +13,12 @@ from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.notes import Note
 from segbench.core.sample import Sample
-from segbench.protocols.class_names import MOST_CLASSES
-from segbench.protocols.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
-from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC
+from segbench.inputs.class_names import MOST_CLASSES
+from segbench.inputs.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
+from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC
+from segbench.inputs.predicted_labels import in_colour
 from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
 from segbench.protocols.objects.numbering import advice_on_levels, advice_on_masks
-from segbench.protocols.predicted_labels import in_colour
 
 Maps = tuple[Array, Array]
 

@@ -17,7 +17,7 @@ from segbench.core.metric import Metric, key_at, key_of_images, left_out_note, s
 from segbench.core.notes import Note
 from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
-from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
+from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
 from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")

@@ -16,7 +16,7 @@ from segbench.core.capabilities import OnBackground
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.protocol import Facts
-from segbench.protocols.objects.choices import COMPONENTS
+from segbench.inputs.object_kinds import COMPONENTS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, IntArray

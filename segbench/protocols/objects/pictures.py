@@ -14,7 +14,7 @@ from segbench.core.metric import image_headline
 from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
 from segbench.core.summary import Summary
-from segbench.protocols.objects.choices import INSTANCES, PANOPTIC
+from segbench.inputs.object_kinds import INSTANCES, PANOPTIC
 from segbench.protocols.objects.counting import Overlaps, count_components, instance_pairs, match_panoptic
 from segbench.protocols.objects.inputs import maps_of, segments_in
 from segbench.protocols.states import State

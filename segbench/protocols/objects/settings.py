@@ -18,11 +18,10 @@ from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, read_whole
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import SIDES, Reading, Sample, Side
-from segbench.loaders.reading import MASKS
-from segbench.protocols.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
-from segbench.protocols.label_rules import Positive, void_labels
-from segbench.protocols.labels.settings import Labels
-from segbench.protocols.mask_settings import (
+from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
+from segbench.inputs.instance_maps import INSTANCE_MAPS
+from segbench.inputs.label_rules import Positive, void_labels
+from segbench.inputs.mask_settings import (
     AT,
     CONNECTIVITY,
     POSITIVE,
@@ -32,9 +31,10 @@ from segbench.protocols.mask_settings import (
     expected_of_mask,
     settle_mask,
 )
-from segbench.protocols.objects.choices import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.loaders.reading import MASKS
+from segbench.protocols.labels.settings import Labels
 from segbench.protocols.objects.numbering import on_background, parts_of, require_numbers
-from segbench.protocols.objects.reading import INSTANCE_MAPS
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
@@ -220,7 +220,7 @@ class Objects(
 
     def _settle_classes(self) -> None:
         if self.divisor is None:
-            from segbench.protocols.objects.descriptions import PANOPTIC_MAPS
+            from segbench.inputs.descriptions import PANOPTIC_MAPS
 
             set_fields(self, reads=PANOPTIC_MAPS)
         else:
@@ -375,7 +375,7 @@ class Objects(
     def on_background(self, sample: Sample) -> Mapping[Side, can.OnBackground | None]:
         if self.kind != INSTANCES:
             return {}
-        from segbench.protocols.mask_pairs import left_out
+        from segbench.inputs.mask_pairs import left_out
         from segbench.protocols.objects.counting import Overlaps
         from segbench.protocols.objects.inputs import maps_of
 
@@ -404,7 +404,7 @@ class Objects(
         return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=by_set, any_range=by_set))
 
     def require_readable(self, sample: Sample) -> Facts:
-        from segbench.protocols import mask_pairs
+        from segbench.inputs import mask_pairs
         from segbench.protocols.objects import inputs
 
         if self.at == "best":  # which a first pass over the set decides
@@ -413,7 +413,7 @@ class Objects(
         return mask_pairs.highest_of(sample, self)
 
     def count(self, sample: Sample) -> Counted:
-        from segbench.protocols import mask_pairs
+        from segbench.inputs import mask_pairs
         from segbench.protocols.objects import counting, inputs
 
         maps = inputs.maps_of(sample, self)

@@ -33,18 +33,18 @@ from segbench.core.notes import Note
 from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.reading import CLASS_MAPS
-from segbench.protocols.annotators import only_truth
-from segbench.protocols.class_names import (
+from segbench.inputs.annotators import only_truth
+from segbench.inputs.class_names import (
     MOST_CLASSES,
     classes_of,
     refuse_unfit,
     void_without,
     written_classes,
 )
-from segbench.protocols.label_rules import require_two_classes, void_labels, where_not_void
+from segbench.inputs.label_rules import require_two_classes, void_labels, where_not_void
+from segbench.inputs.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
+from segbench.loaders.reading import CLASS_MAPS
 from segbench.protocols.pixels.settings import Pixels
-from segbench.protocols.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
@@ -241,7 +241,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided, can.ByCl
         return {}
 
     def maps(self, sample: Sample) -> tuple[Array, list[Array]]:
-        from segbench.protocols.labels.inputs import whole_labels
+        from segbench.inputs.label_maps import whole_labels
 
         truth = whole_labels(sample.truth_file, "the ground truth", only_truth(sample, "label map"))
         file = sample.predicted_file

@@ -13,7 +13,7 @@ from segbench.core.errors import DataError
 from segbench.core.levels import refuse_beyond_unit, refuse_inexact, refuse_not_finite
 from segbench.core.messages import Message, Setting
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
+from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 _MANY = 10**5  # to sort fewer pixels takes less time than to go through all levels of 16 bits

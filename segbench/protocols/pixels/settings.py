@@ -8,7 +8,7 @@ Conventions
 3. Every distinct score is counted. With ``quantize=16`` float scores in [0, 1] are first rounded to levels of 16 bits,
    as image files hold them: score = rint(65535 score) / 65535, after scaling and inverting; likewise with 8.
 4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
-5. Several annotators are counted together by a rule that has to be named (`segbench.protocols.annotators`); without one
+5. Several annotators are counted together by a rule that has to be named (`segbench.inputs.annotators`); without one
    an image with several is refused.
 
 References
@@ -38,9 +38,9 @@ from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
+from segbench.inputs import label_rules as rules
+from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one
 from segbench.loaders.reading import MASKS
-from segbench.protocols import label_rules as rules
-from segbench.protocols.annotators import AnnotatorRule, Labelled, brought_together, take_one
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
@@ -364,7 +364,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
             try:
                 labels, values = rules.two_values(names, sample.ground_truths, valids, self.void)
             except DataError as error:
-                from segbench.protocols.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
+                from segbench.inputs.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 
                 if not are_label_maps([labels_seen(sample, self.void)]):
                     order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])

@@ -18,7 +18,7 @@ from segbench.core.messages import Message
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
-from segbench.protocols.label_rules import notes_on_values
+from segbench.inputs.label_rules import notes_on_values
 from segbench.protocols.pixels.counting import IGNORED, POSITIVE, ROUNDS, classes_of, counts_of_levels
 
 Tensor = Any

@@ -14,9 +14,9 @@ from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntAr
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import in_type_of
 from segbench.core.messages import Message
-from segbench.protocols.boundaries import inputs
-from segbench.protocols.label_rules import void_labels
-from segbench.protocols.predicted_labels import in_colour
+from segbench.inputs import lines as inputs
+from segbench.inputs.label_rules import void_labels
+from segbench.inputs.predicted_labels import in_colour
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.kernels import LOG_UNITS, merge_upward, sweep_up
 from segbench.protocols.states import State

@@ -16,8 +16,8 @@ from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
+from segbench.inputs.label_rules import void_labels, void_option
 from segbench.loaders.reading import REGIONS
-from segbench.protocols.label_rules import void_labels, void_option
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Regions(Protocol, can.Verb, can.Checked, can.Official, can.Pictured):
     )
 
     def __post_init__(self) -> None:
-        from segbench.protocols.boundaries.inputs import number_or_list
+        from segbench.inputs.lines import number_or_list
 
         set_fields(self, thresholds=number_or_list(self.thresholds), void=void_labels(self.void, least=0))
 

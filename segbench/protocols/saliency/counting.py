@@ -12,7 +12,7 @@ from segbench.core.errors import DataError
 from segbench.core.levels import LOGIT, ROUNDING, refuse_beyond_unit, refuse_not_finite, scores_of, span
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.notes import Note
-from segbench.protocols.annotators import zero_or_one
+from segbench.inputs.annotators import zero_or_one
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
 
 _SIGMA = 5

@@ -18,9 +18,8 @@ from segbench.core.numbers import written
 from segbench.core.options import option
 from segbench.core.protocol import Counted, Facts, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.loaders.reading import MASKS
-from segbench.protocols.annotators import only_truth
-from segbench.protocols.label_rules import (
+from segbench.inputs.annotators import only_truth
+from segbench.inputs.label_rules import (
     ManyValuesError,
     Positive,
     RuleWithoutVoid,
@@ -32,6 +31,7 @@ from segbench.protocols.label_rules import (
     rule_text,
     suggested_without_void,
 )
+from segbench.loaders.reading import MASKS
 from segbench.protocols.states import State, states_of_labels
 
 if TYPE_CHECKING:

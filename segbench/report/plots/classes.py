@@ -28,7 +28,7 @@ from segbench.drawing.axes import (
     wrapped,
 )
 from segbench.drawing.legends import place_legend
-from segbench.protocols.class_names import in_no_mean
+from segbench.inputs.class_names import in_no_mean
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 from segbench.report.tables import how_to_divide

@@ -7,7 +7,7 @@ from refusing import refused
 
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.inputs import sample_ucm2
+from segbench.inputs.lines import sample_ucm2
 
 
 def on_the_double_grid(labels):

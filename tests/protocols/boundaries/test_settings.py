@@ -22,8 +22,8 @@ from segbench import (
 )
 from segbench.core.messages import Setting
 from segbench.core.sample import Sample
+from segbench.inputs.lines import label_boundaries
 from segbench.protocols.boundaries.counting import count_boundary_maps
-from segbench.protocols.boundaries.inputs import label_boundaries
 
 # A diagonal of 20 pixels, so that max_dist .05 is one pixel.
 SHAPE = (12, 16)

@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 import segbench as package
 from segbench import DataError, Labels
 from segbench.core.messages import Setting
-from segbench.protocols.label_rules import BOTH_SIDES
+from segbench.inputs.label_rules import BOTH_SIDES
 
 RNG = np.random.default_rng(5)
 TRUTH = (RNG.random((24, 24)) < 0.3).astype(np.uint8)

@@ -13,8 +13,8 @@ from refusing import refused
 from segbench import ArgumentError, FailedImages, Pixels, ScoreCounts, count, evaluate
 from segbench.core.messages import Setting
 from segbench.core.sample import Sample
+from segbench.inputs.annotators import AnnotatorRule
 from segbench.loaders.presets import shipped
-from segbench.protocols.annotators import AnnotatorRule
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
 RULES = AnnotatorRule.__args__

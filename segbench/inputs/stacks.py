@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Either, Message, Setting, joined
-from segbench.protocols.class_names import labels_text, written_classes
-from segbench.protocols.label_rules import VOIDS
+from segbench.inputs.class_names import labels_text, written_classes
+from segbench.inputs.label_rules import VOIDS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array

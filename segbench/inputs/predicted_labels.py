@@ -30,8 +30,8 @@ import numpy as np
 from segbench.core.arrays import Array, FloatArray, distinct, is_whole
 from segbench.core.messages import Either, Message, Setting, protocol_with
 from segbench.core.sample import Sample
+from segbench.inputs.label_rules import VOIDS, are_grey_levels, equals_any
 from segbench.loaders.arrays import COLOUR, TURNED_TO_GREY
-from segbench.protocols.label_rules import VOIDS, are_grey_levels, equals_any
 
 _COMMON = 0.8
 _KAPPA = 0.4

@@ -18,11 +18,11 @@ from segbench.core.messages import NOTHING, Either, Message, Setting, alternativ
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.sample import Sample
-from segbench.protocols import label_rules as rules
-from segbench.protocols.annotators import only_truth, zero_or_one
-from segbench.protocols.labels.palette import through_palette
-from segbench.protocols.labels.values import Remapping
-from segbench.protocols.stacks import class_axis, is_one_map, refuse_other_softmax
+from segbench.inputs import label_rules as rules
+from segbench.inputs.annotators import only_truth, zero_or_one
+from segbench.inputs.label_values import Remapping
+from segbench.inputs.palette import through_palette
+from segbench.inputs.stacks import class_axis, is_one_map, refuse_other_softmax
 
 INSTANCES = 1000
 """What labels are multiplied by in ids of instances, as those of Cityscapes."""

@@ -23,9 +23,8 @@ from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
-from segbench.protocols.annotators import only_truth, zero_or_one
-from segbench.protocols.boundaries.inputs import check_unit_range
-from segbench.protocols.label_rules import (
+from segbench.inputs.annotators import only_truth, zero_or_one
+from segbench.inputs.label_rules import (
     VOIDS,
     Advice,
     LabelRule,
@@ -38,8 +37,9 @@ from segbench.protocols.label_rules import (
     suggested_positive,
     where_not_void,
 )
-from segbench.protocols.mask_settings import ThresholdOfSet, cuts_of, format_cuts
-from segbench.protocols.predicted_labels import in_colour
+from segbench.inputs.lines import check_unit_range
+from segbench.inputs.mask_settings import ThresholdOfSet, cuts_of, format_cuts
+from segbench.inputs.predicted_labels import in_colour
 
 Mask = BoolArray
 OfLabels = Callable[[Sequence[float]], Message]

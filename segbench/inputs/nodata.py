@@ -23,9 +23,9 @@ from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample
+from segbench.inputs.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
 from segbench.loaders.reading import LABEL_MAPS, RawFiles, decode_sample
 from segbench.loaders.repairs import NoDataRule, Repairs
-from segbench.protocols.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array

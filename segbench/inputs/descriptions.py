@@ -18,13 +18,13 @@ from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Maps
+from segbench.inputs.class_names import RESERVED
+from segbench.inputs.instance_maps import INSTANCE_MAPS, InstanceMaps
+from segbench.inputs.object_kinds import INSTANCES
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.listing import once
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
 from segbench.loaders.source import LocalFile, read_bounded
-from segbench.protocols.class_names import RESERVED
-from segbench.protocols.objects.choices import INSTANCES
-from segbench.protocols.objects.reading import INSTANCE_MAPS, InstanceMaps
 
 LARGEST_ID = 2**24 - 1
 _LARGEST_LABEL = 10**9

@@ -23,10 +23,10 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.messages import Either, Message, Setting, joined
-from segbench.protocols.class_names import classes_of
-from segbench.protocols.label_rules import VOIDS
-from segbench.protocols.labels.inputs import INSTANCES, LabelMaps
-from segbench.protocols.labels.values import Remapping, shift_to_zero
+from segbench.inputs.class_names import classes_of
+from segbench.inputs.label_maps import INSTANCES, LabelMaps
+from segbench.inputs.label_rules import VOIDS
+from segbench.inputs.label_values import Remapping, shift_to_zero
 
 _FEWEST_CLASSES = 3
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from segbench.core.capabilities import Settled
     from segbench.core.protocol import Facts
     from segbench.core.sample import Sample, Side
-    from segbench.protocols.annotators import Labelled
+    from segbench.inputs.annotators import Labelled
 
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, joined
-from segbench.protocols.class_names import lines_of
-from segbench.protocols.predicted_labels import in_colour
+from segbench.inputs.class_names import lines_of
+from segbench.inputs.predicted_labels import in_colour
 
 _ROW = re.compile(r"\s*(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,3})[\s,]+(\d{1,5})(?:[\s,]+(\S[^;,|=]*?))?\s*")
 _HEADER = re.compile(r"\s*r[\s,]+g[\s,]+b[\s,]+label(?:[\s,]+name)?\s*", re.IGNORECASE)

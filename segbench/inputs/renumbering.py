@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from segbench.core.messages import Message, Setting
-from segbench.protocols.labels.numberings import known_maps
-from segbench.protocols.labels.values import Remapping
+from segbench.inputs.label_values import Remapping
+from segbench.inputs.numberings import known_maps
 
 if TYPE_CHECKING:
     from segbench.core.arrays import IntArray

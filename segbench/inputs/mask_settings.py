@@ -15,7 +15,7 @@ from segbench.core.messages import NOTHING, Message, Setting, alternatives
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void, read_whole
 from segbench.core.protocol import Facts
-from segbench.protocols.label_rules import LabelRule, numbered_by, optional_rule
+from segbench.inputs.label_rules import LabelRule, numbered_by, optional_rule
 
 
 def _read_score(text: str) -> Any:
