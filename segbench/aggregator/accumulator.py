@@ -27,11 +27,12 @@ from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.inputs import Facts
 from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
 from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import many
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.decoded import shown
@@ -138,8 +139,8 @@ class Accumulator:
         results: str | PathLike[str] | None = None,
     ) -> None:
         protocol = as_protocol(protocol)
-        files = protocol.capability(FromFiles)
-        if files and files.why_not_arrays:
+        files = protocol.capability(FromFiles) or protocol.inputs
+        if files.why_not_arrays:
             raise ArgumentError(files.why_not_arrays)
         check_choice(repeated, "repeated", get_args(Repeated))
         check_choice(count_on, "count_on", get_args(CountOn))

@@ -29,9 +29,10 @@ from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, competes, read_published, settled
 from segbench.core.errors import ArgumentError, DataError, Failure
+from segbench.core.inputs import Facts
 from segbench.core.messages import Either, Message
 from segbench.core.notes import Note
-from segbench.core.protocol import Facts, Protocol
+from segbench.core.protocol import Protocol
 from segbench.core.sample import SIDES
 from segbench.inputs.label_rules import leaving_out
 from segbench.loaders.palettes import Palettes

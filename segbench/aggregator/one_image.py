@@ -130,13 +130,13 @@ def count(
     (0.0, 0.4444)
     """
     protocol = as_protocol(protocol)
-    from_files = protocol.capability(FromFiles)
-    if from_files and from_files.why_not_alone:
+    from_files = protocol.capability(FromFiles) or protocol.inputs
+    if from_files.why_not_alone:
         raise ArgumentError(from_files.why_not_alone)
     batch = _as_batch(protocol, ground_truth, prediction, valid)
     counted = count_batch(protocol, batch, _CALLED)
-    by_set = protocol.capability(SettledBySet)
-    positives = by_set.settle_alone(counted.facts, _CALLED.labels) if by_set else ()
+    by_set = protocol.capability(SettledBySet) or protocol.inputs
+    positives = by_set.settle_alone(counted.facts, _CALLED.labels)
     warn_of(counted.notes, stacklevel=3)
     counts: Counts = counted.counts
     return counts.of_origin(Origin(1, (protocol,), positives))

@@ -16,10 +16,11 @@ from segbench.checks.label_damage import LabelLines, label_lines
 from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
+from segbench.core.inputs import AsRead, Facts
 from segbench.core.levels import as_shares
 from segbench.core.messages import Either, Message, protocol_with
 from segbench.core.notes import Note
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.inputs.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
 from segbench.inputs.nodata import count_decoded, decode_for
@@ -199,11 +200,11 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         sample = decode_for(protocol, read(files), repairs)
         checked, refused = protocol.capability(Checked), None
         facts: Facts = ()
-        if checked and expected.scores is None:
+        if (checked or not isinstance(protocol.inputs, AsRead)) and expected.scores is None:
             facts = count_as_run(sample, protocol).facts
-        elif checked:
+        else:
             try:
-                facts = checked.require_readable(sample)
+                facts = checked.require_readable(sample) if checked else protocol.inputs.interpret(sample).facts
             except DataError as error:
                 refused = UncountedError(error, sample)
         numbered = protocol.capability(Numbered)

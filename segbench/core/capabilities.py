@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.expected import Expected
+from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message
 from segbench.core.notes import Note
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
 
@@ -399,13 +400,16 @@ def settled(
 ) -> Settled:
     """Decide what only the whole set can decide, see `SettledBySet`; nothing where the protocol leaves nothing open."""
     by_set = protocol.capability(SettledBySet)
-    return by_set.settle(facts, excluded_by=excluded_by, complete=complete, part=part) if by_set else {}
+    if by_set:
+        return by_set.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
+    turned = protocol.inputs.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
+    return dict.fromkeys(turned, protocol.turned)
 
 
 def expected_in(protocol: Protocol) -> Expected:
     """Say what files may hold; of a protocol that does not say, anything that is read so."""
     checked = protocol.capability(Checked)
-    return checked.expected if checked else protocol.reads.expected
+    return checked.expected if checked else protocol.inputs.expected
 
 
 def read_published(protocol: Protocol, text: str) -> Published:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.guesses import refuse_unknown_settings
+from segbench.core.inputs import AsRead, Facts, Inputs
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.notes import Note, as_note
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 Capability = TypeVar("Capability")
 
-Facts = tuple[float, ...]
-"""What an image contributes to a decision that only the whole set can make, for instance the label values found."""
-
 
 @dataclass(frozen=True)
 class Counted:
@@ -34,7 +32,7 @@ class Counted:
     counts : Counts
         The counts of the image.
     facts : tuple of float
-        What `segbench.core.capabilities.SettledBySet` needs to know of the image; empty where nothing is left open.
+        What `segbench.core.inputs.Inputs.settle` needs to know of the image; empty where nothing is left open.
     notes : tuple of Note, or of str
         What the settings changed in the data, and what was found in it, to be shown to the user; texts become notes.
     """
@@ -71,6 +69,11 @@ class Protocol(ABC):
         """Refuse settings that there are not, and say which were meant."""
         refuse_unknown_settings(cls, settings)
         return super().__new__(cls)
+
+    @property
+    def inputs(self) -> Inputs:
+        """What the files of an image mean under these settings, one of `segbench.inputs`; by default what is read."""
+        return AsRead(reads=self.reads)
 
     @property
     def distance_unit(self) -> str:
@@ -125,6 +128,10 @@ class Protocol(ABC):
     @abstractmethod
     def table(self, per_image: Mapping[str, Any]) -> Table:
         """Lay out the counts of one method by image name, so that metrics can be measured."""
+
+    def turned(self, counts: Any) -> Any:  # noqa: ANN401  of its type
+        """Count an image the other way round, as the whole set decides, see `segbench.core.inputs.Inputs.settle`."""
+        raise NotImplementedError(f"{type(self).__name__} has inputs that may turn counts, and must say how")
 
     def measured_with(self, image: str) -> str:
         """Name the images that are left out with this one if it is missing, such as its sequence: none but itself."""

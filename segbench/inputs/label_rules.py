@@ -28,7 +28,7 @@ from segbench.core.sample import SIDES
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.capabilities import Settled
-    from segbench.core.protocol import Facts
+    from segbench.core.inputs import Facts
     from segbench.core.sample import Sample, Side
     from segbench.inputs.annotators import Labelled
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import DataError
+from segbench.core.inputs import Facts
 from segbench.core.levels import (
     ROUNDING,
     doubts_on_cuts,
@@ -21,7 +22,6 @@ from segbench.core.levels import (
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.notes import Note
 from segbench.core.numbers import written
-from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.inputs.annotators import only_truth, zero_or_one
 from segbench.inputs.label_rules import (

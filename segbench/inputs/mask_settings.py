@@ -11,10 +11,10 @@ from segbench.core.arguments import as_real, set_fields
 from segbench.core.capabilities import Settled, SettledBySet
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message, Setting, alternatives
 from segbench.core.numbers import number, written
 from segbench.core.options import read_void, read_whole
-from segbench.core.protocol import Facts
 from segbench.inputs.label_rules import LabelRule, numbered_by, optional_rule
 
 

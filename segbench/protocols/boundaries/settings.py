@@ -11,12 +11,13 @@ from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
+from segbench.core.inputs import Facts
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers, read_thresholds
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample, Side
 from segbench.inputs.annotators import ONE_ANNOTATOR
 from segbench.inputs.label_rules import (

@@ -11,11 +11,12 @@ from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.inputs import Facts
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, read_thresholds
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.inputs.label_rules import Positive, void_labels
 from segbench.inputs.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask

@@ -14,11 +14,12 @@ from segbench.core.arguments import as_real, check_choice, check_settings, liste
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
-from segbench.core.protocol import Capability, Counted, Facts, Protocol
+from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import SIDES, Reading, Sample
 from segbench.inputs.class_names import read_classes, written_classes
 from segbench.inputs.label_rules import Positive, void_labels

@@ -13,11 +13,12 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Either, Message, Setting, joined
 from segbench.core.metric import Metric, image_headline
 from segbench.core.notes import Note
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.inputs import label_rules as rules
 from segbench.inputs.class_names import (

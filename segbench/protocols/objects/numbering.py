@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from segbench.core.capabilities import OnBackground
 from segbench.core.errors import DataError
+from segbench.core.inputs import Facts
 from segbench.core.messages import Message, Setting, joined
-from segbench.core.protocol import Facts
 from segbench.inputs.object_kinds import COMPONENTS
 
 if TYPE_CHECKING:

@@ -12,11 +12,12 @@ from segbench.core.arguments import as_real, as_whole, check_choice, check_setti
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message, Setting, together
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, read_whole
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
 from segbench.inputs.instance_maps import INSTANCE_MAPS

@@ -27,11 +27,12 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import Quantize, as_whole, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.expected import Expected
+from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import CLASSES_PRESENT, Metric
 from segbench.core.notes import Note
 from segbench.core.options import option, option_like
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.inputs.annotators import only_truth
 from segbench.inputs.class_names import (

@@ -31,12 +31,13 @@ from segbench.core.arguments import Quantize, as_quantize, as_real, check_settin
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option, read_numbers
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.inputs import label_rules as rules
 from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one

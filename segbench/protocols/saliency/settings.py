@@ -11,12 +11,13 @@ from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.inputs import Facts
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option
-from segbench.core.protocol import Counted, Facts, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
 from segbench.inputs.annotators import only_truth
 from segbench.inputs.label_rules import (

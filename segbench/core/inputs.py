@@ -1,0 +1,102 @@
+"""What the files of an image mean: settings about files, and what they make of a `Sample`.
+
+`segbench.inputs` has one class for each thing that ground truth and prediction can be. A protocol names the one that
+its settings ask for as its `inputs`, and counts what that interprets; `check` looks through the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+from segbench.core.arguments import set_fields
+from segbench.core.expected import Expected
+from segbench.core.messages import NOTHING, Message
+from segbench.core.notes import Note
+from segbench.core.sample import Reading, Sample
+
+Facts = tuple[float, ...]
+"""What an image contributes to a decision that only the whole set can make, for instance the label values found."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Interpreted:
+    """One image as a protocol counts it; each kind of inputs adds its arrays."""
+
+    facts: Facts = ()
+    """What `Inputs.settle` needs to know of the image; empty where nothing is left open."""
+    notes: tuple[Note, ...] = ()
+    """What the settings changed in the data, and what is odd about it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """Settings about files, and what files mean under them.
+
+    Fields with a help text are options of each protocol that has them as `segbench.core.options.option_like`.
+    """
+
+    reads: ClassVar[Reading]
+    """How files become arrays, see `segbench.loaders.reading`."""
+
+    def interpret(self, sample: Sample) -> Any:  # noqa: ANN401  an `Interpreted` of the kind of inputs
+        """Return the arrays that a protocol counts; a `DataError` says what is wrong with the files."""
+        return Interpreted(notes=sample.notes[:0])
+
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
+    ) -> frozenset[Facts]:
+        """Decide what only the whole set decides; return the facts of images that are counted the other way round.
+
+        `facts` are those of the images that have any. The set may not be `complete` yet, so that only what further
+        images cannot change is an error, or a `part`, which may lack what the whole has. `excluded_by` names the
+        options that leave pixels out, for messages. A `DataError` says why the set leaves it open.
+        """
+        del facts, excluded_by, complete, part
+        return frozenset()
+
+    def settle_alone(self, facts: Facts, file: str) -> Facts:
+        """Decide for an image that belongs to no set, called `file` in messages, what it shows by itself.
+
+        Returns the value that is positive where no rule says so, empty where there is none.
+        """
+        self.settle({file: facts}, part=True)
+        return ()
+
+    @property
+    def why_not_arrays(self) -> Message | str:
+        """Why images cannot come as arrays, batch by batch; empty if they can."""
+        return ""
+
+    @property
+    def why_not_alone(self) -> Message | str:
+        """Why `segbench.count` cannot count an image by itself; empty if it can."""
+        return self.why_not_arrays
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold, for `segbench.check`."""
+        return self.reads.expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsRead(Inputs):
+    """Arrays as they are read, of any meaning."""
+
+    reads: Reading  # type: ignore[misc]  # of the protocol
+
+
+def inputs_of(kind: type[Any], protocol: Any, **others: Any) -> Any:  # noqa: ANN401  a kind of `Inputs`
+    """Make inputs of the settings of a protocol that have the names of its own, and of `others`."""
+    names = [setting.name for setting in fields(kind) if setting.init and setting.name not in others]
+    return kind(**{name: getattr(protocol, name) for name in names if hasattr(protocol, name)}, **others)
+
+
+def take_settings(protocol: Any) -> None:  # noqa: ANN401  a `Protocol`
+    """Keep the settings about files as the inputs of a protocol read them, and how files are read."""
+    inputs = protocol.inputs
+    read = {
+        setting.name: getattr(inputs, setting.name) for setting in fields(inputs) if hasattr(protocol, setting.name)
+    }
+    set_fields(protocol, **read | {"reads": inputs.reads})
