@@ -43,6 +43,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, option_of, write
 from segbench.core.names import first_names
+from segbench.core.notes import as_note
 from segbench.core.numbers import many
 from segbench.core.options import option
 from segbench.report.plots.kinds import KINDS, kind_of
@@ -496,7 +497,7 @@ class Merge:
                 places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
             if said := in_no_part(result):
-                tell(f"{result.method}: " + said)
+                tell(as_note(said).said_of(result.method))
         for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
                 number = f"note: {method} is {len(runs)} runs, since their settings differ"

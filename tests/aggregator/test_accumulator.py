@@ -55,7 +55,7 @@ def straight(levels):
     ("scores", "kind", "values"),
     [
         ([[0.0, 200.0]], "outside-unit", {"settings": {"scale": 255}}),
-        ([[-4.0, 4.0]], "outside-unit", {"settings": {"scale": ...}}),
+        ([[-4.0, 4.0]], "outside-unit", {"settings": {"scale": "sigmoid"}}),
     ],
 )
 def test_scores_beyond_one_are_told_what_mends_them(scores, kind, values):

@@ -719,8 +719,9 @@ def test_labels_that_count_from_one(tmp_path):
     assert found("gt", "pred") == found("gt1", "pred1", **remap[0], **remap[1]) == {}
     truths = found("gt1", "pred1")["not-countable"]
     remaps = Setting("gt_map", "1-5=0-4"), Setting("pred_map", "1-5=0-4")
-    from_one = {"classes_from_one": Setting("classes", "1-5"), "gt_map": remaps[0], "pred_map": remaps[1]}
-    assert truths.fix.values == {**from_one, "labels": "5", "classes": Setting("classes", "0-5")}
+    from_one, *_, more = truths.alternatives
+    assert (from_one, more) == ((Setting("classes", "1-5"),), (Setting("classes", "0-5"),))
+    assert truths.settings[1:3] == remaps
     assert truths.message.values["errors"] == ("no-class",)
     predictions = found("gt", "pred1")["renumbered"]
     assert predictions.severity == "warning"

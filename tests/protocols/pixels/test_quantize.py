@@ -57,7 +57,7 @@ def test_pixels_that_do_not_count_may_hold_anything(valid):
 @pytest.mark.parametrize(
     ("scores", "kind", "values", "scales"),
     [
-        ([-4.0, 3.0], "outside-unit", {"lowest": -4, "highest": 3}, ["sigmoid", ...]),
+        ([-4.0, 3.0], "outside-unit", {"lowest": -4, "highest": 3}, ["sigmoid"]),
         ([0.0, 200.0], "outside-unit", {"lowest": 0, "highest": 200}, [255]),
         ([0.5, 1000.0], "outside-unit", {"lowest": 0.5, "highest": 1000}, [...]),
         ([0.5, math.nan], "not-finite", {"nan": 1, "infinite": 0}, []),

@@ -240,8 +240,8 @@ class TestSettings:
         [
             ([[0.0, 2.0]], {"stretch": False}, [DIVIDED]),
             ([[7.0, 7.0]], {}, [DIVIDED]),
-            ([[-7.0, -7.0]], {}, [SIGMOID, DIVIDED]),
-            ([[-7.0, 7.0]], {"stretch": False}, [SIGMOID, DIVIDED]),
+            ([[-7.0, -7.0]], {}, [SIGMOID]),
+            ([[-7.0, 7.0]], {"stretch": False}, [SIGMOID]),
         ],
     )
     def test_maps_of_another_range_are_refused(self, scores, settings, advice):
