@@ -21,17 +21,17 @@ from segbench.checks.seen import Seen
 from segbench.checks.survey import Read, Surveyed, survey_headers
 from segbench.checks.truths import ONE_SIDED
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, expected_in, settled
+from segbench.core.capabilities import ByClass, Confusing, expected_in, inputs_as, settled
 from segbench.core.errors import DataError
 from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
+from segbench.inputs.files import find_files
 from segbench.loaders.decoded import Header, Role, Source
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
-from segbench.protocols.files import find_files
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -233,9 +233,9 @@ class _Set:
         if not chosen:
             chosen, repairs = self.repairable(sample), replace(repairs, crop=False, resize="nearest")
         inspect: Callable[[SampleFiles], Probe]
-        if classes := protocol.capability(ByClass):
+        if classes := inputs_as(protocol, ByClass):
             inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
-        elif counted_by := protocol.capability(Confusing):
+        elif counted_by := inputs_as(protocol, Confusing):
             inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)

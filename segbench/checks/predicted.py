@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from segbench.checks.findings import Finding, Place, finding, found_in, holding
 from segbench.checks.seen import Seen, rule
-from segbench.core.capabilities import ByClass
 from segbench.core.messages import Either, Message, Setting, as_message, joined
 from segbench.core.numbers import written
 from segbench.inputs.class_names import written_classes
@@ -50,7 +49,7 @@ def _label_maps(seen: Seen) -> list[Finding]:
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
     places = [Place(probe.prediction, as_message(probe.labels.values)) for probe in with_labels if probe.labels]
     images = [probe.image for probe in with_labels]
-    counted = seen.expected.rule or seen.protocol.capability(ByClass)  # whether a run would count them
+    counted = seen.expected.rule or seen.classes  # whether a run would count them
     return finding(message, joined((fix, _NUMBERS) if counted else (fix,)), places, images=images)
 
 

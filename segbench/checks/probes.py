@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from segbench.checks.findings import About
 from segbench.core.arrays import IntArray
-from segbench.core.capabilities import ByClass, Checked, Confusing, LeftOut, Numbered, OnBackground
+from segbench.core.capabilities import ByClass, Checked, Confusing, LeftOut, Numbered, OnBackground, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.inputs import AsRead, Facts
@@ -211,7 +211,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
                 facts = checked.require_readable(sample) if checked else protocol.inputs.interpret(sample).facts
             except DataError as error:
                 refused = UncountedError(error, sample)
-        numbered = protocol.capability(Numbered)
+        numbered = inputs_as(protocol, Numbered)
         on_background = numbered.on_background(sample) if numbered else {}
         inspected = inspect_sample(sample, files, expected)
         return replace(inspected, facts=facts, refused=refused, on_background=on_background)
@@ -317,10 +317,10 @@ def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repa
     expected = classes.expected_of_one
     try:
         sample = decode_for(protocol, read(files), repairs)
-        truth, maps = classes.maps(sample)
+        image = classes.interpret(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    void = expected.void or ()
+    truth, maps, void = image.truth, image.maps, expected.void or ()
     counted = ~equals_any(truth, void)
     if sample.field is not None:
         counted &= sample.field
@@ -341,7 +341,7 @@ def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repa
             score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
             for name, soft, label in zip(names, maps, known, strict=True)
         ),
-        facts=classes.labels_held(truth, counted),
+        facts=image.facts,
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
         zeros=int(np.count_nonzero(truth == 0)) if 0 in void else 0,

@@ -9,7 +9,7 @@ from functools import cached_property
 from segbench.checks.findings import Finding
 from segbench.checks.probes import ClassesProbe, CountsProbe, LabelProbe, Probe, Ranking, ScoreProbe, TruthProbe
 from segbench.checks.survey import Misfit, Surveyed
-from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided
+from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.messages import Message
@@ -121,12 +121,12 @@ class Seen:
     @property
     def classes(self) -> ByClass | None:
         """The classes of soft maps; None where there is one map."""
-        return self.protocol.capability(ByClass)
+        return inputs_as(self.protocol, ByClass)
 
     @property
     def confusing(self) -> Confusing | None:
         """What counts label maps whole; None of anything else."""
-        return self.protocol.capability(Confusing)
+        return inputs_as(self.protocol, Confusing)
 
     @property
     def counting(self) -> Confusing:
@@ -138,12 +138,12 @@ class Seen:
     @property
     def two_sided(self) -> TwoSided | None:
         """What refuses a set in which only one of two sides has pixels."""
-        return self.protocol.capability(TwoSided)
+        return inputs_as(self.protocol, TwoSided)
 
     @property
     def numbered(self) -> Numbered | None:
         """What expects a number for each object."""
-        return self.protocol.capability(Numbered)
+        return inputs_as(self.protocol, Numbered)
 
     @property
     def left_out_by(self) -> Message:

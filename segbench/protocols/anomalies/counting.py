@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from segbench.core.arguments import Quantize
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import DataError
-from segbench.core.levels import are_levels, as_shares, quantized, refuse_not_finite
+from segbench.core.levels import are_levels, as_shares, quantized, refuse_not_finite, refuse_unfit_to_round
 from segbench.core.messages import Message
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.defects import Found
-from segbench.protocols.pixels.counting import refuse_unfit_to_round
 
 ImageScore = Literal["max", "top1"]
 

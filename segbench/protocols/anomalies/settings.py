@@ -32,6 +32,7 @@ from segbench.inputs.label_rules import (
     void_values,
     where_not_void,
 )
+from segbench.inputs.scored_masks import ScoredMasks
 from segbench.loaders.reading import MASKS
 from segbench.protocols.anomalies.defects import (
     NONZERO,
@@ -41,7 +42,6 @@ from segbench.protocols.anomalies.defects import (
     defects_of,
     read_defects,
 )
-from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -137,8 +137,8 @@ class Anomalies(
     positive: Positive | None = rule_option(
         "Name the ground-truth values that are anomalous: '>0', 255 or '>=128'.", shown="all above 0"
     )
-    void: tuple[float, ...] = option_like(Pixels, "void")
-    quantize: Quantize | None = option_like(Pixels, "quantize")
+    void: tuple[float, ...] = option_like(ScoredMasks, "void")
+    quantize: Quantize | None = option_like(ScoredMasks, "quantize")
     image_score: Literal["max", "top1"] = option(
         "Score an image by the highest score of its map, or the mean of the highest 1 %.", "max"
     )
