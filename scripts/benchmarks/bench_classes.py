@@ -21,9 +21,9 @@ from scipy.ndimage import gaussian_filter
 
 import segbench
 from segbench.aggregator.codec import encode
+from segbench.inputs.files import find_files
 from segbench.loaders.pairing import Inputs
 from segbench.loaders.reading import decode_sample, read
-from segbench.protocols.files import find_files
 from segbench.protocols.pixels.class_metrics import ClassCounts, ClassTable
 
 HEIGHT, WIDTH, CLASSES = 1024, 2048, 19

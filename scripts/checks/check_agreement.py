@@ -116,9 +116,9 @@ class Run(NamedTuple):
 def quick(call: Call) -> Report:
     """Check as a run does before it begins."""
     from segbench.core.names import MethodRun
+    from segbench.inputs.files import find_files
     from segbench.loaders.listing import listed_once
     from segbench.loaders.pairing import find_inputs
-    from segbench.protocols.files import find_files
 
     protocol = call.protocol(**call.settings)
     with listed_once():

@@ -32,13 +32,13 @@ from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import verb
 from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
+from segbench.inputs.files import find_files
 from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
 from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, as_repairs
-from segbench.protocols.files import find_files
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol

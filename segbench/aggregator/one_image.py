@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, as_image, as_planes, on_host
-from segbench.core.capabilities import ByClass, FromFiles, OnDevice, SettledBySet
+from segbench.core.capabilities import ByClass, FromFiles, OnDevice, SettledBySet, inputs_as
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
@@ -149,7 +149,7 @@ def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any
     if not reads.pixelwise and not are_arrays(ground_truth):
         truth = ground_truth if hasattr(ground_truth, "shape") else on_host(ground_truth, _CALLED.labels)
         axes = len(squeezed(tuple(truth.shape)))
-        if axes != 2 and protocol.counts.of_tiles and not protocol.capability(ByClass):
+        if axes != 2 and protocol.counts.of_tiles and not inputs_as(protocol, ByClass):
             stack = _classes_first(truth, prediction)
             return as_planes(truth, stack, valid, count_on, one_image=True, any_shape=True, called=_CALLED)
         if axes == 3 and reads.annotators:

@@ -68,13 +68,14 @@ from segbench.checks.truths import (
     truth_findings,
 )
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in, settled
+from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in, inputs_as, settled
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import MethodRun
 from segbench.core.numbers import written
 from segbench.core.protocol import Protocol
 from segbench.core.sample import Sample
+from segbench.inputs.files import find_files
 from segbench.inputs.label_rules import LabelRule, leaving_out
 from segbench.inputs.mask_pairs import LossyNumbersError
 from segbench.inputs.nodata import decode_for
@@ -87,7 +88,6 @@ from segbench.loaders.palettes import Palettes
 from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
-from segbench.protocols.files import find_files
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -265,7 +265,7 @@ class _Set:
     def findings(self, probes: Sequence[Probe]) -> list[Finding]:
         """Judge names, headers and what was inspected."""
         protocol, surveyed, total = self.protocol, self.surveyed, len(self.pairing.files)
-        expected, by_class = expected_in(protocol), protocol.capability(ByClass)
+        expected, by_class = expected_in(protocol), inputs_as(protocol, ByClass)
         failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
         seen = [probe for probe in probes if not probe.failure]
         judged = len(seen) + len(failures)
@@ -307,7 +307,7 @@ class _Set:
         findings += [
             *damage,
             *class_map_findings(failures, judged),
-            *one_sided_findings(seen, protocol.capability(TwoSided)),
+            *one_sided_findings(seen, inputs_as(protocol, TwoSided)),
             *mask_findings(seen, protocol.capability(Numbered), total),
             *background_findings(seen),
             *without_advice_on(
@@ -400,7 +400,7 @@ class _Set:
         if not chosen:
             chosen, repairs = self.repairable(sample), replace(repairs, crop=False, resize="nearest")
         inspect: Callable[[SampleFiles], Probe]
-        if classes := protocol.capability(ByClass):
+        if classes := inputs_as(protocol, ByClass):
             inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
         elif counted_by := protocol.capability(Confusing):
             inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)

@@ -100,10 +100,10 @@ def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repa
     expected = classes.expected_of_one
     try:
         sample = decode_for(protocol, read(files), repairs)
-        truth, maps = classes.maps(sample)
+        image = classes.interpret(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    void = expected.void or ()
+    truth, maps, void = image.truth, image.maps, expected.void or ()
     counted = ~equals_any(truth, void)
     if sample.field is not None:
         counted &= sample.field
@@ -124,7 +124,7 @@ def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repa
             score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
             for name, soft, label in zip(names, maps, known, strict=True)
         ),
-        facts=classes.labels_held(truth, counted),
+        facts=image.facts,
         truth_file=shown(files.ground_truths[0]),
         foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
         zeros=int(np.count_nonzero(truth == 0)) if 0 in void else 0,

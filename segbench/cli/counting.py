@@ -119,9 +119,9 @@ def count_methods(
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.aggregator.saving import ReplacedRun
     from segbench.core.capabilities import Annotated, Prepared
+    from segbench.inputs.files import find_files
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
-    from segbench.protocols.files import find_files
 
     repairs = repairs or Repairs()
     protocol.reads.check_repairs(repairs)

@@ -127,8 +127,8 @@ class Data(Belonging):
     def pairings(self, protocol: Protocol) -> dict[MethodRun, Pairing]:
         """Pair the files of each method and run; a folder that holds several methods gives those of each sub-folder."""
         from segbench.aggregator.methods import refuse_mixed, refuse_overlapping_runs, require_new
+        from segbench.inputs.files import find_files, find_methods
         from segbench.loaders.belonging import UNIT, assignments
-        from segbench.protocols.files import find_files, find_methods
 
         pairings: dict[MethodRun, Pairing] = {}
         for method, inputs in self._inputs().items():

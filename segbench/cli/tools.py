@@ -162,9 +162,9 @@ class Demo:
         from segbench.cli.command import stopping
         from segbench.cli.counting import count_methods
         from segbench.core.names import MethodRun
+        from segbench.inputs.files import find_files
         from segbench.loaders.pairing import Inputs
         from segbench.loaders.presets import shipped
-        from segbench.protocols.files import find_files
         from segbench.protocols.pixels.settings import Pixels
         from segbench.report.page.document import export_report
 

@@ -14,7 +14,7 @@ from segbench.core.expected import Expected
 from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message
 from segbench.core.notes import Note
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
 
@@ -104,12 +104,12 @@ class ByClass(ABC):
         """What the soft map of a class may hold."""
 
     @abstractmethod
-    def maps(self, sample: Sample) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-        """Give the label map of an image, and the soft map of each class."""
+    def place_of(self, tag: str) -> int | None:
+        """Find the class that a folder is called after; None of no class."""
 
     @abstractmethod
-    def labels_held(self, truth: NDArray[Any], valid: NDArray[np.bool_] | None) -> Facts:
-        """Give labels that show whether a label map has more than one where pixels count, and what is void."""
+    def interpret(self, sample: Sample) -> Any:  # noqa: ANN401  an `Interpreted` with these
+        """Return the label map of an image as its `truth`, and the soft map of each class as `maps`."""
 
 
 class TwoSided(ABC):
@@ -388,6 +388,12 @@ class Reference:
 
     does: ClassVar[str]
     """What it does instead, in words."""
+
+
+def inputs_as(protocol: Protocol, kind: type[Capability]) -> Capability | None:
+    """Return what the inputs of a protocol can do beside interpreting, one of these classes; None if they cannot."""
+    inputs = protocol.inputs
+    return inputs if isinstance(inputs, kind) else protocol.capability(kind)
 
 
 def settled(

@@ -31,6 +31,9 @@ LOGIT = -1.0
 RESIZED = -0.25
 """Cubic resizing and Lanczos leave scores from 0 to 1 above this."""
 
+ROUNDS = Message("text", "but {setting} rounds scores from 0 to 1", setting=Setting("quantize", None))
+"""Why scores that are rounded must be in [0, 1]."""
+
 
 def are_apart(highest: Collection[float]) -> bool:
     """Return whether the highest scores of some maps are of a scale from 0 to 1, and those of others far beyond."""
@@ -180,6 +183,14 @@ def refuse_beyond_unit(name: str, scores: Any, why: Message | str, otherwise: Me
         )
         hint = Message("fix", "{arrays}use {scale}{otherwise}", arrays=arrays, scale=scale, otherwise=otherwise)
         raise DataError(name, what, hint)
+
+
+def refuse_unfit_to_round(name: str, scores: NDArray[Any], valids: Sequence[NDArray[np.bool_] | None]) -> None:
+    """Refuse scores that are not in [0, 1] where pixels count for any annotator."""
+    masks = [valid for valid in valids if valid is not None]
+    among = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores
+    refuse_not_finite(name, among)
+    refuse_beyond_unit(name, among, ROUNDS)
 
 
 def are_of_shares(thresholds: Sequence[float]) -> bool:

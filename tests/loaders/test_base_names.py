@@ -10,8 +10,8 @@ from refusing import parts_of, refused
 
 import segbench
 from segbench.core.messages import Setting
+from segbench.inputs.files import find_files
 from segbench.loaders.pairing import Inputs
-from segbench.protocols.files import find_files
 
 MASK = np.array([[0, 1], [1, 0]], np.uint8)
 CITIES = [f"{city}/{city}_{frame:06}" for city in ("bochum", "ulm") for frame in range(2)]

@@ -292,7 +292,8 @@ class Labels(
             self.require_both_sides(facts, left_out_by=excluded_by)
         if self.positive is not None or not self.masks:
             return {}
-        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
+        turned = rules.settled_positive(facts, excluded_by=excluded_by, complete=complete, part=part)
+        return dict.fromkeys(turned, _swapped)
 
     def settle_alone(self, facts: Facts, file: str) -> Facts:
         """Take the larger value beside 0 of masks as positive, unless a rule says which is."""

@@ -2,48 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.core.errors import DataError
-from segbench.core.levels import refuse_beyond_unit, refuse_inexact, refuse_not_finite
-from segbench.core.messages import Message, Setting
+from segbench.core.levels import refuse_inexact, refuse_not_finite
 from segbench.core.scores import ScoreCounts
-from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, zero_or_one
+from segbench.inputs.annotators import zero_or_one
+from segbench.inputs.scored_masks import ScoredPixels
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
 _MANY = 10**5  # to sort fewer pixels takes less time than to go through all levels of 16 bits
-ROUNDS = Message("text", "but {setting} rounds scores from 0 to 1", setting=Setting("quantize", None))
-"""Why scores must be in [0, 1]."""
 
 
-def count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
-    """Count one image; `name` is what errors call its scores."""
+def count_pixels(pixels: ScoredPixels) -> ScoreCounts:
+    """Count one image."""
+    counts = [_count_labelled(pixels.file, labels, pixels.scores, valid) for labels, valid in pixels.labelled]
+    return counts[0] if len(counts) == 1 else ScoreCounts.sum(counts)
+
+
+def _count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
+    """Count pixels against one map of labels; `name` is what errors call their scores."""
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
         return _count_levels(labels, valid, zero_or_one(scores).view(np.uint8), 2)
     if scores.dtype == np.uint8 or (scores.dtype == np.uint16 and scores.size >= _MANY):
         return _count_levels(labels, valid, scores, 1 << (8 * scores.itemsize))
-    if scores.dtype.kind not in "iuf":
-        raise DataError(
-            name, Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
-        )
     if scores.dtype.kind == "f" and scores.dtype not in (np.float32, np.float64):
         scores = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     classes = np.ascontiguousarray(classes_of(labels, valid)).reshape(-1)
     if scores.dtype == np.uint16:
         return _as_levels(_count_numbers(name, classes, scores.astype(np.float32)))
     return _count_numbers(name, classes, scores)
-
-
-def count_drawn(name: str, drawn: Sequence[Labelled], scores: Array, rule: AnnotatorRule | None) -> ScoreCounts:
-    """Count one image with the labels of each annotator, see `count_labelled`."""
-    counts = [count_labelled(name, labels, scores, valid) for labels, valid in brought_together(drawn, rule)]
-    return counts[0] if len(counts) == 1 else ScoreCounts.sum(counts)
 
 
 def classes_of(labels: BoolArray, valid: BoolArray | None) -> NDArray[np.uint8]:
@@ -94,11 +86,3 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> Scor
     return ScoreCounts.unchecked(
         scores=values, positives=positives, negatives=negatives, ignored=ignored, of_predictions=True
     )
-
-
-def refuse_unfit_to_round(name: str, scores: Array, valids: Sequence[BoolArray | None]) -> None:
-    """Refuse scores that are not in [0, 1] where pixels count for any annotator."""
-    masks = [valid for valid in valids if valid is not None]
-    among = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores
-    refuse_not_finite(name, among)
-    refuse_beyond_unit(name, among, ROUNDS)

@@ -23,32 +23,31 @@ import hashlib
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, as_quantize, as_real, check_settings, listed, set_fields
+from segbench.core.arguments import Quantize, as_real, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import DataError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Facts
-from segbench.core.messages import NOTHING, Message, Setting
+from segbench.core.inputs import inputs_of, take_settings
+from segbench.core.messages import Setting
 from segbench.core.metric import Metric
 from segbench.core.notes import Note
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers
+from segbench.core.options import option, option_like, read_numbers
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.inputs import label_rules as rules
-from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one
-from segbench.loaders.reading import MASKS
+from segbench.inputs.annotators import AnnotatorRule, brought_together
+from segbench.inputs.label_rules import Positive
+from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import Array, FloatArray
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
     from segbench.core.table import Kept
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can.OnDevice, can.Pictured):
+class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
     """Settings of the pixel protocol.
 
     Parameters
@@ -104,7 +103,7 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
     """
 
     name: ClassVar[str] = "pixels"
-    reads: ClassVar[Reading] = replace(MASKS, pixelwise=True)
+    reads: ClassVar[Reading] = ScoredMasks.reads
     counts = counts_in("segbench.core.scores", "ScoreCounts")
     states_called: ClassVar[Mapping[int, str]] = OF_MASKS
     title: ClassVar[str] = "Each pixel is scored separately against the ground truth."
@@ -114,26 +113,11 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         "GT PRED --at 0.5 --positive 255",
     )
 
-    positive: rules.Positive | None = rules.rule_option(
-        "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
-    )
-    void: tuple[float, ...] = rules.void_option(
-        "Leave out pixels with these ground-truth values: 255, or 254,255, or none.", (), shown="none"
-    )
-    invert: bool = option(
-        "Treat low predictions as positive, for black edges on white.", False, of_predictions=True, rare=True
-    )
-    quantize: Quantize | None = option(
-        "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
-        read=int,
-        of_predictions=True,
-        rare=True,
-    )
-    annotators: AnnotatorRule | None = option(
-        "Combine several annotators: positive where any, all or most of them say so; or count each.",
-        panel="Ground truth",
-        rare=True,
-    )
+    positive: Positive | None = option_like(ScoredMasks, "positive")
+    void: tuple[float, ...] = option_like(ScoredMasks, "void")
+    invert: bool = option_like(ScoredMasks, "invert")
+    quantize: Quantize | None = option_like(ScoredMasks, "quantize")
+    annotators: AnnotatorRule | None = option_like(ScoredMasks, "annotators")
     at: tuple[float, ...] = option(
         "Add precision, recall, F, IoU, specificity, accuracy and MCC at these scores: 0.5, or 0.3,0.5.",
         (),
@@ -154,14 +138,16 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         given: Any = self.at
         given = (given,) if isinstance(given, Real) else listed(given, "at", "(0.5,)")
         at = {as_real(value, Setting("at", None)) for value in given}
-        void, positive = rules.void_values(self.void), rules.optional_rule(self.positive)
-        set_fields(self, at=tuple(sorted(at)), void=void, positive=positive)
-        numbered, annotators = rules.numbered_by(positive), self.annotators is not None
-        set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=annotators))
-        set_fields(self, quantize=as_quantize(self.quantize, Setting("quantize", None)))
+        set_fields(self, at=tuple(sorted(at)))
+        take_settings(self)
         thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
         source = (self.thresholds_source or "given") if thresholds else ""
         set_fields(self, thresholds=thresholds, thresholds_source=source)
+
+    @cached_property
+    def inputs(self) -> ScoredMasks:
+        masks: ScoredMasks = inputs_of(ScoredMasks, self)
+        return masks
 
     def signature_fields(self) -> dict[str, str]:
         fields = {
@@ -229,44 +215,15 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         found: list[Block] = [FixedThresholds(images, self.at, self.quantize)] if self.at else []
         return [*found, Calibration(images, of_set)] if self.calibration else found
 
-    def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
-    ) -> can.Settled:
-        """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
-        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
-
-    def settle_alone(self, facts: Facts, file: str) -> Facts:
-        """Take the larger value beside 0 of masks as positive, unless a rule says which is."""
-        if self.positive is None:
-            return rules.positive_alone(facts, file)
-        return super().settle_alone(facts, file)
+    def turned(self, counts: ScoreCounts) -> ScoreCounts:
+        return replace(counts, positives=counts.negatives, negatives=counts.positives)
 
     def count(self, sample: Sample) -> Counted:
-        from segbench.core.levels import INVERTED, as_shares
-        from segbench.protocols.pixels.counting import count_drawn, refuse_unfit_to_round
+        from segbench.protocols.pixels.counting import count_pixels
 
-        if len(sample.ground_truths) > 1 and self.annotators is None:
-            what = Message(
-                "several-annotators",
-                "{annotators} annotators, and no rule to combine them",
-                annotators=len(sample.ground_truths),
-            )
-            fix = Message(
-                "alternatives",
-                "choose {setting}, any, all or each; or {otherwise}",
-                setting=Setting("annotators", "majority"),
-                otherwise=take_one(),
-            )
-            raise DataError(sample.name, what, fix)
-        drawn, values = self.labelled(sample)
-        file = sample.predicted_file
-        if self._rounds(sample):
-            refuse_unfit_to_round(
-                file, as_shares(sample.predictions[0], file, sample.field), [valid for _, valid in drawn]
-            )
-        counts = count_drawn(file, drawn, self.soft_map(sample), self.annotators)
-        notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
-        return Counted(counts, values, (*([INVERTED] if self.invert else []), *notes, *self.doubts(counts)))
+        pixels = self.inputs.interpret(sample)
+        counts = count_pixels(pixels)
+        return Counted(counts, pixels.facts, (*pixels.notes, *self.doubts(counts)))
 
     def doubts(self, counts: ScoreCounts) -> tuple[Note, ...]:
         """Doubt scores that are not from 0 to 1 beside thresholds that are."""
@@ -278,13 +235,6 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         if self.invert:
             lowest, highest = 1 - highest, 1 - lowest
         return doubts_on_cuts(self.at, Setting("at", self.at), lowest, highest)
-
-    @property
-    def expected(self) -> Expected:
-        rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
-        alone = self.annotators is None
-        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at, as_masks=True)
-        return Expected(rule=rule, void=self.void, one_annotator=alone, several_ruled=True, scores=scores)
 
     def count_tensors(self, labels: Any, scores: Any, valid: Any, called: tuple[str, str]) -> Counted | None:
         from segbench.protocols.pixels.tensors import count_tensors
@@ -298,11 +248,12 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         from segbench.core.levels import in_type_of, scores_of
         from segbench.core.pictures import Pictures
 
-        states = self.states(sample, -np.inf, counts)
+        pixels = self.inputs.interpret(sample)
+        states = self._states(pixels, -np.inf, counts)
         labels = np.full(states.shape, 2, np.uint8)
         labels[states == State.TRUE], labels[states == State.FALSE] = 1, 0
         cuts = in_type_of(counts.scores.dtype, thresholds)
-        reached = np.searchsorted(cuts, scores_of(self.soft_map(sample)), side="right").astype(np.uint8)
+        reached = np.searchsorted(cuts, scores_of(pixels.scores), side="right").astype(np.uint8)
         # A positive pixel before all others, the same for every method; among negatives the highest score.
         ranks = np.select([labels == 1, labels == 0], [thresholds.size + 2, 1 + reached.astype(np.int64)], 0)
         kept = counts.at(thresholds)
@@ -318,70 +269,17 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
 
     def states(self, sample: Sample, threshold: float, counts: ScoreCounts | None = None) -> NDArray[np.uint8]:
         """Distinguish true, false and missed pixels at a threshold; under ``annotators="each"`` by their majority."""
+        return self._states(self.inputs.interpret(sample), threshold, counts)
+
+    def _states(self, pixels: ScoredPixels, threshold: float, counts: ScoreCounts | None) -> NDArray[np.uint8]:
+        """Distinguish the pixels of an image that is interpreted."""
         import numpy as np
 
         from segbench.core.levels import in_type_of, rounded
 
-        drawn, _ = self.labelled(sample)
-        ((labels, valid),) = brought_together(drawn, "majority" if self.annotators == "each" else self.annotators)
-        prediction = self.soft_map(sample)
-        threshold = float(
-            in_type_of(prediction.dtype, rounded(threshold, self.quantize if self._rounds(sample) else None))
-        )
-        full = np.iinfo(prediction.dtype).max if prediction.dtype.kind == "u" else 1
+        ((labels, valid),) = brought_together(pixels.labelled, "majority")
+        scores = pixels.scores
+        threshold = float(in_type_of(scores.dtype, rounded(threshold, pixels.bits)))
+        full = np.iinfo(scores.dtype).max if scores.dtype.kind == "u" else 1
         all_positive = counts is not None and not counts.negatives.any()
-        return states_of_labels(labels | all_positive, prediction / np.float64(full) >= threshold, valid)
-
-    def soft_map(self, sample: Sample) -> Array:
-        """Give levels or scores that are high where positive, rounded where the settings say so."""
-        from segbench.core.levels import as_shares, mirrored, quantized
-
-        prediction = as_shares(sample.predictions[0], sample.predicted_file, sample.field)
-        if self.invert:
-            # In double precision: float32 makes equal what lies close to 0, the highest scores of all once turned.
-            prediction = mirrored(prediction if prediction.dtype.kind in "bu" else prediction.astype("float64"))
-        return quantized(prediction, self.quantize) if self.quantize and self._rounds(sample) else prediction
-
-    def _rounds(self, sample: Sample) -> bool:
-        """Whether the prediction holds scores that are rounded; those of types without numbers are refused later."""
-        from segbench.core.levels import are_levels
-
-        dtype = sample.predictions[0].dtype
-        return self.quantize is not None and dtype.kind in "iuf" and not are_levels(dtype)
-
-    def labelled(self, sample: Sample) -> tuple[list[Labelled], tuple[float, ...]]:
-        """Label each annotator's pixels, say where they count, and which values no rule names (see `Counted`)."""
-        from segbench.core.levels import refuse_nan
-
-        if sample.without_truth:
-            import numpy as np
-
-            return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
-        names = sample.truth_files
-        for name, truth in zip(names, sample.ground_truths, strict=True):
-            refuse_nan(name, truth)
-        valids = [rules.where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
-        if self.positive is None:
-            try:
-                labels, values = rules.two_values(names, sample.ground_truths, valids, self.void)
-            except DataError as error:
-                from segbench.inputs.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
-
-                if not are_label_maps([labels_seen(sample, self.void)]):
-                    order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])
-                    raise DataError(error.path, error.what, order + error.hint) from None
-                what = Message(
-                    "label-map-predicted",
-                    "{values}; the prediction is a label map, too, and the number of a label is not a score",
-                    values=error.what,
-                )
-                raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
-        else:
-            rule = rules.LabelRule.parse(self.positive)
-            labels, values = [rule.labels(*one) for one in zip(names, sample.ground_truths, valids, strict=True)], ()
-        return list(zip(labels, valids, strict=True)), values
-
-
-def _swapped(counts: ScoreCounts) -> ScoreCounts:
-    """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
-    return replace(counts, positives=counts.negatives, negatives=counts.positives)
+        return states_of_labels(labels | all_positive, scores / np.float64(full) >= threshold, valid)

@@ -13,13 +13,13 @@ import numpy as np
 
 from segbench.core.arrays import Array
 from segbench.core.errors import DataError
-from segbench.core.levels import refuse_beyond_unit, refuse_inexact, refuse_nan, refuse_not_finite
+from segbench.core.levels import ROUNDS, refuse_beyond_unit, refuse_inexact, refuse_nan, refuse_not_finite
 from segbench.core.messages import Message
 from segbench.core.protocol import Counted
 from segbench.core.sample import Sample
 from segbench.core.scores import ScoreCounts
 from segbench.inputs.label_rules import notes_on_values
-from segbench.protocols.pixels.counting import IGNORED, POSITIVE, ROUNDS, classes_of, counts_of_levels
+from segbench.protocols.pixels.counting import IGNORED, POSITIVE, classes_of, counts_of_levels
 
 Tensor = Any
 """A ``torch.Tensor``: PyTorch is not a dependency, so its types are not known."""
@@ -51,7 +51,7 @@ def count_tensors(
         labels, scores = labels[valid], _where(torch, scores, valid)
     values, index = _label_values(torch, labels)
     among = Sample("labels", (values,), (), ground_truth_files=(labels_called,))
-    drawn, label_values = settings.labelled(among)
+    drawn, label_values = settings.inputs.labelled(among)
     ((truth, not_void),) = drawn
     notes = notes_on_values(settings.positive, (values,), drawn, settings.void)
     classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]

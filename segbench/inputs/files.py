@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from segbench.core.capabilities import ByClass, inputs_as
 from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, joined
@@ -16,7 +17,6 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
 from segbench.loaders.listing import is_file, list_place
 from segbench.loaders.pairing import Inputs, Pairing, SampleFiles, methods_below, pair, part_below
-from segbench.protocols.pixels.classes import Classes
 
 ClassOf = Callable[[str], int | None]
 
@@ -26,8 +26,8 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     try:
         inputs.check(protocol.reads)
         inputs = protocol.reads.located(inputs)
-        if isinstance(protocol, Classes):
-            found = _class_maps(inputs, protocol.titles, protocol.place_of)
+        if classes := inputs_as(protocol, ByClass):
+            found = _class_maps(inputs, classes.titles, classes.place_of)
         else:
             paired = protocol.reads.completed(pair(inputs))
             if protocol.reads.sequences and paired.by_base_name:
@@ -78,7 +78,8 @@ def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
 def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:
     """Pair the folders of several methods, which classes and categories are not, below the prediction folder."""
     methods = methods_below(pairing, lambda inputs: find_files(inputs, protocol))
-    if isinstance(protocol, Classes) and any(protocol.place_of(name) is not None for name in methods):
+    classes = inputs_as(protocol, ByClass)
+    if classes and any(classes.place_of(name) is not None for name in methods):
         return {}  # a folder per class, of which some do not pair
     return {} if part_below(pairing.inputs, methods) else methods
 

@@ -1,0 +1,198 @@
+"""Masks and scores: ground truth of which some values are positive, of one annotator or several, and a soft map.
+
+Conventions
+-----------
+1. Integer predictions are levels: score = value / maximum of the type (255, 65535); bool is 0 or 1. Floats are scores
+   as they are, of any range.
+2. Without a rule the whole set decides which of its two ground-truth values is positive.
+3. Several annotators are brought together by a rule that has to be named (`segbench.inputs.annotators`); without one
+   an image with several is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from segbench.core.arguments import Quantize, as_quantize, check_settings, set_fields
+from segbench.core.errors import DataError
+from segbench.core.expected import Expected, ExpectedScores
+from segbench.core.inputs import Facts, Inputs, Interpreted
+from segbench.core.messages import NOTHING, Message, Setting
+from segbench.core.options import option
+from segbench.core.sample import Reading, Sample
+from segbench.inputs import label_rules as rules
+from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one
+from segbench.loaders.reading import MASKS
+
+if TYPE_CHECKING:
+    from segbench.core.arrays import Array, BoolArray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ScoredPixels(Interpreted):
+    """The pixels of an image, with labels and scores."""
+
+    labelled: Sequence[Labelled]
+    """Labels and where they count, of all annotators together; of each one, where every annotator counts."""
+    scores: Array
+    """Levels or scores, high where positive."""
+    file: str
+    """What errors call the scores."""
+    bits: Quantize | None
+    """What scores were rounded to; None where they are as they are stored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredMasks(Inputs):
+    """Masks, and a soft map that scores their pixels; `segbench.Pixels` describes the settings."""
+
+    reads: ClassVar[Reading] = replace(MASKS, pixelwise=True)
+
+    positive: rules.Positive | None = rules.rule_option(
+        "Name the ground-truth values that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
+    )
+    void: tuple[float, ...] = rules.void_option(
+        "Leave out pixels with these ground-truth values: 255, or 254,255, or none.", (), shown="none"
+    )
+    invert: bool = option(
+        "Treat low predictions as positive, for black edges on white.", False, of_predictions=True, rare=True
+    )
+    quantize: Quantize | None = option(
+        "Round float scores in [0, 1] to levels of 8 or 16 bits: small results files and constant memory.",
+        read=int,
+        of_predictions=True,
+        rare=True,
+    )
+    annotators: AnnotatorRule | None = option(
+        "Combine several annotators: positive where any, all or most of them say so; or count each.",
+        panel="Ground truth",
+        rare=True,
+    )
+    at: tuple[float, ...] = ()
+    """Thresholds at which a protocol measures, which scores should fit."""
+
+    def __post_init__(self) -> None:
+        """Check and normalise the settings."""
+        check_settings(self)
+        positive, quantize = rules.optional_rule(self.positive), as_quantize(self.quantize, Setting("quantize", None))
+        set_fields(self, void=rules.void_values(self.void), positive=positive, quantize=quantize)
+        numbered, annotators = rules.numbered_by(positive), self.annotators is not None
+        set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=annotators))
+
+    def interpret(self, sample: Sample) -> ScoredPixels:
+        """Label pixels, and make scores high where positive, rounded where the settings say so."""
+        from segbench.core.levels import INVERTED
+
+        if len(sample.ground_truths) > 1 and self.annotators is None:
+            raise _without_rule(sample)
+        drawn, values = self.labelled(sample)
+        valids = [valid for _, valid in drawn]
+        scores, bits = self.scores(sample.predicted_file, sample.predictions[0], sample.field, valids)
+        notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
+        return ScoredPixels(
+            facts=values,
+            notes=(INVERTED, *notes) if self.invert else notes,
+            labelled=brought_together(drawn, self.annotators),
+            scores=scores,
+            file=sample.predicted_file,
+            bits=bits,
+        )
+
+    def labelled(self, sample: Sample) -> tuple[list[Labelled], Facts]:
+        """Label each annotator's pixels, say where they count, and which values no rule names."""
+        from segbench.core.levels import refuse_nan
+
+        if sample.without_truth:
+            import numpy as np
+
+            return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
+        names = sample.truth_files
+        for name, truth in zip(names, sample.ground_truths, strict=True):
+            refuse_nan(name, truth)
+        valids = [rules.where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
+        values: Facts = ()
+        if self.positive is None:
+            labels, values = self._larger_of_two(sample, valids)
+        else:
+            rule = rules.LabelRule.parse(self.positive)
+            labels = [rule.labels(*drawn) for drawn in zip(names, sample.ground_truths, valids, strict=True)]
+        return list(zip(labels, valids, strict=True)), values
+
+    def _larger_of_two(self, sample: Sample, valids: list[BoolArray | None]) -> tuple[list[BoolArray], Facts]:
+        """Label pixels of the larger of two values, and return the values; errors know what the prediction holds."""
+        try:
+            return rules.two_values(sample.truth_files, sample.ground_truths, valids, self.void)
+        except DataError as error:
+            from segbench.inputs.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
+
+            if not are_label_maps([labels_seen(sample, self.void)]):
+                order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])
+                raise DataError(error.path, error.what, order + error.hint) from None
+            what = Message(
+                "label-map-predicted",
+                "{values}; the prediction is a label map, too, and the number of a label is not a score",
+                values=error.what,
+            )
+            raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
+
+    def scores(
+        self, file: str, prediction: Array, field: BoolArray | None, valids: Sequence[BoolArray | None]
+    ) -> tuple[Array, Quantize | None]:
+        """Return levels or scores that are high where positive, and the bits that they were rounded to.
+
+        They must be exact in the `field`, and in [0, 1] where pixels count for any annotator if they are rounded.
+        """
+        from segbench.core.levels import are_levels, as_shares, mirrored, quantized, refuse_unfit_to_round
+
+        scores, stored = as_shares(prediction, file, field), prediction.dtype
+        rounds = self.quantize is not None and stored.kind in "iuf" and not are_levels(stored)
+        bits = self.quantize if rounds else None
+        if bits:
+            refuse_unfit_to_round(file, scores, valids)
+        if self.invert:
+            # In double precision: float32 makes equal what lies close to 0, the highest scores of all once turned.
+            scores = mirrored(scores if scores.dtype.kind in "bu" else scores.astype("float64"))
+        if bits:
+            scores = quantized(scores, bits)
+        if scores.dtype.kind not in "biuf":
+            what = Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
+            raise DataError(file, what)
+        return scores, bits
+
+    def settle(
+        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
+    ) -> frozenset[Facts]:
+        """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
+        return rules.settled_positive(facts, excluded_by=excluded_by, complete=complete, part=part)
+
+    def settle_alone(self, facts: Facts, file: str) -> Facts:
+        """Take the larger value beside 0 of masks as positive, unless a rule says which is."""
+        if self.positive is None:
+            return rules.positive_alone(facts, file)
+        return super().settle_alone(facts, file)
+
+    @property
+    def expected(self) -> Expected:
+        """What files may hold."""
+        rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
+        alone = self.annotators is None
+        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at, as_masks=True)
+        return Expected(rule=rule, void=self.void, one_annotator=alone, several_ruled=True, scores=scores)
+
+
+def _without_rule(sample: Sample) -> DataError:
+    """Return the error of several annotators that no rule brings together."""
+    what = Message(
+        "several-annotators",
+        "{annotators} annotators, and no rule to combine them",
+        annotators=len(sample.ground_truths),
+    )
+    fix = Message(
+        "alternatives",
+        "choose {setting}, any, all or each; or {otherwise}",
+        setting=Setting("annotators", "majority"),
+        otherwise=take_one(),
+    )
+    return DataError(sample.name, what, fix)
