@@ -444,9 +444,8 @@ def _turned(
     other_side = _turned_rule("positive", rule, drawn)
     if not inputs:
         return Message("fix", "save masks of what is to be found"), other_side
-    predicted_rule = getattr(inputs, "predicted_positive", None)
-    if predicted_rule is not None:
-        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
+    if inputs.predicted_positive is not None:
+        return _turned_rule("predicted_positive", LabelRule.parse(inputs.predicted_positive), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
         turn = _turned_rule("predicted_positive", rule, predicted)
         return turn, joined((other_side, Setting("predicted_positive", str(rule))), " ")

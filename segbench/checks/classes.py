@@ -534,14 +534,14 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
 
 def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: Confusing, *, of_all: bool) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(inputs, "pred_map", ""))
+    labels, given = read_classes(probes[0].counts.classes)[0], str(inputs.pred_map)
     if probes[0].stack:
         return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
         return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
     if given:
         stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
-        matrix, values = stored.by_class(str(getattr(inputs, "gt_map", "")), labels)
+        matrix, values = stored.by_class(str(inputs.gt_map), labels)
         by_value = find_renumbering(matrix, values, labels, images=len(probes))
         if by_value is None:
             return Message(
@@ -564,7 +564,7 @@ def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: C
 def _outside(found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
     outside = sorted({label for some in found.values() for label in some})
-    mapping = Remapping.parse(str(getattr(inputs, "pred_map", "")))
+    mapping = Remapping.parse(str(inputs.pred_map))
     stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
     mapped = [value for value in stored if value != mapping.label_of(value) in outside]
     message = Message(
@@ -599,7 +599,7 @@ def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: 
     labels, void = read_classes(counted[0].counts.classes)[0], inputs.void or ()
     true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
     if true_values.issubset({*labels, *void}):
-        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
+        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name)]
         yield Message(
             "fix",
             "if both sides have the numbers of the classes as stored, {maps}",

@@ -70,7 +70,7 @@ class UncountedError(DataError):
         self.side: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
         self.exchanged = looks_exchanged(sample)
-        self.stored: Any = None  # of label maps, see `segbench.protocols.labels.numberings.StoredLabels`
+        self.stored: Any = None  # of label maps, see `segbench.inputs.numberings.StoredLabels`
 
 
 class ClassStackError(DataError):

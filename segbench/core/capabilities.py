@@ -160,7 +160,11 @@ class Confusing(TwoSided):
     void: Sequence[int] | None
     """Labels of the ground truth that are left out."""
     positive: Any = None
-    """The rule for what is positive in masks, None for none."""
+    predicted_positive: Any = None
+    """The rules for what is positive in masks, and in those that are predicted; None for none."""
+    gt_map: Any
+    pred_map: Any
+    """Labels that values as stored represent, as text."""
 
     @property
     @abstractmethod

@@ -231,26 +231,39 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return LabelCounts(_against_others(name), two, counts.ignored)
 
     def count(self, sample: Sample) -> Counted:
+        inputs = self.inputs
+        if isinstance(inputs, LabelMasks):
+            return self._count_masks(inputs.interpret(sample))
+        return self._count_classes(inputs, inputs.interpret(sample))
+
+    def _count_masks(self, masks: InterpretedMaps) -> Counted:
+        """Count masks, in which void pixels are not valid."""
         from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
 
-        inputs, interpreted = self.inputs, self.inputs.interpret(sample)
-        maps, valid, facts, notes = interpreted.maps, interpreted.valid, interpreted.facts, interpreted.notes
-        void = () if self.masks else self.void or ()  # void values of masks are not valid
+        matrix, ignored = count_maps(
+            masks.maps, labels=self._labels, names=(), void=(), valid=masks.valid, protocol="Labels"
+        )
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), masks.facts, masks.notes)
+
+    def _count_classes(self, inputs: ClassLabelMaps, interpreted: InterpretedMaps) -> Counted:
+        """Count label maps of classes; errors say which numbers labels have instead of those expected."""
+        from segbench.protocols.labels.counting import count_maps
+        from segbench.protocols.labels.counts import LabelCounts
+
+        maps, valid = interpreted.maps, interpreted.valid
+        labels, names, void = inputs.labels, inputs.class_names, inputs.void or ()
         try:
-            matrix, ignored = count_maps(
-                maps, labels=self._labels, names=self._names, void=void, valid=valid, protocol="Labels"
-            )
+            matrix, ignored = count_maps(maps, labels=labels, names=names, void=void, valid=valid, protocol="Labels")
         except DataError as error:
-            renumbered = inputs.renumbered_in(maps, valid) if isinstance(inputs, ClassLabelMaps) else None
+            renumbered = inputs.renumbered_in(maps, valid)
             if renumbered is None:
                 raise
             raise DataError(error.path, joined([error.what, renumbered.what]), renumbered.fix) from None
-        if isinstance(inputs, ClassLabelMaps):
-            facts = inputs.classes_held(maps, matrix.sum(axis=1))
-            notes = inputs.notes_on_numbers(maps, valid, matrix, ignored)
+        notes = inputs.notes_on_numbers(maps, valid, matrix, ignored)
         if not any(note.doubt for note in notes):  # wrong maps explain labels outside the classes
             notes += doubts_on_labels(matrix)
+        facts = inputs.classes_held(maps, matrix.sum(axis=1))
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
