@@ -235,8 +235,8 @@ class _Set:
         inspect: Callable[[SampleFiles], Probe]
         if classes := inputs_as(protocol, ByClass):
             inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
-        elif counted_by := inputs_as(protocol, Confusing):
-            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+        elif labelled := inputs_as(protocol, Confusing):
+            inspect = partial(probe_counts, protocol=protocol, inputs=labelled, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 

@@ -191,9 +191,9 @@ def stored_otherwise(seen: Seen) -> list[Finding]:
     uncounted = _uncounted(seen)
     stored = {probe.prediction: probe.stored for probe in seen.counted if probe.stored}
     stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
-    if not stored or seen.confusing is None:
+    if not stored or seen.label_inputs is None:
         return []
-    renumbered = seen.confusing.renumbered(StoredLabels.sum([*stored.values()]))
+    renumbered = seen.label_inputs.renumbered(StoredLabels.sum([*stored.values()]))
     if renumbered is None:
         return []
     places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
@@ -235,7 +235,7 @@ def void_everywhere(seen: Seen) -> list[Finding]:
 @rule("renumbered", "outside-classes", needs=["counted"], unless=[stored_otherwise])
 def predicted_labels(seen: Seen) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
-    return without_advice_on_damage(_predicted_labels(seen.counted, seen.counting), seen)
+    return without_advice_on_damage(_predicted_labels(seen.counted, seen.known_label_inputs), seen)
 
 
 @rule("void-class", needs=["counted"], unless=[stored_otherwise])
@@ -247,7 +247,7 @@ def void_class(seen: Seen) -> list[Finding]:
 @rule("joined-labels", needs=["counted"], unless=[stored_otherwise])
 def joined_labels(seen: Seen) -> list[Finding]:
     """Find labels that a remapping does not name, and that so count as the classes of others."""
-    return list(_joined(seen.counted, seen.counting))
+    return list(_joined(seen.counted, seen.known_label_inputs))
 
 
 def _are_renumbered(seen: Seen) -> bool:
@@ -258,14 +258,16 @@ def _are_renumbered(seen: Seen) -> bool:
 @rule("void-background", needs=["counted"], unless=[stored_otherwise])
 def void_zero(seen: Seen) -> list[Finding]:
     """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong."""
-    return [] if _are_renumbered(seen) else _void_zero(seen.counted, seen.counting)
+    return [] if _are_renumbered(seen) else _void_zero(seen.counted, seen.known_label_inputs)
 
 
 @rule("never-predicted", needs=["counted"], unless=[stored_otherwise])
 def never_predicted(seen: Seen) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
-    found = [] if _are_renumbered(seen) else _never_predicted(seen.counted, seen.counting)
-    return without_advice_on_damage(found, seen)
+    if _are_renumbered(seen):
+        return []
+    background = getattr(seen.protocol, "background", ())
+    return without_advice_on_damage(_never_predicted(seen.counted, seen.known_label_inputs, background), seen)
 
 
 @rule("identical", needs=["looked_at"], unless=[stored_otherwise])
@@ -396,7 +398,7 @@ def numbered_backgrounds(seen: Seen) -> list[Finding]:
     return findings
 
 
-def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _predicted_labels(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
     together = _renumbering(counted, images=len(counted))
     # Beside a shift in all images together, one that shows it is no accident.
@@ -419,7 +421,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
             labels=[*moved],
             classes=[*moved.values()],
         )
-        fix = _numbered_alike(found, off, counted_by, of_all=bool(together))
+        fix = _numbered_alike(found, off, inputs, of_all=bool(together))
         numbered = finding(message, fix, [Place(probe.prediction) for probe in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
@@ -428,7 +430,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         if together or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*numbered, *_outside(outside, counted, counted_by)]
+    return [*numbered, *_outside(outside, counted, inputs)]
 
 
 def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
@@ -443,18 +445,16 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(
-    found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
-) -> Message:
+def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: Confusing, *, of_all: bool) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
+    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(inputs, "pred_map", ""))
     if probes[0].stack:
         return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
         return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
     if given:
         stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
-        matrix, values = stored.by_class(str(getattr(counted_by, "gt_map", "")), labels)
+        matrix, values = stored.by_class(str(getattr(inputs, "gt_map", "")), labels)
         by_value = find_renumbering(matrix, values, labels, images=len(probes))
         if by_value is None:
             return Message(
@@ -469,17 +469,15 @@ def _numbered_alike(
             "{fix}; if label 0 of the ground truth means unlabelled, {classes} and {void} as well",
             fix=found.fix,
             classes=Setting("classes", f"1-{max(labels)}"),
-            void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+            void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         )
     return found.fix
 
 
-def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], counted_by: Confusing
-) -> list[Finding]:
+def _outside(found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
     outside = sorted({label for some in found.values() for label in some})
-    mapping = Remapping.parse(str(getattr(counted_by, "pred_map", "")))
+    mapping = Remapping.parse(str(getattr(inputs, "pred_map", "")))
     stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
     mapped = [value for value in stored if value != mapping.label_of(value) in outside]
     message = Message(
@@ -501,20 +499,20 @@ def _outside(
             listed_values=listed(mapped),
             values=mapped,
         )
-        fixes += _of_mapped(mapped, counted, counted_by)
+        fixes += _of_mapped(mapped, counted, inputs)
         unmapped = {*stored}.difference(mapped)
         outside = [label for label in outside if label in unmapped]
-    fixes += _of_outside(outside, found, counted, counted_by)
+    fixes += _of_outside(outside, found, counted, inputs)
     places = (Place(file, holding(own)) for file, own in found.items())
     return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
 
 
-def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Message]:
+def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Message]:
     """Say what to do about labels that are not classes because a remapping makes them of other values."""
-    labels, void = read_classes(counted[0].counts.classes)[0], counted_by.void or ()
+    labels, void = read_classes(counted[0].counts.classes)[0], inputs.void or ()
     true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
     if true_values.issubset({*labels, *void}):
-        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
+        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
         yield Message(
             "fix",
             "if both sides have the numbers of the classes as stored, {maps}",
@@ -532,10 +530,10 @@ def _of_outside(
     outside: Sequence[float],
     found: Mapping[str, Sequence[float]],
     counted: Sequence[CountsProbe],
-    counted_by: Confusing,
+    inputs: Confusing,
 ) -> Iterator[Message]:
     """Say what to do about labels that are not classes as they are stored."""
-    void = counted_by.void or ()
+    void = inputs.void or ()
     labels, names = read_classes(counted[0].counts.classes)
     if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
         yield Message(
@@ -573,14 +571,14 @@ def _of_outside(
             )
 
 
-def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _void_zero(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong.
 
     Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
     """
     zeros, classes = (sum(getattr(probe.left_out, name) for probe in counted) for name in ("zeros", "classes"))
     pixels = sum(probe.counts.pixels + probe.counts.ignored for probe in counted)
-    if counted_by.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
+    if inputs.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
         return []
     message = Message(
         "void-background",
@@ -592,19 +590,19 @@ def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     fix = Message(
         "fix",
         "if 0 is background, such predictions are wrong: {background}",
-        background=_as_background(counted, counted_by.void or ()),
+        background=_as_background(counted, inputs.void or ()),
     )
     return finding(message, fix, (Place(probe.prediction) for probe in counted if probe.left_out.classes))
 
 
-def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Finding]:
+def _joined(counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Finding]:
     """Find labels that a remapping does not name, and that so count as the classes of others."""
     sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
     for name, side in sides.items():
         labels = sorted({label for probe in counted for label in probe.joined.get(name, ())})
         if not labels:
             continue
-        text = str(getattr(counted_by, name))
+        text = str(getattr(inputs, name))
         given = Remapping.parse(text).labels
         others = [value for value, label in given.items() if label in labels and value != label]
         message = Message(
@@ -617,9 +615,9 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
             labels=labels,
             others=others,
         )
-        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(counted_by.void or ()), 255)
+        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(inputs.void or ()), 255)
         settings = [Setting(name, f"{text},{rest}={void}")]
-        settings += [Setting("void", (void,))] if name == "gt_map" and not counted_by.void else []
+        settings += [Setting("void", (void,))] if name == "gt_map" and not inputs.void else []
         fix = Message(
             "fix",
             "if that is no class, {settings}; if it is meant, name it: {names:,}",
@@ -634,10 +632,12 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
         yield from finding(message, fix, places, side=side)
 
 
-def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _never_predicted(
+    counted: Sequence[CountsProbe], inputs: Confusing, labels_in_no_mean: Sequence[int]
+) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
     labels, names = read_classes(counted[0].counts.classes)
-    if counted_by.masks or 0 not in labels:
+    if inputs.masks or 0 not in labels:
         return []
     row, matrix = labels.index(0), np.sum([probe.counts.matrix for probe in counted], axis=0)
     held = [probe for probe in counted if probe.counts.matrix[row].any()]
@@ -654,8 +654,8 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
     )
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     background: Message | str = ""
-    if 0 in counted_by.background:
-        others = [label for label in counted_by.background if label != 0]
+    if 0 in labels_in_no_mean:
+        others = [label for label in labels_in_no_mean if label != 0]
         background = Message("fix", ", without {given}", given=format_background([0]))
         if others:
             background = Message("fix", ", with {background}", background=format_background(others))
@@ -663,7 +663,7 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
         "fix",
         "if label 0 marks what nobody labelled, {classes} and {void}{background}",
         classes=Setting("classes", kept),
-        void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+        void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )
     return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")

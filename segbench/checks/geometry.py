@@ -67,8 +67,8 @@ def geometry(seen: Seen) -> list[Finding]:
 
     def rank(sample: Sample) -> Ranking | None:
         try:
-            if seen.confusing:
-                return ranking_of_mask(sample, seen.confusing.count(sample).counts)
+            if seen.label_inputs:  # masks, as label maps have no ranking
+                return ranking_of_mask(sample, seen.protocol.count(sample).counts)
             probe = inspect_sample(sample, named[sample.name], seen.expected)
         except DataError:
             return None

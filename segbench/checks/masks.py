@@ -21,14 +21,14 @@ def inverted_masks(seen: Seen) -> list[Finding]:
 
 def _turned(seen: Seen) -> tuple[Message | Setting, Message | Setting]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
-    rule, counted_by = seen.expected.rule, seen.confusing
-    if counted_by and counted_by.positive is not None:
-        rule = LabelRule.parse(counted_by.positive)
+    rule, inputs = seen.expected.rule, seen.label_inputs
+    if inputs and inputs.positive is not None:
+        rule = LabelRule.parse(inputs.positive)
     drawn, predicted = _values(seen)
     other_side = _turned_rule("positive", rule, drawn)
-    if not counted_by:
+    if not inputs:
         return Message("fix", "save masks of what is to be found"), other_side
-    predicted_rule = getattr(counted_by, "predicted_positive", None)
+    predicted_rule = getattr(inputs, "predicted_positive", None)
     if predicted_rule is not None:
         return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too

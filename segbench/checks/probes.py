@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from segbench.core.arrays import IntArray
 from segbench.core.capabilities import ByClass, Checked, Confusing, LeftOut, Numbered, OnBackground, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.inputs import AsRead, Facts
+from segbench.core.inputs import AsRead, Facts, inputs_of
 from segbench.core.levels import as_shares
 from segbench.core.messages import Either, Message, protocol_with
 from segbench.core.notes import Note
@@ -35,6 +35,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_truth, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.labels.settings import Labels
 
 MOST_VALUES = MANY_LEVELS
 """How many distinct values are kept: enough to distinguish labels from grey levels."""
@@ -221,7 +222,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         return Probe(image=files.name, failure=error)
 
 
-def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
+def count_as_run(sample: Sample, protocol: Protocol) -> Counted:
     """Count an image; an `UncountedError` says why a run could not."""
     try:
         return count_decoded(protocol, sample)
@@ -367,37 +368,43 @@ class CountsProbe(Probe):
         return self.stored is not None and self.stored.by_place
 
 
-def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
+def probe_counts(files: SampleFiles, protocol: Protocol, inputs: Confusing, repairs: Repairs) -> Probe:
     """Count the labels of one image, as the run would."""
     try:
         sample = decode_for(protocol, read(files), repairs)
-        counted = count_as_run(sample, counted_by)
-        stored = None if counted_by.masks else counted_by.stored(sample)
+        counted = count_as_run(sample, _by_class(protocol))
+        stored = inputs.stored(sample)
     except DataError as error:
-        if isinstance(error, UncountedError) and not counted_by.masks:
+        if isinstance(error, UncountedError):
             with suppress(DataError):  # where they are no label maps
-                error.stored = counted_by.stored(sample)
+                error.stored = inputs.stored(sample)
         return Probe(image=files.name, failure=error)
     return CountsProbe(
         image=files.name,
         inputs=Inspected.of(sample),
         prediction=sample.prediction_file,
-        mask=ranking_of_mask(sample, counted.counts) if counted_by.masks else None,
+        mask=ranking_of_mask(sample, counted.counts) if inputs.masks else None,
         truth_file=shown(files.ground_truths[0]),
         counts=counted.counts,
         facts=counted.facts,
-        outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
-        left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
-        joined=counted_by.joined(sample),
+        outside=inputs.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
+        left_out=inputs.left_out(sample) if counted.counts.ignored else LeftOut(),
+        joined=inputs.joined(sample),
         stored=stored,
-        values=_values_of_mask(sample, counted_by) if counted_by.masks else ((), ()),
+        values=_values_of_mask(sample, inputs) if inputs.masks else ((), ()),
     )
 
 
-def _values_of_mask(sample: Sample, counted_by: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _by_class(protocol: Protocol) -> Protocol:
+    """Return the protocol that counts the label maps of this one by true and predicted class."""
+    counts_by_class = issubclass(protocol.counts, LabelCounts)
+    return protocol if counts_by_class else cast("Labels", inputs_of(Labels, protocol.inputs))
+
+
+def _values_of_mask(sample: Sample, inputs: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return some values of the ground truth that are not void, and some that are predicted."""
     drawn = few_distinct(sample.ground_truths[0].reshape(-1))
-    void = tuple(map(float, counted_by.void or ()))
+    void = tuple(map(float, inputs.void or ()))
     return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
 
 

@@ -124,16 +124,16 @@ class Seen:
         return inputs_as(self.protocol, ByClass)
 
     @property
-    def confusing(self) -> Confusing | None:
-        """What counts label maps whole; None of anything else."""
+    def label_inputs(self) -> Confusing | None:
+        """The inputs if both sides have a label in each pixel; None of anything else."""
         return inputs_as(self.protocol, Confusing)
 
     @property
-    def counting(self) -> Confusing:
+    def known_label_inputs(self) -> Confusing:
         """The same where label maps were counted."""
-        if self.confusing is None:
-            raise TypeError("label maps were counted by nothing that counts them")
-        return self.confusing
+        if self.label_inputs is None:
+            raise TypeError("label maps were counted of inputs that have none")
+        return self.label_inputs
 
     @property
     def two_sided(self) -> TwoSided | None:

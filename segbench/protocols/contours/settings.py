@@ -14,19 +14,19 @@ from segbench.core.arguments import as_real, check_choice, check_settings, liste
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Facts
+from segbench.core.inputs import Facts, Inputs
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
 from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import SIDES, Reading, Sample
-from segbench.inputs.class_names import read_classes, written_classes
+from segbench.inputs.class_label_maps import ClassLabelMaps, doubts_on_labels
+from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.label_rules import Positive, void_labels
 from segbench.inputs.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
-from segbench.protocols.labels.settings import Labels, doubts_on_labels
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
 
@@ -53,7 +53,7 @@ _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1
 _MASKS, _OBJECTS = "masks", "objects"
 _PREDICTED = 1000
 """What is added to the numbers of predicted objects among the facts of an image, above all numbers of true ones."""
-_LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
+_LABELS = ("classes", "names", "void", "gt_map", "pred_map", "palette")
 
 _NOT_POOLED = "metrics of contours are means over masks, and those of different classes are averaged"
 _FRAMES_NOT_POOLED = "J and F are measured in each frame, and averaged over frames and objects"
@@ -174,18 +174,18 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         measuring="apart",
     )
     at: float | None = option(**AT)
-    classes: int | Sequence[int] | str | None = option_like(Labels, "classes", shown="")
+    classes: int | Sequence[int] | str | None = option_like(ClassLabelMaps, "classes")
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option(
         "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
         shown="255 with classes; none otherwise",
         **VOID,
     )
-    background: int | Sequence[int] | str = option_like(Labels, "background")
+    background: int | Sequence[int] | str = background_option()
     positive: Positive | None = option(**POSITIVE)
-    gt_map: str | Mapping[int, int] = option_like(Labels, "gt_map")
-    pred_map: str | Mapping[int, int] = option_like(Labels, "pred_map")
-    palette: str | Mapping[tuple[int, int, int], int] = option_like(Labels, "palette")
+    gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
+    pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
+    palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
     sequences: bool = option("Take folders as sequences, and values as objects, as in DAVIS.", False)
     all_frames: bool = option("Count the first and last frame of sequences, too.", False, rare=True)
 
@@ -207,7 +207,9 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
         self._refuse_pairs()
         if self._of_classes:
-            set_fields(self, reads=self._labels.reads, **{name: getattr(self._labels, name) for name in _LABELS})
+            maps = self._label_maps
+            set_fields(self, reads=maps.reads, **{name: getattr(maps, name) for name in _LABELS})
+            set_fields(self, background=read_background(self.background, maps.labels, maps.class_names))
         else:
             set_fields(self, void=void_labels(() if self.void is None else self.void))
 
@@ -304,10 +306,15 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         """Whether label maps are compared."""
         return self.classes is not None or self.palette != ""
 
+    @cached_property
+    def _label_maps(self) -> ClassLabelMaps:
+        """What label maps mean."""
+        return ClassLabelMaps(asked_by="Contours", **{name: getattr(self, name) for name in _LABELS})
+
     @property
-    def _labels(self) -> Labels:
-        """How label maps are read."""
-        return Labels(**{name: getattr(self, name) for name in _LABELS})
+    def inputs(self) -> Inputs:
+        """Label maps of classes, where there are any."""
+        return self._label_maps if self._of_classes else super().inputs
 
     @property
     def _kind(self) -> str:
@@ -361,8 +368,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
         if self.at is not None:
             found["at"] = written((self.at,))
-        read = self._labels.signature_fields() if self._of_classes else {}
-        return found | {name: read[name] for name in ("background", "gt_map", "pred_map", "palette") if name in read}
+        if not self._of_classes:
+            return found
+        background = cast("tuple[int, ...]", self.background)
+        return found | ({"background": labels_text(background)} if background else {}) | self._label_maps.signed_maps
 
     @classmethod
     def measuring(cls, counts: Counts) -> Contours:
@@ -418,7 +427,9 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     def of_class(self, label: int) -> _ClassAsMask:
         """Return the protocol that measures one of the classes as a mask."""
         settings = {
-            setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _LABELS
+            setting.name: getattr(self, setting.name)
+            for setting in fields(self)
+            if setting.name not in (*_LABELS, "background")
         }
         return _ClassAsMask(**settings, of=self, label=label)
 
@@ -441,7 +452,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     ) -> can.Settled:
         """Refuse thresholds of masks of 0 and 1, and objects that the first frame of a sequence does not number."""
         if self._of_classes:
-            return self._labels.settle(facts, complete=complete, part=part)
+            self._label_maps.settle(facts, complete=complete, part=part)
+            return {}
         if self._kind != _OBJECTS:
             return super().settle(facts, complete=complete)
         if complete:
@@ -485,9 +497,8 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         count_masks(Places(masks, masks.T.copy(), 1), classes=_MASKS, surface=str(self.surface))
 
     def capability(self, kind: type[Capability]) -> Capability | None:
-        """Give what the protocol can do; label maps are checked as those of `Labels`."""
-        labels = self._of_classes and kind in (can.Checked, can.Confusing, can.TwoSided)
-        return self._labels.capability(kind) if labels else super().capability(kind)
+        """Give what the protocol can do; what label maps may hold their inputs say."""
+        return None if self._of_classes and kind is can.Checked else super().capability(kind)
 
     @property
     def expected(self) -> Expected:
@@ -509,9 +520,10 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             return Counted(counts, self._objects_held(sample, counts))
         if self._kind == _MASKS:
             return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        notes = self._labels.notes_on_numbers(self._labels.maps_of(sample), sample.field, counts.matrix, 0)
+        maps = self._label_maps.maps_of(sample)
+        notes = self._label_maps.notes_on_numbers(maps, sample.field, counts.matrix, 0)
         notes += doubts_on_labels(counts.matrix)
-        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
+        return Counted(counts, self._label_maps.classes_held(maps, counts.areas[:, 0]), notes)
 
     @staticmethod
     def _objects_held(sample: Sample, counts: ContourCounts) -> Facts:

@@ -19,6 +19,7 @@ from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, read_whole
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import SIDES, Reading, Sample, Side
+from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import Positive, void_labels
@@ -34,7 +35,6 @@ from segbench.inputs.mask_settings import (
 )
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.loaders.reading import MASKS
-from segbench.protocols.labels.settings import Labels
 from segbench.protocols.objects.numbering import on_background, parts_of, require_numbers
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.pixels.settings import Pixels
@@ -160,7 +160,7 @@ class Objects(
         shown="JSON",
     )
     classes: int | Sequence[int] | str | None = option_like(
-        Labels,
+        ClassLabelMaps,
         "classes",
         help="Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
         shown="those found",
@@ -228,7 +228,7 @@ class Objects(
             set_fields(self, divisor=as_whole(self.divisor, Setting("divisor", None), least=2, most=2**31))
         void = self.void
         if self.classes is not None or self.names is not None:
-            rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
+            rules = ClassLabelMaps(classes=self.classes, names=self.names, void=() if void is None else void)
             set_fields(self, classes=rules.classes, names=rules.names)
         labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
         set_fields(self, void=void_labels((0,) * (0 not in labels) if void is None else void))
@@ -290,9 +290,9 @@ class Objects(
         return found | ({"things": ",".join(map(str, self.things))} if self.things else {})
 
     @property
-    def class_rules(self) -> Labels:
+    def class_rules(self) -> ClassLabelMaps:
         """How the classes of panoptic maps are numbered."""
-        return Labels(classes=self.classes, names=self.names, void=self.void)
+        return ClassLabelMaps(classes=self.classes, names=self.names, void=self.void)
 
     def measuring_settings(self) -> frozenset[str]:
         """Return `iou`; components have thresholds of their own."""
