@@ -68,7 +68,7 @@ from segbench.checks.truths import (
     truth_findings,
 )
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in, settled
+from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in, inputs_as, settled
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import MethodRun
@@ -308,7 +308,7 @@ class _Set:
             *damage,
             *class_map_findings(failures, judged),
             *one_sided_findings(seen, protocol.capability(TwoSided)),
-            *mask_findings(seen, protocol.capability(Numbered), total),
+            *mask_findings(seen, inputs_as(protocol, Numbered), total),
             *background_findings(seen),
             *without_advice_on(
                 label_map_findings(seen, failures, judged, protocol.capability(Confusing), total), damage

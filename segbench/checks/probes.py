@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.checks.findings import About
 from segbench.checks.label_damage import LabelLines, label_lines
-from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground
+from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.inputs import AsRead, Facts
@@ -207,7 +207,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
                 facts = checked.require_readable(sample) if checked else protocol.inputs.interpret(sample).facts
             except DataError as error:
                 refused = UncountedError(error, sample)
-        numbered = protocol.capability(Numbered)
+        numbered = inputs_as(protocol, Numbered)
         on_background = numbered.on_background(sample) if numbered else {}
         inspected = inspect_sample(sample, files, expected)
         return replace(inspected, facts=facts, refused=refused, on_background=on_background)

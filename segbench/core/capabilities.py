@@ -14,7 +14,7 @@ from segbench.core.expected import Expected
 from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message
 from segbench.core.notes import Note
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
 
@@ -404,6 +404,11 @@ def settled(
         return by_set.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
     turned = protocol.inputs.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
     return dict.fromkeys(turned, protocol.turned)
+
+
+def inputs_as(protocol: Protocol, kind: type[Capability]) -> Capability | None:
+    """Return the inputs of a protocol if they are of a kind, such as `Numbered`; else None."""
+    return protocol.inputs if isinstance(protocol.inputs, kind) else None
 
 
 def expected_in(protocol: Protocol) -> Expected:
