@@ -307,12 +307,10 @@ class _Set:
         findings += [
             *damage,
             *class_map_findings(failures, judged),
-            *one_sided_findings(seen, protocol.capability(TwoSided)),
+            *one_sided_findings(seen, inputs_as(protocol, TwoSided) or protocol.capability(TwoSided)),
             *mask_findings(seen, inputs_as(protocol, Numbered), total),
             *background_findings(seen),
-            *without_advice_on(
-                label_map_findings(seen, failures, judged, protocol.capability(Confusing), total), damage
-            ),
+            *without_advice_on(label_map_findings(seen, failures, judged, protocol, total), damage),
             *truths,
             *region_findings(regions, expected.of_soft_maps),
             *labels,
@@ -327,7 +325,7 @@ class _Set:
             findings += self.geometry([score for score in scores if not score.constant])
         else:
             masks = [probe.mask for probe in seen if probe.mask]
-            turn, turn_truth = _turned(expected.rule, protocol.capability(Confusing), seen)
+            turn, turn_truth = _turned(expected.rule, inputs_as(protocol, Confusing), seen)
             findings += inverted_findings(masks, turn, other_side=turn_truth)
             findings += self.geometry(masks)
         return findings
@@ -363,7 +361,7 @@ class _Set:
         """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""
         if not ranks_badly(rankings):
             return []
-        expected, counted_by = expected_in(self.protocol), self.protocol.capability(Confusing)
+        expected, of_labels = expected_in(self.protocol), inputs_as(self.protocol, Confusing)
         named = {files.name: files for files in self.pairing.files}
         first = min([*named].index(rankings[0].image), max(len(named) - IN_A_ROW, 0))
         samples = []
@@ -373,8 +371,8 @@ class _Set:
 
         def rank(sample: Sample) -> Ranking | None:
             try:
-                if counted_by:
-                    return ranking_of_mask(sample, counted_by.count(sample).counts)
+                if of_labels:  # masks, as label maps have no ranking
+                    return ranking_of_mask(sample, self.protocol.count(sample).counts)
                 seen = inspect_sample(sample, named[sample.name], expected)
             except DataError:
                 return None
@@ -402,8 +400,8 @@ class _Set:
         inspect: Callable[[SampleFiles], Probe]
         if classes := protocol.capability(ByClass):
             inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
-        elif counted_by := protocol.capability(Confusing):
-            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+        elif labelled := inputs_as(protocol, Confusing):
+            inspect = partial(probe_counts, protocol=protocol, inputs=labelled, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 
@@ -437,18 +435,17 @@ class _Set:
 
 
 def _turned(
-    rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]
+    rule: LabelRule | None, inputs: Confusing | None, probes: Sequence[Probe]
 ) -> tuple[Message | Setting, Message | Setting]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
-    if counted_by and counted_by.positive is not None:
-        rule = LabelRule.parse(counted_by.positive)
+    if inputs and inputs.positive is not None:
+        rule = LabelRule.parse(inputs.positive)
     drawn, predicted = mask_values(probes)
     other_side = _turned_rule("positive", rule, drawn)
-    if not counted_by:
+    if not inputs:
         return Message("fix", "save masks of what is to be found"), other_side
-    predicted_rule = getattr(counted_by, "predicted_positive", None)
-    if predicted_rule is not None:
-        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
+    if inputs.predicted_positive is not None:
+        return _turned_rule("predicted_positive", LabelRule.parse(inputs.predicted_positive), predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
         turn = _turned_rule("predicted_positive", rule, predicted)
         return turn, joined((other_side, Setting("predicted_positive", str(rule))), " ")

@@ -28,10 +28,11 @@ from segbench.checks.probes import (
 )
 from segbench.checks.scores import score_findings
 from segbench.core.arrays import IntArray
-from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
+from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
+from segbench.core.inputs import inputs_of
 from segbench.core.messages import Either, Message, Setting, as_message, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import written
@@ -66,6 +67,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import how_to_save_labels, read
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.labels.settings import Labels
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
@@ -258,37 +260,43 @@ class CountsProbe(Probe):
         return self.stored is not None and self.stored.by_place
 
 
-def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
+def probe_counts(files: SampleFiles, protocol: Protocol, inputs: Confusing, repairs: Repairs) -> Probe:
     """Count the labels of one image, as the run would."""
     try:
         sample = decode_for(protocol, read(files), repairs)
-        counted = count_as_run(sample, counted_by)
-        stored = None if counted_by.masks else counted_by.stored(sample)
+        counted = count_as_run(sample, _by_class(protocol))
+        stored = inputs.stored(sample)
     except DataError as error:
-        if isinstance(error, UncountedError) and not counted_by.masks:
+        if isinstance(error, UncountedError):
             with suppress(DataError):  # where they are no label maps
-                error.stored = counted_by.stored(sample)
+                error.stored = inputs.stored(sample)
         return Probe(image=files.name, failure=error)
     return CountsProbe(
         image=files.name,
         inputs=Inspected.of(sample),
         prediction=sample.prediction_file,
-        mask=ranking_of_mask(sample, counted.counts) if counted_by.masks else None,
+        mask=ranking_of_mask(sample, counted.counts) if inputs.masks else None,
         truth_file=shown(files.ground_truths[0]),
         counts=counted.counts,
         facts=counted.facts,
-        outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
-        left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
-        joined=counted_by.joined(sample),
+        outside=inputs.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
+        left_out=inputs.left_out(sample) if counted.counts.ignored else LeftOut(),
+        joined=inputs.joined(sample),
         stored=stored,
-        values=_values_of_mask(sample, counted_by) if counted_by.masks else ((), ()),
+        values=_values_of_mask(sample, inputs) if inputs.masks else ((), ()),
     )
 
 
-def _values_of_mask(sample: Sample, counted_by: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _by_class(protocol: Protocol) -> Protocol:
+    """Return the protocol that counts the label maps of this one by true and predicted class."""
+    counts_by_class = issubclass(protocol.counts, LabelCounts)
+    return protocol if counts_by_class else cast("Labels", inputs_of(Labels, protocol.inputs))
+
+
+def _values_of_mask(sample: Sample, inputs: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return some values of the ground truth that are not void, and some that are predicted."""
     drawn = few_distinct(sample.ground_truths[0].reshape(-1))
-    void = tuple(map(float, counted_by.void or ()))
+    void = tuple(map(float, inputs.void or ()))
     return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
 
 
@@ -308,12 +316,13 @@ def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
 
 
 def label_map_findings(
-    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None, images: int
+    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, protocol: Protocol, images: int
 ) -> list[Finding]:
     """Judge the label maps inspected; the `total` also counts those that failed, `images` those of the whole set."""
     counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
     uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
-    remapped = _remapped(counted, uncounted, counted_by)
+    inputs = inputs_as(protocol, Confusing)
+    remapped = _remapped(counted, uncounted, inputs)
     if remapped:
         return remapped  # and what the given maps make of labels says nothing
     found = uncounted_findings(failures, total)
@@ -332,11 +341,14 @@ def label_map_findings(
         field=Setting("field"),
     )
     found += finding(message, fix, (Place(probe.truth_file) for probe in void), side="ground truth")
-    if counted and counted_by:
-        numbered = _predicted_labels(counted, counted_by)
-        found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
+    if counted and inputs:
+        numbered = _predicted_labels(counted, inputs)
+        found += [*numbered, *_void_class(counted), *_joined(counted, inputs)]
         if not any(one.kind == "renumbered" for one in numbered):
-            found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
+            found += [
+                *_void_zero(counted, inputs),
+                *_never_predicted(counted, inputs, getattr(protocol, "background", ())),
+            ]
     return found + _identical(counted, total, images)
 
 
@@ -366,14 +378,14 @@ def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[
 
 
 def _remapped(
-    counted: Sequence[CountsProbe], uncounted: Mapping[str, UncountedError], counted_by: Confusing | None
+    counted: Sequence[CountsProbe], uncounted: Mapping[str, UncountedError], inputs: Confusing | None
 ) -> list[Finding]:
     """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
     stored = {probe.prediction: probe.stored for probe in counted if probe.stored}
     stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
-    if not stored or counted_by is None:
+    if not stored or inputs is None:
         return []
-    renumbered = counted_by.renumbered(StoredLabels.sum([*stored.values()]))
+    renumbered = inputs.renumbered(StoredLabels.sum([*stored.values()]))
     if renumbered is None:
         return []
     places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
@@ -402,12 +414,12 @@ def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Fi
     return found
 
 
-def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> list[Finding]:
+def one_sided_findings(probes: Sequence[Probe], inputs: TwoSided | None) -> list[Finding]:
     """Find a rule under which nothing inspected is positive, or everything: a run is refused at its end."""
     counted = [probe for probe in probes if probe.facts]
     try:
-        if counted_by:
-            counted_by.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
+        if inputs:
+            inputs.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
     except DataError as error:
         places = (Place(probe.inputs.files["ground truth"], holding(probe.facts)) for probe in counted)
         message = Message("no-positives", "{reason}", reason=error.what)
@@ -473,7 +485,7 @@ def background_findings(probes: Sequence[Probe]) -> list[Finding]:
     return findings
 
 
-def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _predicted_labels(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
     together = _renumbering(counted, images=len(counted))
     # Beside a shift in all images together, one that shows it is no accident.
@@ -496,7 +508,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
             labels=[*moved],
             classes=[*moved.values()],
         )
-        fix = _numbered_alike(found, off, counted_by, of_all=bool(together))
+        fix = _numbered_alike(found, off, inputs, of_all=bool(together))
         numbered = finding(message, fix, [Place(probe.prediction) for probe in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
@@ -505,7 +517,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         if together or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*numbered, *_outside(outside, counted, counted_by)]
+    return [*numbered, *_outside(outside, counted, inputs)]
 
 
 def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
@@ -520,18 +532,16 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(
-    found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
-) -> Message:
+def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: Confusing, *, of_all: bool) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
+    labels, given = read_classes(probes[0].counts.classes)[0], str(inputs.pred_map)
     if probes[0].stack:
         return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
         return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
     if given:
         stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
-        matrix, values = stored.by_class(str(getattr(counted_by, "gt_map", "")), labels)
+        matrix, values = stored.by_class(str(inputs.gt_map), labels)
         by_value = find_renumbering(matrix, values, labels, images=len(probes))
         if by_value is None:
             return Message(
@@ -546,17 +556,15 @@ def _numbered_alike(
             "{fix}; if label 0 of the ground truth means unlabelled, {classes} and {void} as well",
             fix=found.fix,
             classes=Setting("classes", f"1-{max(labels)}"),
-            void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+            void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         )
     return found.fix
 
 
-def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], counted_by: Confusing
-) -> list[Finding]:
+def _outside(found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
     outside = sorted({label for some in found.values() for label in some})
-    mapping = Remapping.parse(str(getattr(counted_by, "pred_map", "")))
+    mapping = Remapping.parse(str(inputs.pred_map))
     stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
     mapped = [value for value in stored if value != mapping.label_of(value) in outside]
     message = Message(
@@ -578,20 +586,20 @@ def _outside(
             listed_values=listed(mapped),
             values=mapped,
         )
-        fixes += _of_mapped(mapped, counted, counted_by)
+        fixes += _of_mapped(mapped, counted, inputs)
         unmapped = {*stored}.difference(mapped)
         outside = [label for label in outside if label in unmapped]
-    fixes += _of_outside(outside, found, counted, counted_by)
+    fixes += _of_outside(outside, found, counted, inputs)
     places = (Place(file, holding(own)) for file, own in found.items())
     return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
 
 
-def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Message]:
+def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Message]:
     """Say what to do about labels that are not classes because a remapping makes them of other values."""
-    labels, void = read_classes(counted[0].counts.classes)[0], counted_by.void or ()
+    labels, void = read_classes(counted[0].counts.classes)[0], inputs.void or ()
     true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
     if true_values.issubset({*labels, *void}):
-        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
+        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name)]
         yield Message(
             "fix",
             "if both sides have the numbers of the classes as stored, {maps}",
@@ -609,10 +617,10 @@ def _of_outside(
     outside: Sequence[float],
     found: Mapping[str, Sequence[float]],
     counted: Sequence[CountsProbe],
-    counted_by: Confusing,
+    inputs: Confusing,
 ) -> Iterator[Message]:
     """Say what to do about labels that are not classes as they are stored."""
-    void = counted_by.void or ()
+    void = inputs.void or ()
     labels, names = read_classes(counted[0].counts.classes)
     if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
         yield Message(
@@ -650,14 +658,14 @@ def _of_outside(
             )
 
 
-def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _void_zero(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong.
 
     Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
     """
     zeros, classes = (sum(getattr(probe.left_out, name) for probe in counted) for name in ("zeros", "classes"))
     pixels = sum(probe.counts.pixels + probe.counts.ignored for probe in counted)
-    if counted_by.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
+    if inputs.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
         return []
     message = Message(
         "void-background",
@@ -669,19 +677,19 @@ def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     fix = Message(
         "fix",
         "if 0 is background, such predictions are wrong: {background}",
-        background=_as_background(counted, counted_by.void or ()),
+        background=_as_background(counted, inputs.void or ()),
     )
     return finding(message, fix, (Place(probe.prediction) for probe in counted if probe.left_out.classes))
 
 
-def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Finding]:
+def _joined(counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Finding]:
     """Find labels that a remapping does not name, and that so count as the classes of others."""
     sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
     for name, side in sides.items():
         labels = sorted({label for probe in counted for label in probe.joined.get(name, ())})
         if not labels:
             continue
-        text = str(getattr(counted_by, name))
+        text = str(getattr(inputs, name))
         given = Remapping.parse(text).labels
         others = [value for value, label in given.items() if label in labels and value != label]
         message = Message(
@@ -694,9 +702,9 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
             labels=labels,
             others=others,
         )
-        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(counted_by.void or ()), 255)
+        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(inputs.void or ()), 255)
         settings = [Setting(name, f"{text},{rest}={void}")]
-        settings += [Setting("void", (void,))] if name == "gt_map" and not counted_by.void else []
+        settings += [Setting("void", (void,))] if name == "gt_map" and not inputs.void else []
         fix = Message(
             "fix",
             "if that is no class, {settings}; if it is meant, name it: {names:,}",
@@ -711,10 +719,12 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
         yield from finding(message, fix, places, side=side)
 
 
-def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _never_predicted(
+    counted: Sequence[CountsProbe], inputs: Confusing, labels_in_no_mean: Sequence[int]
+) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
     labels, names = read_classes(counted[0].counts.classes)
-    if counted_by.masks or 0 not in labels:
+    if inputs.masks or 0 not in labels:
         return []
     row, matrix = labels.index(0), np.sum([probe.counts.matrix for probe in counted], axis=0)
     held = [probe for probe in counted if probe.counts.matrix[row].any()]
@@ -731,8 +741,8 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
     )
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     background: Message | str = ""
-    if 0 in counted_by.background:
-        others = [label for label in counted_by.background if label != 0]
+    if 0 in labels_in_no_mean:
+        others = [label for label in labels_in_no_mean if label != 0]
         background = Message("fix", ", without {given}", given=format_background([0]))
         if others:
             background = Message("fix", ", with {background}", background=format_background(others))
@@ -740,7 +750,7 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
         "fix",
         "if label 0 marks what nobody labelled, {classes} and {void}{background}",
         classes=Setting("classes", kept),
-        void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+        void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )
     return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")

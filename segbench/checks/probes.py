@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.checks.findings import About
 from segbench.checks.label_damage import LabelLines, label_lines
-from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground, inputs_as
+from segbench.core.capabilities import Checked, Numbered, OnBackground, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.inputs import AsRead, Facts
@@ -70,7 +70,7 @@ class UncountedError(DataError):
         self.side: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
         self.exchanged = looks_exchanged(sample)
-        self.stored: Any = None  # of label maps, see `segbench.protocols.labels.numberings.StoredLabels`
+        self.stored: Any = None  # of label maps, see `segbench.inputs.numberings.StoredLabels`
 
 
 class ClassStackError(DataError):
@@ -217,7 +217,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         return Probe(image=files.name, failure=error)
 
 
-def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
+def count_as_run(sample: Sample, protocol: Protocol) -> Counted:
     """Count an image; an `UncountedError` says why a run could not."""
     try:
         return count_decoded(protocol, sample)

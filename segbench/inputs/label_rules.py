@@ -27,7 +27,6 @@ from segbench.core.sample import SIDES
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
-    from segbench.core.capabilities import Settled
     from segbench.core.inputs import Facts
     from segbench.core.sample import Sample, Side
     from segbench.inputs.annotators import Labelled
@@ -630,14 +629,14 @@ def half_among(values: Sequence[float]) -> str:
 
 
 def settled_positive(
-    facts: Mapping[str, Facts], turned: Callable[[Any], Any], *, excluded_by: Message, complete: bool, part: bool
-) -> Settled:
-    """Decide which value is positive; the counts of images that hold it alone are turned round."""
+    facts: Mapping[str, Facts], *, excluded_by: Message, complete: bool, part: bool
+) -> frozenset[Facts]:
+    """Decide which value is positive; return the facts of images that hold it alone, which are counted as negative."""
     holders = grouped((value, name) for name, values in facts.items() for value in values)
     if not holders or (len(holders) < 2 and not complete):
-        return {}
+        return frozenset()
     if len(holders) == 2:
-        return {(max(holders),): turned}
+        return frozenset([(max(holders),)])
     listing = "; ".join(
         f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
         for value, names in sorted(holders.items())

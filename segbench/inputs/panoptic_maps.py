@@ -13,6 +13,7 @@ from segbench.core.inputs import Inputs
 from segbench.core.messages import Message, Setting
 from segbench.core.options import option, option_like, read_whole
 from segbench.core.sample import SIDES, Reading, Sample
+from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many
 from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.instance_maps import INSTANCE_MAPS
@@ -35,7 +36,12 @@ class PanopticMaps(Inputs):
         panel="Ground truth",
         shown="JSON",
     )
-    classes: int | Sequence[int] | str | None = None
+    classes: int | Sequence[int] | str | None = option_like(
+        ClassLabelMaps,
+        "classes",
+        help="Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
+        shown="those found",
+    )
     names: Sequence[str] | None = None
     things: str | Sequence[int] = option(
         "Say which classes are things: 24-28,31 or person,car.",
@@ -61,6 +67,9 @@ class PanopticMaps(Inputs):
             set_fields(self, divisor=as_whole(self.divisor, Setting("divisor", None), least=2, most=2**31))
         set_fields(self, reads=replace(reads, numbered=SIDES))
         void = self.void
+        if self.classes is not None or self.names is not None:
+            rules = ClassLabelMaps(classes=self.classes, names=self.names, void=() if void is None else void)
+            set_fields(self, classes=rules.classes, names=rules.names)
         if void is None:
             void = () if 0 in self._labels else (0,)
         set_fields(self, void=void_labels(void))

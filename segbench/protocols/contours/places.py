@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.core.sample import Sample
-from segbench.inputs.label_maps import label_maps
+from segbench.inputs.class_label_maps import ClassLabelMaps
+from segbench.inputs.label_maps import InterpretedMaps
 from segbench.inputs.label_values import places_of
 from segbench.inputs.mask_pairs import MaskPair
 from segbench.inputs.object_numbers import NumberedPair
@@ -50,21 +49,19 @@ def places_of_objects(objects: NumberedPair) -> Places:
     return Places(truth, predicted, number)
 
 
-def places_of_classes(
-    sample: Sample, *, labels: Sequence[int], names: Sequence[str], void: Sequence[int], maps: Mapping[str, str]
-) -> Places:
-    """Read label maps, as `segbench.Labels` does."""
-    both = label_maps(sample, labels=labels, protocol="Contours", **maps)
-    matrix, _ = count_maps(both, labels=labels, names=names, void=void, valid=sample.field, protocol="Contours")
+def places_of_classes(image: InterpretedMaps, inputs: ClassLabelMaps) -> Places:
+    """Return the places of the classes of two label maps; labels that are no class are refused."""
+    labels, void = inputs.labels, inputs.void or ()
+    counted_as = {"labels": labels, "names": inputs.class_names, "void": void, "protocol": inputs.asked_by}
+    matrix, _ = count_maps(image.maps, valid=image.valid, **counted_as)
     number = len(labels)
-    shape = both.truth.labels.shape
-    found = []
-    for each in both:
-        coded = each.coded
+    places = []
+    for label_map in image.maps:
+        coded = label_map.coded
         table = places_of(coded.values, labels).astype(np.uint16)
         table[np.isin(coded.values, void)] = number + 1
-        found.append(table[coded.codes].reshape(shape))
-    none = found[0] == number + 1
-    if sample.field is not None:
-        none |= ~sample.field
-    return Places.of(found[0], found[1], none, number)._replace(matrix=matrix)
+        places.append(table[coded.codes].reshape(label_map.labels.shape))
+    none = places[0] == number + 1
+    if image.valid is not None:
+        none |= ~image.valid
+    return Places.of(places[0], places[1], none, number)._replace(matrix=matrix)

@@ -13,20 +13,20 @@ from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES, ArgumentError
-from segbench.core.inputs import AsRead, Inputs, inputs_of, take_settings
+from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Either, Message, Setting, protocol_with
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
-from segbench.core.protocol import Capability, Counted, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.inputs.class_names import read_classes, written_classes
+from segbench.inputs.class_label_maps import ClassLabelMaps, doubts_on_labels
+from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.label_rules import MANY_LEVELS, Positive
 from segbench.inputs.numbered_objects import SequenceObjects, sequence_of
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
-from segbench.protocols.labels.settings import Labels, doubts_on_labels
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
 
@@ -52,7 +52,7 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS = "masks", "objects"
 _NO_VOLUMES = f"contours are measured in two dimensions: save one image per slice, or {VOLUMES}"
-_LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
+_OF_CLASSES = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 _NOT_POOLED = "metrics of contours are means over masks, and those of different classes are averaged"
 _FRAMES_NOT_POOLED = "J and F are measured in each frame, and averaged over frames and objects"
@@ -189,7 +189,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
         measuring="apart",
     )
     at: float | None = option_like(CutMasks, "at")
-    classes: int | Sequence[int] | str | None = option_like(Labels, "classes", shown="")
+    classes: int | Sequence[int] | str | None = option_like(ClassLabelMaps, "classes")
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option_like(
         CutMasks,
@@ -198,11 +198,11 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
         help="Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
         shown="255 with classes; none otherwise",
     )
-    background: int | Sequence[int] | str = option_like(Labels, "background")
+    background: int | Sequence[int] | str = background_option()
     positive: Positive | None = option_like(CutMasks, "positive")
-    gt_map: str | Mapping[int, int] = option_like(Labels, "gt_map")
-    pred_map: str | Mapping[int, int] = option_like(Labels, "pred_map")
-    palette: str | Mapping[tuple[int, int, int], int] = option_like(Labels, "palette")
+    gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
+    pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
+    palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
     sequences: bool = option("Take folders as sequences, and values as objects, as in DAVIS.", False)
     all_frames: bool = option("Count the first and last frame of sequences, too.", False, rare=True)
 
@@ -211,16 +211,18 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
         self._settle_convention()
         set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
         self._refuse_pairs()
+        take_settings(self)
         if self._of_classes:
-            set_fields(self, reads=self._labels.reads, **{name: getattr(self._labels, name) for name in _LABELS})
-        else:
-            take_settings(self)
+            labels, names = cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names)
+            set_fields(self, background=read_background(self.background, labels, names))
 
     @cached_property
-    def inputs(self) -> Inputs:
-        """What files hold: masks, a mask beside a soft map, or objects of sequences."""
+    def inputs(self) -> ClassLabelMaps | SequenceObjects | CutMasks:
+        """What files hold: label maps of classes, objects of sequences, or masks and soft maps."""
+        inputs: ClassLabelMaps | SequenceObjects | CutMasks
         if self._of_classes:
-            return AsRead(reads=self._labels.reads)
+            inputs = inputs_of(ClassLabelMaps, self, asked_by="Contours")
+            return inputs
         reads = LABEL_MAPS if self.at is None else MASKS
         if self.sequences and not self.all_frames:
             otherwise = Message(
@@ -228,7 +230,6 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
             )
             reads = replace(reads, whole_folders=otherwise)
         settings = {"void": () if self.void is None else self.void, "no_volumes": _NO_VOLUMES}
-        inputs: Inputs
         if self.sequences and self.positive is None:
             inputs = inputs_of(SequenceObjects, self, reads=replace(reads, sequences=True), **settings)
         else:
@@ -330,11 +331,6 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
         return self.classes is not None or self.palette != ""
 
     @property
-    def _labels(self) -> Labels:
-        """How label maps are read."""
-        return Labels(**{name: getattr(self, name) for name in _LABELS})
-
-    @property
     def _kind(self) -> str:
         """What counts hold: a mask, objects, or classes as text."""
         if self.classes is not None:
@@ -386,8 +382,12 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
         if self.at is not None:
             found["at"] = written((self.at,))
-        read = self._labels.signature_fields() if self._of_classes else {}
-        return found | {name: read[name] for name in ("background", "gt_map", "pred_map", "palette") if name in read}
+        if isinstance(self.inputs, ClassLabelMaps):
+            background = cast("tuple[int, ...]", self.background)
+            if background:
+                found["background"] = labels_text(background)
+            found |= self.inputs.signed_maps
+        return found
 
     @classmethod
     def measuring(cls, counts: Counts) -> Contours:
@@ -443,7 +443,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
     def of_class(self, label: int) -> _ClassAsMask:
         """Return the protocol that measures one of the classes as a mask."""
         settings = {
-            setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _LABELS
+            setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _OF_CLASSES
         }
         return _ClassAsMask(**settings, of=self, label=label)
 
@@ -470,22 +470,16 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
         masks = np.eye(3, dtype=np.uint8)
         count_masks(Places(masks, masks.T.copy(), 1), classes=_MASKS, surface=str(self.surface))
 
-    def capability(self, kind: type[Capability]) -> Capability | None:
-        """Give what the protocol can do; label maps are checked as those of `Labels`."""
-        labels = self._of_classes and kind in (can.Checked, can.Confusing, can.TwoSided, can.SettledBySet)
-        return self._labels.capability(kind) if labels else super().capability(kind)
-
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.contours.counting import count_masks
 
-        if not self._of_classes:
-            image = self.inputs.interpret(sample)
-            counts = count_masks(self._places_in(image), classes=self._kind, surface=str(self.surface))
+        image: Any = self.inputs.interpret(sample)
+        counts = count_masks(self._places(image), classes=self._kind, surface=str(self.surface))
+        if not isinstance(self.inputs, ClassLabelMaps):
             return Counted(counts, image.facts, image.notes)
-        counts = count_masks(self._places(sample), classes=self._kind, surface=str(self.surface))
-        notes = self._labels.notes_on_numbers(self._labels.maps_of(sample), sample.field, counts.matrix, 0)
+        notes = self.inputs.notes_on_numbers(image.maps, image.valid, counts.matrix, 0)
         notes += doubts_on_labels(counts.matrix)
-        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
+        return Counted(counts, self.inputs.classes_held(image.maps, counts.areas[:, 0]), notes)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
@@ -504,34 +498,31 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, ca
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
-        return contour_states(self._places(sample), self._near)[0]
+        return contour_states(self._places(self.inputs.interpret(sample)), self._near)[0]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its contours, and how far the predicted ones are off, in grey."""
         from segbench.protocols.contours.pictures import contour_pictures
 
         table = self.table({sample.name: counts})
-        return contour_pictures(self._places(sample), self._near, self.metrics(), table.image_summary())
+        return contour_pictures(
+            self._places(self.inputs.interpret(sample)), self._near, self.metrics(), table.image_summary()
+        )
 
     @property
     def _near(self) -> float:
         """How far apart contours may be in pictures, in pixels: the smallest tolerance above 0, or 2 pixels."""
         return next((each / self.spacing for each in cast("tuple[float, ...]", self.nsd) if each), 2.0)
 
-    def _places(self, sample: Sample) -> Places:
-        from segbench.protocols.contours.places import places_of_classes
+    def _places(self, image: Any) -> Places:
+        """Return the places of the masks of an image, as it is interpreted."""
+        from segbench.protocols.contours import places
 
-        if not self._of_classes:
-            return self._places_in(self.inputs.interpret(sample))
-        maps = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
-        labels, names = cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names)
-        return places_of_classes(sample, labels=labels, names=names, void=self.void or (), maps=maps)
-
-    def _places_in(self, image: Any) -> Places:
-        """Return the places of the masks of an image."""
-        from segbench.protocols.contours.places import places_of_mask, places_of_objects
-
-        return places_of_objects(image) if self._kind == _OBJECTS else places_of_mask(image)
+        if isinstance(self.inputs, ClassLabelMaps):
+            return places.places_of_classes(image, self.inputs)
+        if isinstance(self.inputs, SequenceObjects):
+            return places.places_of_objects(image)
+        return places.places_of_mask(image)
 
 
 def _spacing(value: Any) -> float:

@@ -27,7 +27,6 @@ from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
 from segbench.loaders.reading import MASKS
-from segbench.protocols.labels.settings import Labels
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
@@ -137,12 +136,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Prepared, c
         measuring="union",
     )
     divisor: int | None = option_like(PanopticMaps, "divisor")
-    classes: int | Sequence[int] | str | None = option_like(
-        Labels,
-        "classes",
-        help="Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
-        shown="those found",
-    )
+    classes: int | Sequence[int] | str | None = option_like(PanopticMaps, "classes")
     names: Sequence[str] | None = None
     things: str | Sequence[int] = option_like(PanopticMaps, "things")
     void: Sequence[int] | None = option_like(
@@ -178,9 +172,6 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Prepared, c
                         kind=Setting("kind", kinds[0]),
                     )
                 )
-        if self.kind == PANOPTIC and (self.classes is not None or self.names is not None):
-            rules = Labels(classes=self.classes, names=self.names, void=() if self.void is None else self.void)
-            set_fields(self, classes=rules.classes, names=rules.names)
         take_settings(self)
         check_choice(self.connectivity, Setting("connectivity", None), (8, 4))
         for name in ("min_true", "min_predicted"):

@@ -233,7 +233,8 @@ class Pixels(Protocol, can.Verb, can.Checked, can.Pooling, can.SettledBySet, can
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
     ) -> can.Settled:
         """Decide which ground-truth value is positive: images that hold it alone are counted the other way round."""
-        return rules.settled_positive(facts, _swapped, excluded_by=excluded_by, complete=complete, part=part)
+        turned = rules.settled_positive(facts, excluded_by=excluded_by, complete=complete, part=part)
+        return dict.fromkeys(turned, _swapped)
 
     def settle_alone(self, facts: Facts, file: str) -> Facts:
         """Take the larger value beside 0 of masks as positive, unless a rule says which is."""
