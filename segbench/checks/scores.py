@@ -27,8 +27,8 @@ from segbench.core.levels import (
     how_to_scale,
 )
 from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
+from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
-from segbench.inputs.mask_settings import above_scores
 from segbench.loaders.decoded import shown
 
 LABELS = Either("Labels()", "segbench labels GT PRED")
