@@ -25,7 +25,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path, check_choice
-from segbench.core.capabilities import FromFiles, OnDevice, Pooling, Settled, settled
+from segbench.core.capabilities import OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.inputs import Facts
 from segbench.core.messages import Message, Setting
@@ -139,9 +139,8 @@ class Accumulator:
         results: str | PathLike[str] | None = None,
     ) -> None:
         protocol = as_protocol(protocol)
-        files = protocol.capability(FromFiles) or protocol.inputs
-        if files.why_not_arrays:
-            raise ArgumentError(files.why_not_arrays)
+        if protocol.inputs.why_not_arrays:
+            raise ArgumentError(protocol.inputs.why_not_arrays)
         check_choice(repeated, "repeated", get_args(Repeated))
         check_choice(count_on, "count_on", get_args(CountOn))
         if repeated == "add" and not protocol.counts.of_tiles:

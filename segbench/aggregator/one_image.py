@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, as_image, as_planes, on_host
-from segbench.core.capabilities import ByClass, FromFiles, OnDevice, SettledBySet, inputs_as
+from segbench.core.capabilities import OnDevice
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.notes import warn_of
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample
+from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.guesses import answering
 from segbench.protocols.registry import as_protocol
@@ -130,13 +131,11 @@ def count(
     (0.0, 0.4444)
     """
     protocol = as_protocol(protocol)
-    from_files = protocol.capability(FromFiles) or protocol.inputs
-    if from_files.why_not_alone:
-        raise ArgumentError(from_files.why_not_alone)
+    if protocol.inputs.why_not_alone:
+        raise ArgumentError(protocol.inputs.why_not_alone)
     batch = _as_batch(protocol, ground_truth, prediction, valid)
     counted = count_batch(protocol, batch, _CALLED)
-    by_set = protocol.capability(SettledBySet) or protocol.inputs
-    positives = by_set.settle_alone(counted.facts, _CALLED.labels)
+    positives = protocol.inputs.settle_alone(counted.facts, _CALLED.labels)
     warn_of(counted.notes, stacklevel=3)
     counts: Counts = counted.counts
     return counts.of_origin(Origin(1, (protocol,), positives))
@@ -149,7 +148,7 @@ def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any
     if not reads.pixelwise and not are_arrays(ground_truth):
         truth = ground_truth if hasattr(ground_truth, "shape") else on_host(ground_truth, _CALLED.labels)
         axes = len(squeezed(tuple(truth.shape)))
-        if axes != 2 and protocol.counts.of_tiles and not inputs_as(protocol, ByClass):
+        if axes != 2 and protocol.counts.of_tiles and not isinstance(protocol.inputs, ScoredClasses):
             stack = _classes_first(truth, prediction)
             return as_planes(truth, stack, valid, count_on, one_image=True, any_shape=True, called=_CALLED)
         if axes == 3 and reads.annotators:

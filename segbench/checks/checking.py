@@ -21,11 +21,13 @@ from segbench.checks.seen import Seen
 from segbench.checks.survey import Read, Surveyed, survey_headers
 from segbench.checks.truths import ONE_SIDED
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, expected_in, inputs_as, settled
+from segbench.core.capabilities import settled
 from segbench.core.errors import DataError
 from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
 from segbench.inputs.files import find_files
+from segbench.inputs.label_inputs import LabelInputs
+from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.decoded import Header, Role, Source
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
@@ -208,7 +210,7 @@ class _Set:
 
     def findings(self, probes: Sequence[Probe]) -> list[Finding]:
         """Judge names, headers and what was inspected."""
-        return judge(Seen(self.pairing, self.protocol, self.repairs, self.surveyed, probes, expected_in(self.protocol)))
+        return judge(Seen(self.pairing, self.protocol, self.repairs, self.surveyed, probes, self.protocol.inputs))
 
     def refused(self, probes: Sequence[Probe], findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
@@ -233,12 +235,12 @@ class _Set:
         if not chosen:
             chosen, repairs = self.repairable(sample), replace(repairs, crop=False, resize="nearest")
         inspect: Callable[[SampleFiles], Probe]
-        if classes := inputs_as(protocol, ByClass):
+        if isinstance(classes := protocol.inputs, ScoredClasses):
             inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
-        elif labelled := inputs_as(protocol, Confusing):
+        elif isinstance(labelled := protocol.inputs, LabelInputs):
             inspect = partial(probe_counts, protocol=protocol, inputs=labelled, repairs=repairs)
         else:
-            inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
+            inspect = partial(probe, protocol=protocol, repairs=repairs)
 
         def inspected(files: SampleFiles) -> Probe:
             with np.errstate(invalid="ignore"):  # as where images are counted

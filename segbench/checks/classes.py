@@ -20,7 +20,6 @@ from segbench.checks.probes import (
 )
 from segbench.checks.scores import SCORE_RULES
 from segbench.checks.seen import Seen, rule
-from segbench.core.capabilities import ByClass, Confusing
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, as_message, joined
@@ -33,6 +32,7 @@ from segbench.inputs.class_names import (
     with_background,
     written_classes,
 )
+from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import (
     LABELS_BELOW,
     OFTEN_VOID,
@@ -45,6 +45,7 @@ from segbench.inputs.label_rules import (
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.numberings import StoredLabels
 from segbench.inputs.renumbering import RENUMBERED, Renumbering, find_renumbering
+from segbench.inputs.scored_classes import ScoredClasses
 from segbench.inputs.stacks import ClassMapsError
 from segbench.loaders.reading import how_to_save_labels
 
@@ -133,9 +134,9 @@ def foreign_labels(seen: Seen) -> list[Finding]:
     return list(_foreign(seen.class_probes, seen.classes)) if seen.classes else []
 
 
-def _foreign(probes: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding]:
+def _foreign(probes: Sequence[ClassesProbe], classes: ScoredClasses) -> Iterator[Finding]:
     """Give one finding for labels that often mean void, and one for others."""
-    void, highest = classes.expected_of_one.void or (), max(classes.labels)
+    void, highest = tuple(map(float, classes.void)), max(classes.labels)
     foreign = {label for probe in probes for label in probe.foreign}
     often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
     for usual in (True, False):
@@ -169,7 +170,7 @@ def _foreign(probes: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Findi
 @rule("void-background", needs=["class_probes"], unless=[labels_as_scores])
 def void_zero_of_scores(seen: Seen) -> list[Finding]:
     """Find label 0 left out as void in most pixels, which is background rather than what nobody labelled."""
-    probes, void = seen.class_probes, (seen.classes.expected_of_one.void if seen.classes else None) or ()
+    probes, void = seen.class_probes, tuple(map(float, seen.classes.void)) if seen.classes else ()
     zeros, pixels = sum(probe.zeros for probe in probes), sum(probe.pixels for probe in probes)
     message = Message(
         "void-background",
@@ -398,7 +399,7 @@ def numbered_backgrounds(seen: Seen) -> list[Finding]:
     return findings
 
 
-def _predicted_labels(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
+def _predicted_labels(counted: Sequence[CountsProbe], inputs: LabelInputs) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
     together = _renumbering(counted, images=len(counted))
     # Beside a shift in all images together, one that shows it is no accident.
@@ -445,7 +446,7 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: Confusing, *, of_all: bool) -> Message:
+def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: LabelInputs, *, of_all: bool) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
     labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(inputs, "pred_map", ""))
     if probes[0].stack:
@@ -474,7 +475,9 @@ def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: C
     return found.fix
 
 
-def _outside(found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
+def _outside(
+    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], inputs: LabelInputs
+) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
     outside = sorted({label for some in found.values() for label in some})
     mapping = Remapping.parse(str(getattr(inputs, "pred_map", "")))
@@ -507,7 +510,7 @@ def _outside(found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe
     return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
 
 
-def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Message]:
+def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: LabelInputs) -> Iterator[Message]:
     """Say what to do about labels that are not classes because a remapping makes them of other values."""
     labels, void = read_classes(counted[0].counts.classes)[0], inputs.void or ()
     true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
@@ -530,7 +533,7 @@ def _of_outside(
     outside: Sequence[float],
     found: Mapping[str, Sequence[float]],
     counted: Sequence[CountsProbe],
-    inputs: Confusing,
+    inputs: LabelInputs,
 ) -> Iterator[Message]:
     """Say what to do about labels that are not classes as they are stored."""
     void = inputs.void or ()
@@ -571,7 +574,7 @@ def _of_outside(
             )
 
 
-def _void_zero(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
+def _void_zero(counted: Sequence[CountsProbe], inputs: LabelInputs) -> list[Finding]:
     """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong.
 
     Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
@@ -595,7 +598,7 @@ def _void_zero(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Findin
     return finding(message, fix, (Place(probe.prediction) for probe in counted if probe.left_out.classes))
 
 
-def _joined(counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Finding]:
+def _joined(counted: Sequence[CountsProbe], inputs: LabelInputs) -> Iterator[Finding]:
     """Find labels that a remapping does not name, and that so count as the classes of others."""
     sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
     for name, side in sides.items():
@@ -633,7 +636,7 @@ def _joined(counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Findi
 
 
 def _never_predicted(
-    counted: Sequence[CountsProbe], inputs: Confusing, labels_in_no_mean: Sequence[int]
+    counted: Sequence[CountsProbe], inputs: LabelInputs, labels_in_no_mean: Sequence[int]
 ) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
     labels, names = read_classes(counted[0].counts.classes)

@@ -69,7 +69,7 @@ def geometry(seen: Seen) -> list[Finding]:
         try:
             if seen.label_inputs:  # masks, as label maps have no ranking
                 return ranking_of_mask(sample, seen.protocol.count(sample).counts)
-            probe = inspect_sample(sample, named[sample.name], seen.expected)
+            probe = inspect_sample(sample, named[sample.name], seen.protocol)
         except DataError:
             return None
         return probe.scores or probe.mask

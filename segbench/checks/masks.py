@@ -21,7 +21,7 @@ def inverted_masks(seen: Seen) -> list[Finding]:
 
 def _turned(seen: Seen) -> tuple[Message | Setting, Message | Setting]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
-    rule, inputs = seen.expected.rule, seen.label_inputs
+    rule, inputs = seen.rule, seen.label_inputs
     if inputs and inputs.positive is not None:
         rule = LabelRule.parse(inputs.positive)
     drawn, predicted = _values(seen)

@@ -14,7 +14,6 @@ from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.probes import few_distinct
 from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected
 from segbench.core.messages import Message, Setting, joined, together, write
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many
@@ -106,7 +105,7 @@ def names(seen: Seen) -> list[Finding]:
         message = Message("several-methods", "{methods}", methods=error.what)
         return [*found, *_stopping(message, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
-        found += _annotators(pairing, pattern, seen.expected)
+        found += _annotators(seen, pattern)
     elif pairing.missing or pairing.extra:
         found += _unpaired(pairing)
     if pairing.without_field:
@@ -148,14 +147,15 @@ def _lacking(nearest_name: str | None) -> Message:
     return Message("detail", "no prediction; nearest: {nearest}", lacks="prediction", nearest=nearest_name)
 
 
-def _annotators(pairing: Pairing, pattern: str, expected: Expected) -> list[Finding]:
+def _annotators(seen: Seen, pattern: str) -> list[Finding]:
+    pairing = seen.pairing
     message = Message(
         "annotator-names",
         "{count} ground truths look like several annotators of the predicted images",
         count=len(pairing.missing),
     )
     settings = [Setting("gt_pattern", pattern)]
-    if expected.one_annotator and expected.several_ruled:
+    if seen.masks_drawn and seen.masks_drawn.several_annotators == "ruled":
         settings.append(Setting("annotators", "majority"))
     fix = joined((condition_of_annotators(pairing, pattern), together(*settings)), ": ")
     return _stopping(message, fix, map(Place, pairing.missing))

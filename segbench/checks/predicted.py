@@ -44,12 +44,12 @@ def _label_maps(seen: Seen) -> list[Finding]:
             objects=Either("Objects(kind='panoptic')", "segbench objects GT PRED --kind panoptic"),
         )
     else:
-        given = seen.expected.rule
+        given = seen.rule
         positive = str(given) if given and given.comparison == "=" else str(labels[-1])
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
     places = [Place(probe.prediction, as_message(probe.labels.values)) for probe in with_labels if probe.labels]
     images = [probe.image for probe in with_labels]
-    counted = seen.expected.rule or seen.classes  # whether a run would count them
+    counted = seen.rule or seen.classes  # whether a run would count them
     return finding(message, joined((fix, _NUMBERS) if counted else (fix,)), places, images=images)
 
 
@@ -72,7 +72,7 @@ def _numbered_regions(seen: Seen) -> list[Finding]:
         count=len(numbered),
         total=len(seen.readable),
     )
-    given, values = seen.expected.rule, {value for probe in numbered for value in probe.regions}
+    given, values = seen.rule, {value for probe in numbered for value in probe.regions}
     if given and given.comparison == "=" and values.issuperset(given.values):
         fixes = [
             Message(
@@ -84,7 +84,7 @@ def _numbered_regions(seen: Seen) -> list[Finding]:
         ]
     else:
         fixes = [Message("fix", "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels)")]
-        if seen.expected.lines and seen.expected.lines.label_maps:
+        if seen.lines and seen.lines.label_maps:
             regions = Either("Regions()", "segbench regions GT PRED")
             fixes.append(Message("fix", "regions are compared by {regions}", regions=regions))
     places = (Place(probe.prediction, "values " + holding(probe.regions)) for probe in numbered)
@@ -95,7 +95,7 @@ def _numbered_regions(seen: Seen) -> list[Finding]:
 def soft_maps_as_regions(seen: Seen) -> list[Finding]:
     """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
     soft = [probe for probe in seen.regions if probe.soft]
-    of_soft_maps = seen.expected.of_soft_maps
+    of_soft_maps = seen.inputs.instead_of_soft_maps
     message = Message(
         "soft-map",
         "{count:many prediction} of {total} inspected {count:verb look} like soft maps: every grey level is read as "

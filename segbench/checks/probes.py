@@ -14,20 +14,25 @@ from numpy.typing import NDArray
 
 from segbench.checks.findings import About
 from segbench.core.arrays import IntArray
-from segbench.core.capabilities import ByClass, Checked, Confusing, LeftOut, Numbered, OnBackground, inputs_as
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.inputs import AsRead, Facts, inputs_of
+from segbench.core.inputs import Facts, Inputs, Interpreted, SoftMaps, inputs_of, soft_maps_of
 from segbench.core.levels import as_shares
 from segbench.core.messages import Either, Message, protocol_with
 from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import SIDES, Sample, Side
+from segbench.inputs.boundary_maps import BoundaryMaps
+from segbench.inputs.label_inputs import LabelInputs, LeftOut
 from segbench.inputs.label_lines import LabelLines, label_lines
 from segbench.inputs.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
-from segbench.inputs.nodata import count_decoded, decode_for
+from segbench.inputs.mask_pairs import MaskPair
+from segbench.inputs.nodata import count_decoded, decode_for, interpret_decoded
+from segbench.inputs.numbered_objects import NumberedObjects
 from segbench.inputs.numberings import StoredLabels
+from segbench.inputs.object_numbers import NumberedPair, OnBackground
 from segbench.inputs.predicted_labels import SHORT_RUN, LabelsSeen, labels_seen, median_run, regions_in
+from segbench.inputs.scored_classes import ScoredClasses
+from segbench.inputs.sides import masks_of
 from segbench.inputs.stacks import CLASSES, classes_of_maps
 from segbench.loaders.arrays import TURNED_TO_GREY, StackError
 from segbench.loaders.decoded import shown
@@ -199,27 +204,25 @@ class Probe:
     on_background: Mapping[Side, OnBackground | None] = field(default_factory=dict)  # of maps of numbered objects
 
 
-def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: Repairs) -> Probe:
-    """Inspect one image, and count it where there are no scores to judge."""
+def probe(files: SampleFiles, protocol: Protocol, repairs: Repairs) -> Probe:
+    """Inspect one image."""
     try:
         sample = decode_for(protocol, read(files), repairs)
-        checked, refused = protocol.capability(Checked), None
-        facts: Facts = ()
-        if (checked or not isinstance(protocol.inputs, AsRead)) and expected.scores is None:
-            facts = count_as_run(sample, protocol).facts
-        else:
-            try:
-                facts = checked.require_readable(sample) if checked else protocol.inputs.interpret(sample).facts
-            except DataError as error:
-                refused = UncountedError(error, sample)
-        numbered = inputs_as(protocol, Numbered)
-        on_background = numbered.on_background(sample) if numbered else {}
-        inspected = inspect_sample(sample, files, expected)
-        return replace(inspected, facts=facts, refused=refused, on_background=on_background)
+        return inspect_sample(sample, files, protocol)
     except StackError as error:
         return Probe(image=files.name, failure=_with_its_classes(error, files))
     except DataError as error:
         return Probe(image=files.name, failure=error)
+
+
+def interpret_as_run(sample: Sample, protocol: Protocol) -> Interpreted:
+    """Interpret an image; an `UncountedError` says why a run could not count it."""
+    try:
+        return interpret_decoded(protocol, sample)
+    except DataError as error:
+        raise UncountedError(error, sample) from error
+    except Exception as error:  # a run counts the other images, too
+        raise UncountedError(DataError(sample.name, f"{type(error).__name__}: {error}"), sample) from error
 
 
 def count_as_run(sample: Sample, protocol: Protocol) -> Counted:
@@ -244,62 +247,96 @@ def _with_its_classes(error: StackError, files: SampleFiles) -> DataError:
     return error
 
 
-def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Probe:
-    """Inspect an image that is decoded."""
-    coloured = coloured_files(sample, files)
-    named = list(zip(sample.truth_files, sample.ground_truths, strict=True))
-    if expected.scores is None:
-        ruled = named if expected.rule else []
-        truths = tuple(_truth(sample, file, array, expected, None)[0] for file, array in ruled)
-        mask = _mask(sample, *named[0], expected) if expected.nonzero else None
-        return Probe(
-            image=sample.name,
-            inputs=Inspected.of(sample),
-            truths=truths,
-            mask=mask,
-            label_map=_label_map(sample),
-            coloured=coloured,
-        )
-    blank, lines = sample.without_truth, expected.lines
-    as_drawn = Expected(scores=expected.scores) if blank else expected
+def inspect_sample(sample: Sample, files: SampleFiles, protocol: Protocol) -> Probe:
+    """Inspect an image that is decoded; soft maps also where a run refuses them."""
+    inputs = protocol.inputs
+    common: dict[str, Any] = {"image": sample.name, "inputs": Inspected.of(sample)}
+    common["coloured"] = coloured_files(sample, files)
+    soft_maps = soft_maps_of(inputs)
+    if soft_maps is None:
+        image = interpret_as_run(sample, protocol)
+        return _of_label_maps(sample, image, inputs, common)
+    image, refused = Interpreted(), None
+    try:
+        image = interpret_as_run(sample, protocol)
+    except UncountedError as error:
+        refused = error
+    return replace(_of_soft_maps(sample, image, inputs, soft_maps, common), facts=image.facts, refused=refused)
+
+
+def _of_label_maps(sample: Sample, image: Interpreted, inputs: Inputs, common: Mapping[str, Any]) -> Probe:
+    """Inspect an image without scores."""
+    masks = masks_of(inputs)
+    drawn = [_truth(sample, k, image, inputs) for k in range(len(sample.ground_truths)) if masks and masks.rule]
+    return Probe(
+        truths=tuple(truth.probe for truth in drawn),
+        mask=_mask(sample, image) if masks and masks.by_image else None,
+        label_map=_label_map(sample),
+        facts=image.facts,
+        on_background=inputs.on_background(sample) if isinstance(inputs, NumberedObjects) else {},
+        **common,
+    )
+
+
+def _of_soft_maps(
+    sample: Sample, image: Interpreted, inputs: Inputs, settings: SoftMaps, common: Mapping[str, Any]
+) -> Probe:
+    """Inspect an image with scores."""
+    blank, lines = sample.without_truth, inputs if isinstance(inputs, BoundaryMaps) else None
+    places = list(range(len(sample.ground_truths)))
     if lines and sample.categories_drawn:
-        named = named[(lines.category or 1) - 1 :][:1]
-    drawn = [_truth(sample, file, array, as_drawn, None if blank else lines) for file, array in named]
-    truths = tuple(found for found, _, _ in drawn)
+        places = places[(lines.category or 1) - 1 :][:1]
+    drawn = [_truth(sample, k, image, inputs) for k in places]
+    truths = tuple(truth.probe for truth in drawn)
     scores = None
     if not sample.labels_predicted:
-        positive = np.logical_or.reduce([labels for _, labels, _ in drawn])
-        counted = np.logical_or.reduce([valid for _, _, valid in drawn])
-        soft = sample.predictions[0]
-        if soft.shape != positive.shape:
-            from segbench.inputs.lines import sample_ucm2
-
-            soft = sample_ucm2(soft)
+        positive = np.logical_or.reduce([truth.positive for truth in drawn])
+        counted = np.logical_or.reduce([truth.valid for truth in drawn])
+        scores = _scores(sample, positive, counted, settings)
         if lines:
-            positive = grown(~positive if all(found.positive_share > 0.5 for found in truths) else positive)
-        of = sample.name, sample.prediction_file
-        scores = replace(score_probe(of, soft, positive, counted, expected.scores), lossy=sample.lossy[1])
-        if lines and not scores.not_finite:
-            shares = as_shares(soft)
-            ridges = soft.max() - shares if expected.scores.invert else shares
-            least = ridges.min() if lines.suppression else ridges.max() / 2
-            scores = replace(scores, blocks=block_share(ridges > least))
+            of_lines = ~positive if all(truth.positive_share > 0.5 for truth in truths) else positive
+            scores = _scores(sample, grown(of_lines), counted, settings)
+            scores = scores if scores.not_finite else replace(scores, blocks=_blocks(sample, positive.shape, lines))
     if blank:
-        truths = tuple(replace(found, values=()) for found in truths)
-    elif lines and lines.label_maps:
+        truths = tuple(replace(truth, values=()) for truth in truths)
+    elif masks_of(inputs) is None or (lines and lines.label_maps):
         truths = ()
-    judged = not lines and not blank
+    masks = masks_of(inputs)
+    judged = masks is not None and not lines and not blank
     return Probe(
-        image=sample.name,
-        inputs=Inspected.of(sample),
         truths=truths,
         scores=scores,
-        coloured=coloured,
         may_hold_labels=judged,
-        labels=labels_seen(sample, expected.void or ()) if judged else None,
+        labels=labels_seen(sample, masks.void_values or ()) if masks and judged else None,
         regions=regions_in(sample.predictions[0]) if lines and not sample.labels_predicted else (),
         prediction=sample.prediction_file,
+        **common,
     )
+
+
+def _in_size(sample: Sample, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a soft map in the size of its ground truth, also that of a contour map of double size."""
+    soft = sample.predictions[0]
+    if soft.shape == shape:
+        return soft
+    from segbench.inputs.lines import sample_ucm2
+
+    return sample_ucm2(soft)
+
+
+def _scores(sample: Sample, positive: NDArray[np.bool_], counted: NDArray[np.bool_], settings: SoftMaps) -> ScoreProbe:
+    """Inspect the scores of an image."""
+    soft = _in_size(sample, positive.shape)
+    of = sample.name, sample.prediction_file
+    return replace(score_probe(of, soft, positive, counted, inverted=bool(settings.invert)), lossy=sample.lossy[1])
+
+
+def _blocks(sample: Sample, shape: tuple[int, ...], lines: BoundaryMaps) -> float:
+    """Return the share of strong pixels in blocks of 2 x 2; of all but the lowest, if they are suppressed."""
+    soft = _in_size(sample, shape)
+    shares = as_shares(soft)
+    ridges = soft.max() - shares if lines.invert else shares
+    return block_share(ridges > (ridges.min() if lines.nms is not None else ridges.max() / 2))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,15 +350,14 @@ class ClassesProbe(Probe):
     pixels: int
 
 
-def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repairs: Repairs) -> Probe:
+def probe_classes(files: SampleFiles, protocol: Protocol, classes: ScoredClasses, repairs: Repairs) -> Probe:
     """Inspect one image, class by class."""
-    expected = classes.expected_of_one
     try:
         sample = decode_for(protocol, read(files), repairs)
         image = classes.interpret(sample)
     except DataError as error:
         return Probe(image=files.name, failure=error)
-    truth, maps, void = image.truth, image.maps, expected.void or ()
+    truth, maps, void = image.truth, image.maps, tuple(map(float, classes.void))
     counted = ~equals_any(truth, void)
     if sample.field is not None:
         counted &= sample.field
@@ -329,7 +365,6 @@ def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repa
     names = list(map(shown, (files.prediction, *files.scales)))
     if len(names) < len(maps):
         names = [f"{names[0]} (class {name})" for name in classes.class_names]
-    scores = expected.scores or ExpectedScores()
     single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
     return ClassesProbe(
         image=sample.name,
@@ -339,7 +374,7 @@ def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repa
         prediction=sample.prediction_file,
         coloured=coloured_files(sample, files),
         classes=tuple(
-            score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
+            score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, inverted=classes.invert)
             for name, soft, label in zip(names, maps, known, strict=True)
         ),
         facts=image.facts,
@@ -368,7 +403,7 @@ class CountsProbe(Probe):
         return self.stored is not None and self.stored.by_place
 
 
-def probe_counts(files: SampleFiles, protocol: Protocol, inputs: Confusing, repairs: Repairs) -> Probe:
+def probe_counts(files: SampleFiles, protocol: Protocol, inputs: LabelInputs, repairs: Repairs) -> Probe:
     """Count the labels of one image, as the run would."""
     try:
         sample = decode_for(protocol, read(files), repairs)
@@ -401,7 +436,7 @@ def _by_class(protocol: Protocol) -> Protocol:
     return protocol if counts_by_class else cast("Labels", inputs_of(Labels, protocol.inputs))
 
 
-def _values_of_mask(sample: Sample, inputs: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _values_of_mask(sample: Sample, inputs: LabelInputs) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return some values of the ground truth that are not void, and some that are predicted."""
     drawn = few_distinct(sample.ground_truths[0].reshape(-1))
     void = tuple(map(float, inputs.void or ()))
@@ -422,15 +457,18 @@ def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:
     return (*truth, sample.prediction_file) if "prediction" in grey else truth
 
 
-def _mask(sample: Sample, file: str, truth: NDArray[Any], expected: Expected) -> Ranking | None:
-    """Judge a predicted mask as a map of two scores; None for label maps."""
-    held, positive, valid = _truth(sample, file, truth, expected, None)
-    if sample.predictions[0].size != truth.size or (len(held.values) > 2 and not expected.rule):
+def _mask(sample: Sample, image: Interpreted) -> Ranking | None:
+    """Judge a predicted mask as a map of two scores; None where it, or what is true, is no mask."""
+    of = (sample.name, sample.prediction_file)
+    if isinstance(image, MaskPair):
+        (truth, valid), (predicted,) = image.labelled[0], image.predicted
+    elif isinstance(image, NumberedPair) and np.unique(image.truth).size <= 2:
+        truth, valid, predicted = image.truth != 0, None, image.predicted != 0
+    else:
         return None
-    predicted = sample.predictions[0].reshape(truth.shape)[valid] != 0
-    of, labels = (sample.name, sample.prediction_file), positive[valid]
-    hits = int(np.count_nonzero(predicted & labels))
-    return mask_ranking(of, hits, int(predicted.sum()) - hits, int(labels.sum()), labels.size)
+    labels, found = (truth, predicted) if valid is None else (truth[valid], predicted[valid])
+    hits = int(np.count_nonzero(found & labels))
+    return mask_ranking(of, hits, int(found.sum()) - hits, int(labels.sum()), labels.size)
 
 
 def _label_map(sample: Sample) -> LabelProbe | None:
@@ -453,45 +491,65 @@ def looks_exchanged(sample: Sample) -> bool | None:
     return values == 2 and truth.ndim == 2 and levels and median_run(truth) <= SHORT_RUN
 
 
-def _truth(
-    sample: Sample, file: str, array: NDArray[Any], expected: Expected, lines: ExpectedLines | None
-) -> tuple[TruthProbe, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Give what a ground truth holds, which pixels are positive and which count."""
-    field = sample.field
-    valid = np.ones(array.shape, np.bool_) if field is None else field.astype(np.bool_)
-    if expected.void:
-        valid &= ~equals_any(array, expected.void)
-    nan = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
-    values = few_distinct(array[valid] if expected.void or field is not None else array.reshape(-1))
-    if expected.rule is not None:
-        try:
-            labels = expected.rule.labels(file, array, valid)
-        except DataError as error:
-            raise UncountedError(error, sample) from None
-    elif lines and lines.label_maps:
-        from segbench.inputs.lines import label_boundaries
+class _Truth(NamedTuple):
+    """What a ground truth holds, which pixels are positive and which count."""
 
-        labels = label_boundaries(array)
-    elif array.dtype == np.bool_:
-        labels = array
+    probe: TruthProbe
+    positive: NDArray[np.bool_]
+    valid: NDArray[np.bool_]
+
+
+def _truth(sample: Sample, place: int, image: Interpreted, inputs: Inputs) -> _Truth:
+    """Inspect one of the ground truths of an image."""
+    file, array, masks = sample.truth_files[place], sample.ground_truths[place], masks_of(inputs)
+    void = () if masks is None or sample.without_truth else masks.void_values or ()
+    valid = np.ones(array.shape, np.bool_) if sample.field is None else sample.field.astype(np.bool_)
+    if void:
+        valid &= ~equals_any(array, void)
+    nan = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
+    values = few_distinct(array.reshape(-1) if valid.all() else array[valid])
+    lines = inputs if isinstance(inputs, BoundaryMaps) and not sample.without_truth else None
+    if image.labelled:
+        positive, _ = image.labelled[min(place, len(image.labelled) - 1)]
     else:
-        # Only to see which way scores run; grey levels are a finding of their own.
-        labels = array > (values[0] + values[-1]) / 2 if len(values) > 1 else array != 0
-    as_lines = lines is not None and not lines.label_maps
-    found = TruthProbe(
+        positive = _perhaps_positive(sample, place, values, valid, inputs)
+    as_drawn = lines is not None and not lines.label_maps
+    held = TruthProbe(
         image=sample.name,
         file=file,
         values=values,
-        positive_share=float(labels[valid].mean()) if valid.any() else 0.0,
-        thick=thick_share(labels) if as_lines else 0.0,
-        blocks_outside=block_share(~labels) if as_lines else 0.0,
+        positive_share=float(positive[valid].mean()) if valid.any() else 0.0,
+        thick=thick_share(positive) if as_drawn else 0.0,
+        blocks_outside=block_share(~positive) if as_drawn else 0.0,
         nan=nan,
         ignored=int(valid.size - np.count_nonzero(valid)),
         between=share_between(array),
         lossy=sample.lossy[0],
         nodata=tuple(value for value in sample.truth_nodata if value and value in values),
     )
-    return found, labels, valid
+    return _Truth(held, positive, valid)
+
+
+def _perhaps_positive(
+    sample: Sample, place: int, values: Sequence[float], valid: NDArray[np.bool_], inputs: Inputs
+) -> NDArray[np.bool_]:
+    """Mark what may be positive in a ground truth that a run refuses, only to see which way scores run."""
+    file, array, masks = sample.truth_files[place], sample.ground_truths[place], masks_of(inputs)
+    if masks is None:  # of any meaning
+        return np.zeros(array.shape, np.bool_)
+    if masks.rule:
+        try:
+            return masks.rule.labels(file, array, valid)
+        except DataError as error:
+            raise UncountedError(error, sample) from None
+    if isinstance(inputs, BoundaryMaps) and inputs.label_maps:
+        from segbench.inputs.lines import label_boundaries
+
+        return label_boundaries(array)
+    if array.dtype == np.bool_:
+        return array
+    marked: NDArray[np.bool_] = array > (values[0] + values[-1]) / 2 if len(values) > 1 else array != 0
+    return marked
 
 
 def mask_ranking(of: tuple[str, str], hits: int, false: int, positives: int, pixels: int) -> Ranking:
@@ -506,7 +564,8 @@ def score_probe(
     soft: NDArray[Any],
     positive: NDArray[np.bool_],
     counted: NDArray[np.bool_],
-    expected: ExpectedScores,
+    *,
+    inverted: bool,
 ) -> ScoreProbe:
     """Inspect the soft map `of` an image in a file, given which pixels are positive and which count."""
     kind = soft.dtype.kind
@@ -524,7 +583,7 @@ def score_probe(
     levels = kind in "iu"
     scale = float(np.iinfo(soft.dtype).max) if levels else 1.0
     # Floats beyond 1 have no end of a scale that they could have been clipped at.
-    end = (flat == (0 if expected.invert else scale)) & (highest <= scale)
+    end = (flat == (0 if inverted else scale)) & (highest <= scale)
     middle = (flat > NEAR_AN_END) & (flat < scale - NEAR_AN_END) if soft.dtype == np.uint8 else np.zeros(0)
     above_half = np.count_nonzero(flat[::step] > max(scale, highest) / 2)
     return ScoreProbe(
@@ -538,8 +597,8 @@ def score_probe(
         values=few_distinct(flat),
         not_finite=bad,
         share=share,
-        auc=1 - auc if expected.invert else auc,
-        bright=bool(2 * above_half > flat[::step].size) != bool(expected.invert),
+        auc=1 - auc if inverted else auc,
+        bright=bool(2 * above_half > flat[::step].size) != inverted,
         middle=int(np.count_nonzero(middle)),
         top=(int(np.count_nonzero(end & labels)), int(np.count_nonzero(end & ~labels))),
     )

@@ -13,8 +13,8 @@ from segbench.checks.predicted import labels_as_scores
 from segbench.checks.probes import MOST_VALUES, Ranking, ScoreProbe
 from segbench.checks.seen import Seen, rule
 from segbench.checks.truths import rule_for_other_side
-from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
+from segbench.core.inputs import SoftMaps
 from segbench.core.levels import (
     LOGIT,
     RESIZED,
@@ -179,8 +179,8 @@ def _by_ranking(ranked: Sequence[Ranking], middle: float) -> tuple[list[Ranking]
 def above_all_scores(seen: Seen) -> list[Finding]:
     """Find that thresholds are above all scores that there can be, as levels are."""
     settings = seen.soft_maps
-    thresholds = settings.at if settings.cut else settings.listed
-    name = _name_of_cuts(settings) if settings.cut else "thresholds"
+    thresholds = settings.cuts or settings.listed
+    name = _name_of_cuts(settings) if settings.cuts else "thresholds"
     above = above_scores(thresholds, name)
     if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in seen.scores):
         return []
@@ -197,13 +197,13 @@ def above_all_scores(seen: Seen) -> list[Finding]:
 
 def _are_masks(seen: Seen) -> bool:
     """Return whether predictions hold two scores, where areas are predicted."""
-    return seen.expected.lines is None and len(_values(seen.varied_scores)) == 2
+    return seen.lines is None and len(_values(seen.varied_scores)) == 2
 
 
 def _scales_matter(seen: Seen) -> bool:
     """Return whether a score means something beside others than its order in its own map."""
     settings = seen.soft_maps
-    return not settings.stretched and (settings.cut or not _are_masks(seen))
+    return not settings.stretch and (bool(settings.cuts) or not _are_masks(seen))
 
 
 @rule("mixed-masks", needs=["varied_scores"], unless=[labels_as_scores, above_all_scores])
@@ -279,31 +279,31 @@ def _highest(score: ScoreProbe) -> Message:
     return Message("detail", "up to {highest:g}", highest=score.highest)
 
 
-def _name_of_cuts(expected: ExpectedScores) -> str:
-    return "thresholds" if expected.cut and len(expected.at) > 1 else "at"
+def _name_of_cuts(settings: SoftMaps) -> str:
+    return "thresholds" if len(settings.cuts) > 1 else "at"
 
 
 @rule("range", needs=["scores"], unless=[labels_as_scores])
 def unusual_range(seen: Seen) -> list[Finding]:
     """Find floats that are no scores from 0 to 1, where that matters."""
-    scores, expected = seen.scores, seen.soft_maps
+    scores, settings = seen.scores, seen.soft_maps
     floats = [score for score in scores if score.dtype.startswith("float")]
     outside = [score for score in floats if score.lowest < -ROUNDING or score.highest > 1 + ROUNDING]
     if not outside:
         return []
     lowest, highest = min(score.lowest for score in outside), max(score.highest for score in outside)
     whole = all(score.whole for score in outside)
-    on_their_scale = expected.cut and min(expected.at) > 1
+    on_their_scale = settings.cuts and min(settings.marks) > 1
     levels = not on_their_scale and lowest >= 0 and (LIKE_LEVELS if whole else NEARLY_ALL) < highest <= 255
     apart = are_apart([score.highest for score in floats])
-    of_shares = are_of_shares(expected.at)
+    of_shares = are_of_shares(settings.marks)
     # Thresholds of 0 or less are on the scale of logits.
-    logits = lowest < LOGIT - ROUNDING and not expected.any_range and (of_shares or not expected.at)
+    logits = lowest < LOGIT - ROUNDING and not settings.in_any_range and (of_shares or not settings.marks)
     beyond = of_shares and are_beyond_shares(lowest, highest)
     # Cut at a threshold, a few maps on another scale are counted like all others.
     other_scale = of_shares and (logits or highest > OTHER_SCALE) and len(outside) == len(scores)
-    stops = expected.unit_range or (expected.cut and other_scale)
-    if not (stops or logits or beyond or ((levels or apart) and not expected.stretched)):
+    stops = settings.in_unit_range or (bool(settings.cuts) and other_scale)
+    if not (stops or logits or beyond or ((levels or apart) and not settings.stretch)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
         message = Message(
@@ -319,9 +319,9 @@ def unusual_range(seen: Seen) -> list[Finding]:
             "float scores range from {lowest:g} to {highest:g}, {why}",
             lowest=lowest,
             highest=highest,
-            why=_why_range_matters(expected, logits=logits),
+            why=_why_range_matters(settings, logits=logits),
         )
-        fix = _into_unit_range(lowest, highest, expected)
+        fix = _into_unit_range(lowest, highest, settings)
     return found_in(outside, message, fix, _ends, stops=stops)
 
 
@@ -329,53 +329,53 @@ def _ends(score: ScoreProbe) -> Message:
     return Message("detail", "{lowest:g} to {highest:g}", lowest=score.lowest, highest=score.highest)
 
 
-def _into_unit_range(lowest: float, highest: float, expected: ExpectedScores) -> Message:
+def _into_unit_range(lowest: float, highest: float, settings: SoftMaps) -> Message:
     """Say how floats come into [0, 1], and which thresholds fit them as they are or change with them."""
     if are_signed(lowest, highest):
-        if not expected.at:
+        if not settings.marks:
             return Message("fix", "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead")
         return Message(
             "fix",
             "if scores are from -1 to 1, as of tanh, save (s + 1) / 2 instead, or give {cuts}",
-            cuts=_setting_of_cuts([2 * at - 1 for at in expected.at], expected),
+            cuts=_setting_of_cuts([2 * at - 1 for at in settings.marks], settings),
         )
     if RESIZED <= lowest < 0 and highest <= 1 - RESIZED:
         return Message("fix", "save scores between 0 and 1: clip them, if resizing moved them beyond")
     fix = how_to_scale(lowest, highest)
-    if lowest < 0 and expected.at and not are_of_shares(expected.at):
+    if lowest < 0 and settings.marks and not are_of_shares(settings.marks):
         return Message(
             "fix",
             "{scale}; after a sigmoid, {cuts}",
             scale=fix,
-            cuts=_setting_of_cuts([1 / (1 + exp(-at)) for at in expected.at], expected),
+            cuts=_setting_of_cuts([1 / (1 + exp(-at)) for at in settings.marks], settings),
         )
     return fix
 
 
-def _setting_of_cuts(cuts: Sequence[float], expected: ExpectedScores) -> Setting:
+def _setting_of_cuts(cuts: Sequence[float], settings: SoftMaps) -> Setting:
     """Return other thresholds as the given ones are written."""
     rounded = [round(cut, 6) for cut in cuts]
-    one = expected.cut and len(cuts) == 1
-    return Setting(_name_of_cuts(expected), rounded[0] if one else tuple(rounded))
+    one = settings.cuts and len(cuts) == 1
+    return Setting(_name_of_cuts(settings), rounded[0] if one else tuple(rounded))
 
 
-def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> Message:
-    if expected.unit_range:
+def _why_range_matters(settings: SoftMaps, *, logits: bool) -> Message:
+    if settings.in_unit_range:
         return Message("not-shares", "but they must lie between 0 and 1")
-    if are_of_shares(expected.at) and (expected.cut or not logits):
-        several = len(expected.at) > 1
+    if are_of_shares(settings.marks) and (settings.cuts or not logits):
+        several = len(settings.marks) > 1
         return Message(
             "other-thresholds",
             "{like}but the {thresholds} {listed} {are} for scores from 0 to 1",
             like="like logits, " if logits else "",
             thresholds="thresholds" if several else "threshold",
-            listed=listed(expected.at),
-            at=expected.at,
+            listed=listed(settings.marks),
+            at=settings.marks,
             are="are" if several else "is",
         )
     if not logits:
         return Message("unusual", "but scores usually lie between 0 and 1")
-    if expected.stretched:
+    if settings.stretch:
         return Message("logits", "like logits; each map is stretched, which gives other metrics than a sigmoid")
     return Message("logits", "like logits; thresholds are on that scale, and other metrics stay the same")
 
@@ -429,7 +429,7 @@ _SCALE = (labels_as_scores, above_all_scores, mixed_masks, mixed_levels, unscale
 def few_levels(seen: Seen) -> list[Finding]:
     """Find that there are two or three scores in all."""
     scores, masks = seen.varied_scores, _are_masks(seen)
-    if masks and seen.soft_maps.cut:
+    if masks and seen.soft_maps.cuts:
         return []
     values = _values(scores)
     if len(values) > FEW_LEVELS or sum(score.pixels for score in scores) < SMALL:
@@ -477,7 +477,7 @@ def jpeg_masks(seen: Seen) -> list[Finding]:
     fix = Message(
         "fix",
         "save masks as PNG, or evaluate them cut at half: {at_half}",
-        at_half=Setting("thresholds", (0.5,)) if seen.expected.lines else labels,
+        at_half=Setting("thresholds", (0.5,)) if seen.lines else labels,
     )
     return found_in(scores, message, fix)
 
@@ -511,7 +511,7 @@ def inverted_scores(seen: Seen) -> list[Finding]:
         invert = Message("fix", "leave out {given}", given=Setting("invert", True))
         turn = invert if inverts else as_message(Setting("invert", True))
     when = "high scores mean positive" if inverts else INVERTED
-    lines = seen.expected.lines is not None
+    lines = seen.lines is not None
     other_side = None if lines else rule_for_other_side(seen)
     return inverted_findings(seen.varied_scores, turn, when, on_bright=lines, other_side=other_side)
 
@@ -545,10 +545,10 @@ def saturated(seen: Seen) -> list[Finding]:
 )
 def ridges(seen: Seen) -> list[Finding]:
     """Find maps that should be suppressed, or that are suppressed again; masks have no ridges that could be kept."""
-    scores, lines = seen.varied_scores, seen.lines or ExpectedLines()
+    scores, suppressed = seen.varied_scores, seen.lines is not None and seen.lines.nms is not None
     masks = len(_values(scores)) == 2 or _are_jpeg_masks(scores)
     share = median([score.blocks for score in scores] or [nan])
-    if lines.suppression and share < THICK:
+    if suppressed and share < THICK:
         message = Message(
             "already-suppressed",
             "maps are already thin: {percent:.0f} % of the pixels above the lowest score lie in blocks of 2 x 2 "
@@ -557,7 +557,8 @@ def ridges(seen: Seen) -> list[Finding]:
         )
         thin = (score for score in scores if score.blocks < THICK)
         return found_in(thin, message, Message("fix", "leave out {given}", given=Setting("nms")), _in_blocks)
-    if lines.suppressed or masks or not share >= THICK:
+    needs_thin_lines = seen.lines is not None and seen.lines.needs_thin_lines
+    if not needs_thin_lines or masks or not share >= THICK:
         return []
     message = Message(
         "not-suppressed",

@@ -9,12 +9,16 @@ from functools import cached_property
 from segbench.checks.findings import Finding
 from segbench.checks.probes import ClassesProbe, CountsProbe, LabelProbe, Probe, Ranking, ScoreProbe, TruthProbe
 from segbench.checks.survey import Misfit, Surveyed
-from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, inputs_as
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
+from segbench.core.inputs import Inputs, SoftMaps, soft_maps_of
 from segbench.core.messages import Message
 from segbench.core.protocol import Protocol
-from segbench.inputs.label_rules import leaving_out
+from segbench.inputs.boundary_maps import BoundaryMaps
+from segbench.inputs.label_inputs import LabelInputs
+from segbench.inputs.label_rules import LabelRule, leaving_out
+from segbench.inputs.numbered_objects import NumberedObjects
+from segbench.inputs.scored_classes import ScoredClasses
+from segbench.inputs.sides import DrawnMasks, masks_of
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.repairs import Repairs, SizeError
@@ -29,7 +33,7 @@ class Seen:
     repairs: Repairs
     surveyed: Surveyed
     probes: Sequence[Probe]
-    expected: Expected  # what files may hold
+    inputs: Inputs  # of the protocol, or of a class of it
     judged: dict[Rule, Sequence[Finding]] = field(default_factory=dict)  # by the rules asked so far
 
     @property
@@ -68,30 +72,45 @@ class Seen:
         return [score for score in self.scores if not score.constant]
 
     @property
-    def soft_maps(self) -> ExpectedScores:
+    def are_soft(self) -> bool:
+        """Whether predictions are soft maps."""
+        return soft_maps_of(self.inputs) is not None
+
+    @property
+    def soft_maps(self) -> SoftMaps:
         """What soft maps may hold."""
-        return self.expected.scores or ExpectedScores()
+        return soft_maps_of(self.inputs) or SoftMaps()
+
+    @property
+    def masks_drawn(self) -> DrawnMasks | None:
+        """How ground truth shows what is positive; None where it is no mask."""
+        return masks_of(self.inputs)
+
+    @property
+    def rule(self) -> LabelRule | None:
+        """The rule for what is positive in ground truth; None where there is none."""
+        return self.masks_drawn.rule if self.masks_drawn else None
 
     @property
     def cut_beforehand(self) -> bool:
         """Whether soft maps are cut at a threshold that was chosen beforehand, or at a single one."""
-        return self.soft_maps.cut or len(self.soft_maps.listed) == 1
+        return bool(self.soft_maps.cuts) or len(self.soft_maps.listed) == 1
 
     @property
-    def lines(self) -> ExpectedLines | None:
+    def lines(self) -> BoundaryMaps | None:
         """How lines are drawn and predicted; None where areas are."""
-        return self.expected.lines
+        return self.inputs if isinstance(self.inputs, BoundaryMaps) else None
 
     @property
     def scaled_as_stored(self) -> Mapping[Source, Header]:
         """The headers of soft maps whose types say how they are scaled."""
-        return self.surveyed.predictions if self.expected.scores and self.repairs.scale is None else {}
+        return self.surveyed.predictions if self.are_soft and self.repairs.scale is None else {}
 
     def of_scores(self, scores: Sequence[ScoreProbe]) -> Seen:
         """Return what is seen of some soft maps of classes, by themselves."""
         probes = [Probe(image=score.image, scores=score) for score in scores]
-        of_one = self.classes.expected_of_one if self.classes else self.expected
-        return replace(self, probes=probes, expected=of_one, judged={})
+        of_one = self.classes.of_one if self.classes else self.inputs
+        return replace(self, probes=probes, inputs=of_one, judged={})
 
     @cached_property
     def masks(self) -> Sequence[Ranking]:
@@ -106,7 +125,7 @@ class Seen:
     @cached_property
     def rankings(self) -> Sequence[Ranking]:
         """How predictions rank pixels, of soft maps those with more than one score."""
-        return self.varied_scores if self.expected.scores else self.masks
+        return self.varied_scores if self.are_soft else self.masks
 
     @cached_property
     def class_probes(self) -> Sequence[ClassesProbe]:
@@ -119,31 +138,31 @@ class Seen:
         return [probe for probe in self.readable if isinstance(probe, CountsProbe)]
 
     @property
-    def classes(self) -> ByClass | None:
+    def classes(self) -> ScoredClasses | None:
         """The classes of soft maps; None where there is one map."""
-        return inputs_as(self.protocol, ByClass)
+        return self.inputs if isinstance(self.inputs, ScoredClasses) else None
 
     @property
-    def label_inputs(self) -> Confusing | None:
+    def label_inputs(self) -> LabelInputs | None:
         """The inputs if both sides have a label in each pixel; None of anything else."""
-        return inputs_as(self.protocol, Confusing)
+        return self.inputs if isinstance(self.inputs, LabelInputs) else None
 
     @property
-    def known_label_inputs(self) -> Confusing:
+    def known_label_inputs(self) -> LabelInputs:
         """The same where label maps were counted."""
         if self.label_inputs is None:
             raise TypeError("label maps were counted of inputs that have none")
         return self.label_inputs
 
     @property
-    def two_sided(self) -> TwoSided | None:
-        """What refuses a set in which only one of two sides has pixels."""
-        return inputs_as(self.protocol, TwoSided)
+    def two_sided(self) -> LabelInputs | ScoredClasses | None:
+        """The inputs if a set in which only one of two sides has pixels is refused."""
+        return self.label_inputs or self.classes
 
     @property
-    def numbered(self) -> Numbered | None:
-        """What expects a number for each object."""
-        return inputs_as(self.protocol, Numbered)
+    def numbered(self) -> NumberedObjects | None:
+        """The inputs if they expect a number for each object."""
+        return self.inputs if isinstance(self.inputs, NumberedObjects) else None
 
     @property
     def left_out_by(self) -> Message:

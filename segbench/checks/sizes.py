@@ -48,7 +48,7 @@ def other_sizes(seen: Seen) -> list[Finding]:
 
 def _size_finding(kind: str, group: Sequence[Misfit], seen: Seen) -> list[Finding]:
     first = next((misfit for misfit in group if misfit.role == "prediction"), None)
-    soft, cropped = seen.expected.scores is not None, seen.repairs.crop
+    soft, cropped = seen.are_soft, seen.repairs.crop
     fix = how_to_fix(first.shape, first.expected, soft=soft, cropped=cropped) if first else HINT
     side: About = "prediction" if first else "ground truth"
     message = _size_message(kind, group)

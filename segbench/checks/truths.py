@@ -12,7 +12,6 @@ from segbench.checks.findings import Finding, Place, finding, found_in, holding
 from segbench.checks.predicted import labels_as_scores
 from segbench.checks.probes import MOST_VALUES, TruthProbe, UncountedError
 from segbench.checks.seen import Seen, rule
-from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, as_message
 from segbench.core.numbers import written
@@ -50,24 +49,30 @@ _MOST_OF_MASKS = 4
 _found = partial(found_in, side="ground truth")
 
 
-def _kind(truth: TruthProbe, expected: Expected) -> str:
+def _void_of(seen: Seen) -> tuple[float, ...] | None:
+    """Return the values that are left out; None where there is no such setting."""
+    return seen.masks_drawn.void_values if seen.masks_drawn else None
+
+
+def _kind(truth: TruthProbe, seen: Seen) -> str:
     """Say what more than two values look like; empty where they are as expected."""
     values = truth.values
     if len(values) < 3:
         return ""
-    named = () if expected.rule is None else expected.rule.values
-    if expected.void is not None and not set(truth.nodata).issubset(named):
+    named = () if seen.rule is None else seen.rule.values
+    if _void_of(seen) is not None and not set(truth.nodata).issubset(named):
         return "nodata"
-    return _kind_of_values(values, expected)
+    return _kind_of_values(values, seen)
 
 
-def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
+def _kind_of_values(values: Sequence[float], seen: Seen) -> str:
     """Say what values look like of which none is declared as no data."""
-    rule = None if expected.implied else expected.rule
-    excludes = expected.void is not None or expected.lines
+    guarded = seen.masks_drawn is not None and seen.masks_drawn.rule_is_guarded
+    rule = None if guarded else seen.rule
+    excludes = _void_of(seen) is not None or seen.lines
     may_be_void = values[-1] in VOIDS and excludes
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
-        if rule and expected.void is None:
+        if rule and _void_of(seen) is None:
             return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
         if excludes:
             return "void"
@@ -77,7 +82,7 @@ def _kind_of_values(values: Sequence[float], expected: Expected) -> str:
         return "grey-ground-truth"
     if may_be_void and has_third_value(values) and not rule:
         return "void"
-    return "" if rule or expected.implied else "labels"
+    return "" if rule or guarded else "labels"
 
 
 def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
@@ -88,7 +93,7 @@ def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
 
 def _by_kind(seen: Seen) -> Mapping[str, list[TruthProbe]]:
     """Group ground truths, without those in colour, by what more than two values look like."""
-    kinds = grouped((_kind(truth, seen.expected), truth) for truth in _uncoloured(seen))
+    kinds = grouped((_kind(truth, seen), truth) for truth in _uncoloured(seen))
     return {kind: group for kind, group in kinds.items() if kind}
 
 
@@ -105,7 +110,7 @@ def photographs(seen: Seen) -> list[Finding]:
         truth
         for probe in seen.readable
         for truth in probe.truths
-        if truth.file in probe.coloured and len(truth.values) >= MOST_VALUES and not seen.expected.rule
+        if truth.file in probe.coloured and len(truth.values) >= MOST_VALUES and not seen.rule
     ]
     message = Message(
         "photographs",
@@ -124,12 +129,13 @@ def photographs(seen: Seen) -> list[Finding]:
 @rule("grey-ground-truth", "labels", "void", "nodata", needs=["truths"])
 def several_values(seen: Seen) -> list[Finding]:
     """Find ground truth of more than two values; with label maps predicted, advice on which count is of no help."""
-    expected, stops = seen.expected, seen.expected.rule is None or seen.expected.implied
+    guarded = seen.masks_drawn is not None and seen.masks_drawn.rule_is_guarded
+    stops = seen.rule is None or guarded
     truths = _uncoloured(seen)
     found: list[Finding] = []
     for kind, group in _by_kind(seen).items():
         if kind == "nodata" or not labels_as_scores(seen):
-            message, fix = _meaning(kind, group, expected, truths, len(seen.readable))
+            message, fix = _meaning(kind, group, truths, seen)
             found += _found(group, message, fix, _held, stops=stops)
     return found
 
@@ -139,11 +145,7 @@ def _held(truth: TruthProbe) -> Message:
 
 
 def _meaning(
-    kind: str,
-    group: Sequence[TruthProbe],
-    expected: Expected,
-    truths: Sequence[TruthProbe],
-    total: int,
+    kind: str, group: Sequence[TruthProbe], truths: Sequence[TruthProbe], seen: Seen
 ) -> tuple[Message, Message | Setting]:
     """Say what the values of some ground truths are, and which settings say how they count, given all."""
     if kind == "grey-ground-truth":
@@ -152,26 +154,27 @@ def _meaning(
             "grey-ground-truth",
             "{count:many ground truth} of {total} inspected {count:verb contain} more than two grey levels{leaving}",
             count=len(group),
-            total=total,
+            total=len(seen.readable),
             leaving=f", as {group[0].lossy} leaves them" if lossy else "",
         )
         return message, grey_levels_positive(group[0].values, lossy=lossy)
     if kind == "nodata":
-        return _nodata(group, expected, total)
+        return _nodata(group, seen)
     if kind == "labels":
         message = Message(
             "labels",
             "{count:many ground truth} of {total} inspected {count:verb contain} several labels",
             count=len(group),
-            total=total,
+            total=len(seen.readable),
         )
-        if group[0].values[0] == UNLABELLED and expected.void is not None:
-            return message, suggested_positive(group[0].values, void=expected.void)
-        return message, _positive_of_labels(group[0].values, expected.lines)
-    return _void(group, expected, truths, total)
+        void = _void_of(seen)
+        if group[0].values[0] == UNLABELLED and void is not None:
+            return message, suggested_positive(group[0].values, void=void)
+        return message, _positive_of_labels(group[0].values, of_lines=seen.lines is not None)
+    return _void(group, truths, seen)
 
 
-def _nodata(group: Sequence[TruthProbe], expected: Expected, total: int) -> tuple[Message, Message]:
+def _nodata(group: Sequence[TruthProbe], seen: Seen) -> tuple[Message, Message]:
     """Say that ground truths hold a value that they declare as no data."""
     nodata, others = group[0].nodata, [value for value in group[0].values if value not in group[0].nodata]
     message = Message(
@@ -179,12 +182,12 @@ def _nodata(group: Sequence[TruthProbe], expected: Expected, total: int) -> tupl
         "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {written}, which the "
         "files declare as no data (GDAL_NODATA)",
         count=len(group),
-        total=total,
+        total=len(seen.readable),
         written=written(nodata),
         nodata=nodata,
     )
-    fix = Message("fix", "{void}", void=Setting("void", tuple(sorted({*nodata, *(expected.void or ())}))))
-    if not expected.rule and len(others) > 2:
+    fix = Message("fix", "{void}", void=Setting("void", tuple(sorted({*nodata, *(_void_of(seen) or ())}))))
+    if not seen.rule and len(others) > 2:
         fix = _and_positive(fix, others[-1])
     return message, fix
 
@@ -199,11 +202,11 @@ def _and_positive(fix: Message | Setting, label: float) -> Message:
     )
 
 
-def _positive_of_labels(values: Sequence[float], lines: ExpectedLines | None) -> Message:
+def _positive_of_labels(values: Sequence[float], *, of_lines: bool) -> Message:
     """Say which of several labels may be positive."""
     lowest = min(value for value in values if value != UNLABELLED)
     settings = {"positive": Setting("positive", values[-1]), "all_but": all_but(lowest)}
-    if not lines:
+    if not of_lines:
         return Message("alternatives", "{positive}, or {all_but}, or whichever labels are positive", **settings)
     return Message(
         "alternatives",
@@ -213,17 +216,12 @@ def _positive_of_labels(values: Sequence[float], lines: ExpectedLines | None) ->
     )
 
 
-def _void(
-    group: Sequence[TruthProbe],
-    expected: Expected,
-    truths: Sequence[TruthProbe],
-    total: int,
-) -> tuple[Message, Message | Setting]:
+def _void(group: Sequence[TruthProbe], truths: Sequence[TruthProbe], seen: Seen) -> tuple[Message, Message | Setting]:
     """Say that ground truths hold a value that may be void, and how it counts."""
     examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
-    out = Setting("void", sorted({*(expected.void or ()), void}))
+    out = Setting("void", sorted({*(_void_of(seen) or ()), void}))
     masks = [truth for truth in truths if set(truth.values).difference((0,)) == {void}]
     if len(masks) > len(group):
         message = Message(
@@ -231,22 +229,22 @@ def _void(
             "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {value:g}, which "
             "is all that {others:many other} {others:verb have} beside 0",
             count=len(group),
-            total=total,
+            total=len(seen.readable),
             value=void,
             others=len(masks),
         )
-        return message, _void_of_masks(void, [value for value in rest if value], expected.lines, out)
+        return message, _void_of_masks(void, [value for value in rest if value], out, of_lines=seen.lines is not None)
     message = Message(
         "void",
         "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {value:g}, which is "
         "not declared void",
         count=len(group),
-        total=total,
+        total=len(seen.readable),
         value=void,
     )
-    if expected.lines:
+    if seen.lines:
         return message, Setting("positive", rest[-1])
-    if not expected.rule and len(rest) > 2:
+    if not seen.rule and len(rest) > 2:
         return message, _and_positive(out, rest[-1])
     if examples[-1] == void:
         return message, out
@@ -260,7 +258,7 @@ def _void(
     return message, fix
 
 
-def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | None, out: Setting) -> Message:
+def _void_of_masks(void: float, others: Sequence[float], out: Setting, *, of_lines: bool) -> Message:
     """Say how a value counts that is positive in most masks, and beside other values in some."""
     positive = Message(
         "fix",
@@ -269,7 +267,7 @@ def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | 
         others=listed(others),
         count=len(others),
     )
-    if lines:
+    if of_lines:
         return Message("fix", "save these as the other masks are, or {positive}", positive=positive)
     return Message(
         "alternatives",
@@ -283,8 +281,8 @@ def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | 
 @rule("annotators", needs=["truths"])
 def several_annotators(seen: Seen) -> list[Finding]:
     """Find images with several annotators where one is expected."""
-    expected = seen.expected
-    several = [probe for probe in seen.readable if len(probe.truths) > 1 and expected.one_annotator]
+    settled = seen.masks_drawn.several_annotators if seen.masks_drawn else "counted"
+    several = [probe for probe in seen.readable if len(probe.truths) > 1 and settled != "counted"]
     message = Message(
         "annotators",
         "{count:many image} of {total} inspected {count:verb have} several annotators",
@@ -293,7 +291,7 @@ def several_annotators(seen: Seen) -> list[Finding]:
     )
     one = take_one()
     rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
-    fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=one) if expected.several_ruled else one
+    fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=one) if settled == "ruled" else one
     places = [
         Place(probe.image, Message("detail", "{annotators:many annotator}", annotators=len(probe.truths)))
         for probe in several
@@ -310,7 +308,8 @@ def _pairs_of_values(seen: Seen) -> Mapping[tuple[float, ...], list[TruthProbe]]
 
 def _settled_by_set(seen: Seen) -> bool:
     """Return whether the values of the set decide which is positive."""
-    return seen.expected.rule is None and not seen.expected.lines and not seen.expected.nonzero
+    masks = seen.masks_drawn
+    return masks is not None and masks.rule is None and not masks.by_image and not seen.lines
 
 
 @rule("mixed-ground-truth", needs=["truths"], unless=[photographs, several_values, labels_as_scores])
@@ -372,7 +371,7 @@ def not_a_number(seen: Seen) -> list[Finding]:
     bad = [truth for truth in seen.truths if truth.nan]
     message = Message("nan-ground-truth", "{count:many ground truth} {count:verb contain} NaN", count=len(bad))
     fix = Message("fix", "give these pixels a value")
-    if seen.expected.void is not None:
+    if _void_of(seen) is not None:
         fix = Message(
             "fix",
             "give these pixels a value; if they do not count, one that is void: {void}",
@@ -408,8 +407,8 @@ def thick_lines(seen: Seen) -> list[Finding]:
     """Find lines wider than a pixel, or filled areas, where predictions are thinned."""
     truths, white = _drawn_lines(seen)
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
-    thinned = seen.lines is not None and seen.lines.thinned
-    if not thinned or 2 * len(thick) <= len(truths):
+    misses_them = seen.lines is not None and seen.lines.misses_thick_lines
+    if not misses_them or 2 * len(thick) <= len(truths):
         return []
     message = Message(
         "thick-ground-truth",
@@ -422,7 +421,7 @@ def thick_lines(seen: Seen) -> list[Finding]:
         "{thin} for lines; {label_maps}{alone} for the borders of filled areas",
         thin=Setting("thin_ground_truth", True),
         label_maps=Setting("label_maps", True),
-        alone=without if seen.expected.rule else "",
+        alone=without if seen.rule else "",
     )
     return _found(thick, message, fix, _thick_places)
 
@@ -437,10 +436,10 @@ def _thick_places(truth: TruthProbe) -> Message:
 
 def rule_for_other_side(seen: Seen) -> Setting | None:
     """Return the setting under which the other side of the ground truth is positive; None unless these are masks."""
-    values, expected = sorted({value for truth in seen.truths for value in truth.values}), seen.expected
-    if not 2 <= len(values) <= _MOST_OF_MASKS and (expected.rule is None or expected.rule.comparison == "="):
+    values = sorted({value for truth in seen.truths for value in truth.values})
+    if not 2 <= len(values) <= _MOST_OF_MASKS and (seen.rule is None or seen.rule.comparison == "="):
         return None
-    rule_of_truth = expected.rule or LabelRule("=", tuple(values[1:]))
+    rule_of_truth = seen.rule or LabelRule("=", tuple(values[1:]))
     return Setting("positive", rule_of_truth.other_side(values))
 
 
@@ -475,7 +474,8 @@ def _scores_and_masks(seen: Seen) -> list[Finding]:
     scores = [score for score in seen.scores if len(score.values) <= 2]
     masks = [score for score in scores if not score.constant]
     levels = [len(truth.values) >= MOST_VALUES for truth in seen.truths]
-    soft = seen.expected.unnamed_rule and any(truth.between > SOFT for truth in seen.truths)
+    unnamed = seen.rule is not None and seen.masks_drawn is not None and not seen.masks_drawn.rule_is_named
+    soft = unnamed and any(truth.between > SOFT for truth in seen.truths)
     between = fmean(truth.between for truth in seen.truths) if levels else 0.0
     grey = _by_kind(seen).get("grey-ground-truth", []) if between > HALOS and all(levels) else []
     if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(seen.readable):

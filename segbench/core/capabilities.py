@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.expected import Expected
 from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message
 from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Sample, Side
+from segbench.core.sample import Sample
 from segbench.core.summary import Summary
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.core.table import Kept, Table
-
-Kind = TypeVar("Kind")
 
 Settled = Mapping[Facts, Callable[[Any], Any]]
 """What the whole set decided: how the counts of images with certain facts change."""
@@ -70,126 +67,6 @@ class Pictured(ABC):
         return Pictures(truth, truth, states=states)
 
 
-class Checked(ABC):
-    """Knows what files may hold under its settings, for `segbench.check`."""
-
-    @property
-    @abstractmethod
-    def expected(self) -> Expected:
-        """What files may hold."""
-
-    def require_readable(self, sample: Sample) -> Facts:
-        """Refuse what `count` refuses of an image, as far as that costs little; return its facts, as far as known."""
-        del sample
-        return ()
-
-
-class ByClass(ABC):
-    """Has a soft map for each class."""
-
-    labels: Sequence[int]
-    """The label of each class in the ground truth."""
-
-    @property
-    @abstractmethod
-    def class_names(self) -> tuple[str, ...]:
-        """What the classes are called."""
-
-    @property
-    @abstractmethod
-    def titles(self) -> tuple[str, ...]:
-        """Each class with its label, as messages call it."""
-
-    @property
-    @abstractmethod
-    def expected_of_one(self) -> Expected:
-        """What the soft map of a class may hold."""
-
-    @abstractmethod
-    def place_of(self, tag: str) -> int | None:
-        """Find the class that a folder is called after; None of no class."""
-
-    @abstractmethod
-    def interpret(self, sample: Sample) -> Any:  # noqa: ANN401  an `Interpreted` with these
-        """Return the label map of an image as its `truth`, and the soft map of each class as `maps`."""
-
-
-class TwoSided(ABC):
-    """Refuses a set in which only one of two sides has pixels."""
-
-    @abstractmethod
-    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
-        """Refuse settings under which nothing in some images is positive, or nothing negative."""
-
-
-class LeftOut(NamedTuple):
-    """What predictions hold where pixels of an image are left out."""
-
-    same: bool = True  # whether it is what the ground truth holds there
-    zeros: int = 0  # pixels with label 0 in the ground truth, as stored, that are void
-    classes: int = 0  # those of them where a class is predicted
-    labels: tuple[int, ...] = ()  # labels that are void and are predicted, too, rising
-
-
-class OnBackground(NamedTuple):
-    """A number of one side that lies on the background of the other, where no object is."""
-
-    number: int
-    share: float  # of that background
-    highest: bool  # whether it is the highest number of its map
-
-
-class Numbered(ABC):
-    """Expects a number for each object."""
-
-    @abstractmethod
-    def require_numbers(self, facts: Mapping[str, Facts]) -> None:
-        """Refuse images that are masks instead, as far as their facts show it: a `DataError`."""
-
-    @abstractmethod
-    def on_background(self, sample: Sample) -> Mapping[Side, OnBackground | None]:
-        """Find the number of each side that lies on most of the other side's background, None for none.
-
-        A side is left out where the other has no background, or nothing but background.
-        """
-
-
-class Confusing(TwoSided):
-    """Has a label in each pixel of both sides: a confusion matrix shows what is wrong with them."""
-
-    void: Sequence[int] | None
-    """Labels of the ground truth that are left out."""
-    positive: Any = None
-    predicted_positive: Any = None
-    """The rules for what is positive in masks, and in those that are predicted; None for none."""
-    gt_map: Any
-    pred_map: Any
-    """Labels that values as stored represent, as text."""
-
-    @property
-    @abstractmethod
-    def masks(self) -> bool:
-        """Whether they are masks, which have a positive class."""
-
-    @abstractmethod
-    def predicted_outside(self, sample: Sample) -> Mapping[int, NDArray[np.int64]]:
-        """Count the pixels of each class by predicted labels that are not classes, rising."""
-
-    @abstractmethod
-    def left_out(self, sample: Sample) -> LeftOut:
-        """Look at the pixels that are left out."""
-
-    @abstractmethod
-    def joined(self, sample: Sample) -> Mapping[str, list[int]]:
-        """Give values that a remapping, by its setting, does not name, and that so join the classes of others."""
-
-    def stored(self, sample: Sample) -> Any:  # noqa: ANN401  `segbench.inputs.numberings.StoredLabels`
-        """Count the pairs of values of an image as they are stored; None of masks, which have no numbers."""
-
-    def renumbered(self, stored: Any) -> Any:  # noqa: ANN401  a `segbench.inputs.numberings.Renumbered`
-        """Find remappings that stored values need instead of those given; None for none."""
-
-
 class FromCounts(ABC):
     """Has settings that its counts show."""
 
@@ -199,20 +76,6 @@ class FromCounts(ABC):
         """Make the protocol that measures these counts."""
 
 
-class FromFiles(ABC):
-    """Cannot take every image as arrays, batch by batch."""
-
-    @property
-    @abstractmethod
-    def why_not_arrays(self) -> Message | str:
-        """Why images cannot come as arrays; empty if they can."""
-
-    @property
-    def why_not_alone(self) -> Message | str:
-        """Why `segbench.count` cannot count an image by itself; empty if it can."""
-        return self.why_not_arrays
-
-
 class OnDevice:
     """Takes tensors on a device, and copies no more of them than it needs."""
 
@@ -220,29 +83,6 @@ class OnDevice:
         """Count the pixels of tensors there; None where the host counts. They are `called` so in errors."""
         del labels, scores, valid, called
         return None
-
-
-class SettledBySet(ABC):
-    """Leaves open in an image what only the whole set decides."""
-
-    @abstractmethod
-    def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
-    ) -> Settled:
-        """Say how the counts of images with certain facts change; a `DataError` if the set leaves it open.
-
-        `facts` are those of the images that have any. The set may not be `complete` yet, so that only what further
-        images cannot change is an error, or a `part`, which may lack what the whole has. `excluded_by` names the
-        options that leave pixels out, for messages.
-        """
-
-    def settle_alone(self, facts: Facts, file: str) -> Facts:
-        """Decide for an image that belongs to no set, called `file` in messages, what it shows by itself.
-
-        Returns the value that is positive where no rule says so, empty where there is none.
-        """
-        self.settle({file: facts}, part=True)
-        return ()
 
 
 class MeasuredBySet(ABC):
@@ -388,11 +228,6 @@ class Reference:
     """What it does instead, in words."""
 
 
-def inputs_as(protocol: Protocol, kind: type[Kind]) -> Kind | None:
-    """Return the inputs of a protocol if they are of a kind, a class of this module; None if they are not."""
-    return protocol.inputs if isinstance(protocol.inputs, kind) else None
-
-
 def settled(
     protocol: Protocol,
     facts: Mapping[str, Facts],
@@ -401,18 +236,9 @@ def settled(
     complete: bool = True,
     part: bool = False,
 ) -> Settled:
-    """Decide what only the whole set can decide, see `SettledBySet`; nothing where the protocol leaves nothing open."""
-    by_set = protocol.capability(SettledBySet)
-    if by_set:
-        return by_set.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
+    """Decide what only the whole set can: how counts change, by facts of images, see `segbench.core.inputs.Inputs`."""
     turned = protocol.inputs.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
     return dict.fromkeys(turned, protocol.turned)
-
-
-def expected_in(protocol: Protocol) -> Expected:
-    """Say what files may hold; of a protocol that does not say, anything that is read so."""
-    checked = protocol.capability(Checked)
-    return checked.expected if checked else protocol.inputs.expected
 
 
 def read_published(protocol: Protocol, text: str) -> Published:

@@ -6,12 +6,11 @@ its settings ask for as its `inputs`, and counts what that interprets; `check` l
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from segbench.core.arguments import set_fields
-from segbench.core.expected import Expected
 from segbench.core.messages import NOTHING, Message
 from segbench.core.notes import Note
 from segbench.core.sample import Reading, Sample
@@ -28,6 +27,14 @@ class Interpreted:
     """What `Inputs.settle` needs to know of the image; empty where nothing is left open."""
     notes: tuple[Note, ...] = ()
     """What the settings changed in the data, and what is odd about it."""
+
+    @property
+    def labelled(self) -> Sequence[tuple[Any, Any]]:
+        """What is positive in each ground truth, or in all of them together, and where it counts (None: everywhere).
+
+        Empty where ground truth is no mask.
+        """
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,16 +82,75 @@ class Inputs:
         return self.why_not_arrays
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold, for `segbench.check`."""
-        return self.reads.expected
+    def instead_of_soft_maps(self) -> Message | str:
+        """How to count soft maps where numbers of objects are expected; empty where these are regions, or none."""
+        return ""
+
+
+class SoftMaps:
+    """Inputs whose predictions are soft maps."""
+
+    invert: bool | None = None
+    """Whether low scores mean positive; None where no setting says so."""
+    stretch: bool = False
+    """Whether each map is stretched to its own range, so that its range does not matter."""
+
+    @property
+    def as_masks(self) -> bool:
+        """Whether predictions of two values alone are evaluated as masks."""
+        return False
+
+    @property
+    def pooled(self) -> bool:
+        """Whether scores of different images are ranked together, so that lost ones matter."""
+        return True
+
+    @property
+    def soft(self) -> bool:
+        """Whether predictions are soft maps under these settings."""
+        return True
+
+    @property
+    def in_unit_range(self) -> bool:
+        """Whether scores outside [0, 1] are refused."""
+        return False
+
+    @property
+    def in_any_range(self) -> bool:
+        """Whether scores far below 0 are as good as any, and not logits that were forgotten."""
+        return False
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Thresholds that make masks of soft maps, so that nothing else of a score matters."""
+        return ()
+
+    @property
+    def marks(self) -> tuple[float, ...]:
+        """Thresholds at which something is measured, beside all others; those that cut, where there are any."""
+        return self.cuts
+
+    @property
+    def listed(self) -> tuple[float, ...]:
+        """Thresholds of a curve, where they are not spread evenly from 0 to 1."""
+        return ()
+
+
+def soft_maps_of(inputs: Inputs) -> SoftMaps | None:
+    """Return inputs whose predictions are soft maps; None of others."""
+    return inputs if isinstance(inputs, SoftMaps) and inputs.soft else None
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsRead(Inputs):
+class AsRead(Inputs, SoftMaps):
     """Arrays as they are read, of any meaning."""
 
     reads: Reading  # type: ignore[misc]  # of the protocol
+
+    @property
+    def soft(self) -> bool:
+        """Whether soft maps are read."""
+        return self.reads.soft
 
 
 def inputs_of(kind: type[Any], protocol: Any, **others: Any) -> Any:  # noqa: ANN401  a kind of `Inputs`

@@ -7,15 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from segbench.core.expected import Expected
 from segbench.core.messages import Message
 from segbench.core.notes import Note
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-_ANYTHING = Expected()
 
 Side = Literal["ground truth", "prediction"]
 SIDES: tuple[Side, Side] = ("ground truth", "prediction")
@@ -61,7 +58,7 @@ class Reading(ABC):
     sequences: bool = False  # whether folders are sequences, whose frames may have the same names
     same_labels: int = 0  # how many labels, from 0, mean the same in all images; 0 where only borders and regions count
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
-    expected: Expected = _ANYTHING  # what files may hold whatever the settings of a protocol
+    soft: bool = False  # whether predictions are soft maps
     numbered: tuple[Side, ...] = ()  # sides whose values are labels or numbers of objects, not levels
 
     @abstractmethod

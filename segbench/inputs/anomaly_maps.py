@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Inputs, Interpreted
+from segbench.core.inputs import Inputs, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.options import option, option_like
 from segbench.core.sample import Reading, Sample
-from segbench.inputs.annotators import take_one
+from segbench.inputs.annotators import Labelled, take_one
 from segbench.inputs.defects import Defect, as_defects, defects_of, read_defects
 from segbench.inputs.label_rules import (
     LabelRule,
@@ -32,6 +31,7 @@ from segbench.inputs.label_rules import (
     where_not_void,
 )
 from segbench.inputs.scored_masks import ScoredMasks
+from segbench.inputs.sides import Annotators, DrawnMasks
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
@@ -100,9 +100,13 @@ class AnomalyImage(Interpreted):
     defects: Sequence[Defect] | None = None
     """The defects of an image with anomalous pixels, where each has a mask; None where components count."""
 
+    @property
+    def labelled(self) -> Sequence[Labelled]:
+        return [(self.anomalous, self.valid)]
+
 
 @dataclass(frozen=True, kw_only=True)
-class AnomalyMaps(Inputs):
+class AnomalyMaps(Inputs, DrawnMasks, SoftMaps):
     """Masks of what is anomalous, and maps with scores of any range; `segbench.Anomalies` describes the settings."""
 
     reads: ClassVar[Reading] = replace(MASKS, name="anomalies")
@@ -140,15 +144,34 @@ class AnomalyMaps(Inputs):
             set_fields(self, image_scores=read_scores(self.image_scores))
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold, for `segbench.check`."""
-        scores = ExpectedScores(unit_range=self.quantize is not None, any_range=self.quantize is None)
-        rule, of_masks = DefectRule.parse(self.positive or NONZERO), not self.defects
-        unnamed = self.positive is None
-        implied = unnamed and of_masks
-        return Expected(
-            rule=rule, implied=implied, unnamed_rule=unnamed, void=self.void, one_annotator=of_masks, scores=scores
-        )
+    def rule(self) -> DefectRule:
+        """Which values are anomalous."""
+        return DefectRule.parse(self.positive or NONZERO)
+
+    @property
+    def rule_is_named(self) -> bool:
+        """Whether that is not the rule of the field."""
+        return self.positive is not None
+
+    @property
+    def rule_is_guarded(self) -> bool:
+        """Whether all above 0 are anomalous, unless they may be grey levels or void."""
+        return self.positive is None and not self.defects
+
+    @property
+    def several_annotators(self) -> Annotators:
+        """Whether each ground truth is a defect."""
+        return "counted" if self.defects else "refused"
+
+    @property
+    def in_unit_range(self) -> bool:
+        """Whether scores are rounded."""
+        return self.quantize is not None
+
+    @property
+    def in_any_range(self) -> bool:
+        """Whether they are not."""
+        return self.quantize is None
 
     @property
     def why_not_arrays(self) -> Message:
@@ -230,7 +253,7 @@ class AnomalyMaps(Inputs):
         valid = where_not_void(truth, self.void, valid)
         if self.defects:
             return np.any(np.array(sample.ground_truths) > 0, axis=0), valid
-        anomalous = DefectRule.parse(self.positive or NONZERO).labels(sample.truth_file, truth, valid)
+        anomalous = self.rule.labels(sample.truth_file, truth, valid)
         if self.positive is None and truth.dtype.kind != "b":
             refuse_grey_and_void(sample.truth_file, truth, valid, self.void)
         return anomalous, valid

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import as_whole, check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.inputs import Inputs, Interpreted
+from segbench.core.inputs import Inputs, Interpreted, SoftMaps
 from segbench.core.messages import Message, Setting
 from segbench.core.notes import Note
 from segbench.core.options import option
 from segbench.core.sample import Reading, Sample, Side
-from segbench.inputs.annotators import ONE_ANNOTATOR
+from segbench.inputs.annotators import ONE_ANNOTATOR, Labelled
 from segbench.inputs.label_rules import (
-    LabelRule,
     Positive,
     RuleWithoutVoid,
     counted,
@@ -26,6 +24,7 @@ from segbench.inputs.label_rules import (
     rule_option,
     suggested_positive,
 )
+from segbench.inputs.sides import Annotators, DrawnMasks
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 
 if TYPE_CHECKING:
@@ -40,6 +39,10 @@ class DrawnBoundaries(Interpreted):
 
     drawn: Sequence[BoolArray]
     """The boundary map of each annotator, shape (H, W)."""
+
+    @property
+    def labelled(self) -> Sequence[Labelled]:
+        return [(boundaries, None) for boundaries in self.drawn]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,7 +64,7 @@ class RegionBoundaries(DrawnBoundaries):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundaryMaps(Inputs):
+class BoundaryMaps(Inputs, DrawnMasks, SoftMaps):
     """A boundary map or label map of each annotator, and a soft map; `segbench.Boundaries` describes the settings."""
 
     reads: ClassVar[Reading] = BOUNDARIES
@@ -107,23 +110,28 @@ class BoundaryMaps(Inputs):
             )
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold, for `segbench.check`."""
-        return Expected(
-            rule=None if self.positive is None else LabelRule.parse(self.positive),
-            scores=ExpectedScores(
-                invert=self.invert,
-                unit_range=isinstance(self.thresholds, int),
-                listed=self.thresholds if isinstance(self.thresholds, tuple) else (),
-            ),
-            lines=ExpectedLines(
-                label_maps=self.label_maps,
-                category=self.category,
-                thinned=self.thin and not self.thin_ground_truth,
-                suppressed=self.nms is not None or not self.thin,
-                suppression=self.nms is not None,
-            ),
-        )
+    def several_annotators(self) -> Annotators:
+        return "counted"
+
+    @property
+    def in_unit_range(self) -> bool:
+        """Whether thresholds are spread evenly from 0 to 1."""
+        return isinstance(self.thresholds, int)
+
+    @property
+    def listed(self) -> tuple[float, ...]:
+        """The thresholds, where they are given one by one."""
+        return self.thresholds if isinstance(self.thresholds, tuple) else ()
+
+    @property
+    def misses_thick_lines(self) -> bool:
+        """Whether predictions are thinned and ground truth is not, so that thick lines of it are missed."""
+        return self.thin and not self.thin_ground_truth
+
+    @property
+    def needs_thin_lines(self) -> bool:
+        """Whether thick ridges are cut and thinned as they are, without suppression."""
+        return self.nms is None and self.thin
 
     def interpret(self, sample: Sample) -> SoftBoundaries | RegionBoundaries:
         """Return boundaries as they are drawn and predicted; a `DataError` says what is wrong with the files."""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from segbench.core.arguments import as_real, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Facts, Inputs, Interpreted
+from segbench.core.inputs import Facts, Inputs, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting, alternatives
 from segbench.core.notes import Note
 from segbench.core.numbers import number, written
@@ -25,6 +24,7 @@ from segbench.inputs.label_rules import (
     void_labels,
     where_not_void,
 )
+from segbench.inputs.sides import DrawnMasks
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ThresholdOfSet(float):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CutMasks(Inputs):
+class CutMasks(Inputs, DrawnMasks, SoftMaps):
     """A mask, and a predicted mask or a soft map that becomes masks by thresholds."""
 
     at: Any = option(
@@ -274,20 +274,23 @@ class CutMasks(Inputs):
         return Message("no-arrays", "the best threshold is that of the whole set; give it: {at}", at=at)
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold; the best threshold is on the scale of the scores, whatever that is."""
-        scores = None
-        if self.soft:
-            scores = ExpectedScores(
-                pooled=self.at_best,
-                any_range=self.at_best,
-                unit_range=isinstance(self.thresholds, int),
-                at=self.cuts,
-                cut=bool(self.cuts),
-            )
-        rule = None if self.positive is None else LabelRule.parse(self.positive)
-        void = tuple(map(float, self.void))
-        return Expected(rule=rule, nonzero=True, void=void, one_annotator=True, scores=scores)
+    def in_unit_range(self) -> bool:
+        """Whether thresholds are spread evenly from 0 to 1."""
+        return isinstance(self.thresholds, int)
+
+    @property
+    def in_any_range(self) -> bool:
+        """Whether the scores of the set decide the threshold, whatever their scale is."""
+        return self.at_best
+
+    @property
+    def by_image(self) -> bool:
+        return True
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the scores of the set decide the threshold."""
+        return self.at_best
 
 
 def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from segbench.core.capabilities import ByClass, inputs_as
 from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, joined
@@ -13,6 +12,7 @@ from segbench.core.names import first_names
 from segbench.core.notes import Note
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
+from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
 from segbench.loaders.listing import is_file, list_place
@@ -26,7 +26,7 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     try:
         inputs.check(protocol.reads)
         inputs = protocol.reads.located(inputs)
-        if classes := inputs_as(protocol, ByClass):
+        if isinstance(classes := protocol.inputs, ScoredClasses):
             found = _class_maps(inputs, classes.titles, classes.place_of)
         else:
             paired = protocol.reads.completed(pair(inputs))
@@ -78,7 +78,7 @@ def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
 def find_methods(pairing: Pairing, protocol: Protocol) -> dict[str, Pairing]:
     """Pair the folders of several methods, which classes and categories are not, below the prediction folder."""
     methods = methods_below(pairing, lambda inputs: find_files(inputs, protocol))
-    classes = inputs_as(protocol, ByClass)
+    classes = protocol.inputs if isinstance(protocol.inputs, ScoredClasses) else None
     if classes and any(classes.place_of(name) is not None for name in methods):
         return {}  # a folder per class, of which some do not pair
     return {} if part_below(pairing.inputs, methods) else methods

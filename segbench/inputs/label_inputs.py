@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from segbench.core.arguments import set_fields
-from segbench.core.capabilities import Confusing, LeftOut
-from segbench.core.inputs import Inputs
+from segbench.core.inputs import Facts, Inputs
 from segbench.core.options import option
 from segbench.core.sample import Sample
 from segbench.inputs.label_rules import where_not_void
@@ -18,12 +17,22 @@ from segbench.inputs.label_values import as_map_text, places_of
 if TYPE_CHECKING:
     from segbench.core.arrays import IntArray
     from segbench.inputs.label_maps import LabelMaps
+    from segbench.inputs.numberings import Renumbered, StoredLabels
 
 _REMAPPING: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 
 
+class LeftOut(NamedTuple):
+    """What predictions hold where pixels of an image are left out."""
+
+    same: bool = True  # whether it is what the ground truth holds there
+    zeros: int = 0  # pixels with label 0 in the ground truth, as stored, that are void
+    classes: int = 0  # those of them where a class is predicted
+    labels: tuple[int, ...] = ()  # labels that are void and are predicted, too, rising
+
+
 @dataclass(frozen=True, kw_only=True)
-class LabelInputs(Inputs, Confusing):
+class LabelInputs(Inputs):
     """A map of one value per pixel on both sides.
 
     Parameters
@@ -52,6 +61,15 @@ class LabelInputs(Inputs, Confusing):
             set_fields(self, **{name: as_map_text(getattr(self, name), name)})
 
     @property
+    def masks(self) -> bool:
+        """Whether they are masks, which have a positive class."""
+        return False
+
+    @abstractmethod
+    def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
+        """Refuse settings under which nothing in some images is positive, or nothing negative."""
+
+    @property
     @abstractmethod
     def labels(self) -> tuple[int, ...]:
         """The labels that count, one for each class."""
@@ -74,7 +92,18 @@ class LabelInputs(Inputs, Confusing):
         """The labels of colours as text; masks have none."""
         return ""
 
+    def stored(self, sample: Sample) -> StoredLabels | None:
+        """Count the pairs of values of an image as they are stored; None of masks, which have no numbers."""
+        del sample
+        return None
+
+    def renumbered(self, stored: StoredLabels) -> Renumbered | None:
+        """Find remappings that stored values need instead of those given; None for none."""
+        del stored
+        return None
+
     def predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
+        """Count the pixels of each class by predicted labels that are not classes, rising."""
         import numpy as np
 
         truth, predicted = (side.labels for side in self.maps_of(sample).remapped())

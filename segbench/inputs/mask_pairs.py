@@ -16,7 +16,7 @@ from segbench.core.levels import in_type_of, refuse_not_finite, scores_of
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.numbers import written
 from segbench.core.sample import SIDES, Sample, Side
-from segbench.inputs.annotators import only_truth, zero_or_one
+from segbench.inputs.annotators import Labelled, only_truth, zero_or_one
 from segbench.inputs.label_rules import (
     VOIDS,
     Advice,
@@ -56,6 +56,10 @@ class MaskPair(Interpreted):
     """The scores that a soft map is cut at; 1 of a mask."""
     above: bool
     """Whether scores that equal a threshold are not predicted."""
+
+    @property
+    def labelled(self) -> Sequence[Labelled]:
+        return [(self.truth, None if self.ignored is None else ~self.ignored)]
 
     @cached_property
     def predicted(self) -> list[BoolArray]:

@@ -6,7 +6,7 @@ GDAL writes such a value into GeoTIFFs (`GDAL_NODATA`). A score of -9999 would r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segbench.core.arrays import BoolArray
-from segbench.core.capabilities import Confusing, expected_in, inputs_as
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected
+from segbench.core.inputs import Inputs, Interpreted, soft_maps_of
 from segbench.core.levels import ROUNDING
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample
+from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
+from segbench.inputs.sides import masks_of
 from segbench.loaders.reading import LABEL_MAPS, RawFiles, decode_sample
 from segbench.loaders.repairs import NoDataRule, Repairs
 
@@ -46,12 +47,23 @@ def decode_for(protocol: Protocol, raw: RawFiles, repairs: Repairs | None = None
 
 def count_decoded(protocol: Any, sample: Sample) -> Counted:
     """Count an image; of ground truth with a value for no data, errors and notes say how to leave its pixels out."""
+    counted: Counted = _with_advice(protocol, sample, protocol.count)
+    return counted
+
+
+def interpret_decoded(protocol: Any, sample: Sample) -> Interpreted:
+    """Interpret an image, with the same advice."""
+    interpreted: Interpreted = _with_advice(protocol, sample, protocol.inputs.interpret)
+    return interpreted
+
+
+def _with_advice(protocol: Any, sample: Sample, make: Callable[[Sample], Any]) -> Any:
+    """Make counts or arrays of an image, whose errors and notes say how to leave declared values out."""
     advice = _advice_on_truth(protocol, sample) if sample.truth_nodata else NOTHING
     if not advice:
-        counted: Counted = protocol.count(sample)
-        return counted
+        return make(sample)
     try:
-        counted = protocol.count(sample)
+        made = make(sample)
     except ManyValuesError as error:
         first = partial(_before, advice, error.advise)
         raise ManyValuesError(error.path, error.what, error.stored, first, error.other_side) from None
@@ -60,7 +72,7 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
             raise
         raise DataError(error.path, error.what, _first(advice, error.hint)) from None
     note = Note(Message("declared-no-data", "{advice}", advice=advice), "ground truth")
-    return replace(counted, notes=(*counted.notes, note))
+    return replace(made, notes=(*made.notes, note))
 
 
 def _before(advice: Message, advise: Advice, values: Sequence[float], other_side: Sequence[float]) -> Message:
@@ -115,8 +127,8 @@ def _void(protocol: Any) -> tuple[float, ...]:
 def _classes(protocol: Any) -> set[float]:
     """Return the values of ground truth that settings name as classes, or as positive."""
     labels = getattr(protocol, "labels" if hasattr(protocol, "labels") else "classes", None)
-    rule = expected_in(protocol).rule if isinstance(protocol, Protocol) else None
-    return {*map(float, labels or ()), *_named(rule)}
+    masks = masks_of(protocol.inputs) if isinstance(protocol, Protocol) else None
+    return {*map(float, labels or ()), *_named(masks.rule if masks else None)}
 
 
 def _with_labels(sample: Sample, protocol: Protocol) -> Sample:
@@ -132,7 +144,7 @@ def _with_labels(sample: Sample, protocol: Protocol) -> Sample:
     values = sorted({hole.value for hole in nodata if hole})
     if not values:
         return replace(sample, nodata=())
-    counts_as = "background" if of_masks and inputs_as(protocol, Confusing) is None else "wrong"
+    counts_as = "background" if of_masks and not isinstance(protocol.inputs, LabelInputs) else "wrong"
     message = Message(
         "no-data-labels",
         "{values} is declared as no data (GDAL_NODATA), which counts as {counts_as}",
@@ -156,17 +168,19 @@ def _named(rule: LabelRule | None) -> tuple[float, ...]:
 
 def _with_decision(sample: Sample, protocol: Protocol, rule: NoDataRule | None) -> Sample:
     """Refuse scores without data where pixels count, or score or leave them out."""
-    expected = expected_in(protocol)
+    masks = masks_of(protocol.inputs)
     missing = np.logical_or.reduce([hole.pixels for hole in sample.nodata if hole])
     truth = sample.ground_truths[0]
     if missing.shape != truth.shape:
         return sample  # sizes differ, which the protocol refuses
-    valid = where_not_void(truth, () if sample.without_truth else tuple(expected.void or ()), sample.field)
+    valid = where_not_void(
+        truth, () if sample.without_truth else (masks.void_values if masks else None) or (), sample.field
+    )
     missing = missing if valid is None else missing & valid
     values = sorted({hole.value for hole in sample.nodata if hole})
     if not missing.any() or (values == [0] and all(map(_is_mask, sample.predictions))):
         return sample
-    positive = _positives(sample, expected)
+    positive = _positives(sample, protocol.inputs)
     if rule is None:
         raise _refusal(sample, protocol, missing, positive, values)
     pixels = Message("pixels", "{pixels} of {total} pixels", pixels=int(np.count_nonzero(missing)), total=missing.size)
@@ -179,7 +193,7 @@ def _with_decision(sample: Sample, protocol: Protocol, rule: NoDataRule | None) 
             notes.append(Note(left_out, "prediction", amount=int(np.count_nonzero(positive & missing))))
         return replace(sample, field=field, notes=(*sample.notes, *notes))
     predictions = tuple(
-        array if hole is None else _with_lowest(array, hole.pixels, protocol, expected)
+        array if hole is None else _with_lowest(array, hole.pixels, protocol)
         for array, hole in zip(sample.predictions, sample.nodata, strict=True)
     )
     lowest = Message("no-data-lowest", "{side} without data: pixels have the lowest score")
@@ -193,18 +207,19 @@ def _is_mask(prediction: Array) -> bool:
     return bool(((prediction == lowest) | (prediction == highest)).all())
 
 
-def _positives(sample: Sample, expected: Expected) -> BoolArray | None:
+def _positives(sample: Sample, inputs: Inputs) -> BoolArray | None:
     """Mark the pixels that any annotator has as positive; None where that is no matter of values."""
-    if expected.scores is None or (expected.lines and expected.lines.label_maps) or len(sample.predictions) > 1:
+    masks = masks_of(inputs)
+    if masks is None or getattr(inputs, "label_maps", False) or len(sample.predictions) > 1:
         return None
     if sample.without_truth:
         return np.zeros(sample.ground_truths[0].shape, np.bool_)
     marked = []
     for truth in sample.ground_truths:
-        if expected.rule:
-            positive = expected.rule.positive(truth)
+        if masks.rule:
+            positive = masks.rule.positive(truth)
         else:
-            positive = (truth != 0) & ~equals_any(truth, tuple(map(float, expected.void or ())))
+            positive = (truth != 0) & ~equals_any(truth, masks.void_values or ())
         marked.append(positive)
     return np.asarray(np.logical_or.reduce(marked))
 
@@ -245,9 +260,10 @@ def _percent(pixels: BoolArray, whole: Any) -> str:
     return "less than .1 %" if 0 < share < 0.1 else f"{share:.3g} %"
 
 
-def _with_lowest(array: Array, missing: BoolArray, protocol: Protocol, expected: Expected) -> Array:
+def _with_lowest(array: Array, missing: BoolArray, protocol: Protocol) -> Array:
     """Write the score that no other is below, or above where low scores mean positive."""
-    inverted = bool(expected.scores and expected.scores.invert)
+    soft_maps = soft_maps_of(protocol.inputs)
+    inverted = bool(soft_maps and soft_maps.invert)
     if array.dtype.kind != "f":
         score: Any = (np.iinfo(array.dtype).max if array.dtype.kind in "iu" else True) if inverted else 0
     else:

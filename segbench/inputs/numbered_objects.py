@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import set_fields
-from segbench.core.capabilities import Numbered, OnBackground
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected
 from segbench.core.inputs import Facts, Inputs
 from segbench.core.messages import NOTHING, Message, Setting, as_message, joined, together
 from segbench.core.options import option_like
@@ -25,10 +23,11 @@ from segbench.inputs.label_rules import (
     void_labels,
 )
 from segbench.inputs.object_kinds import COMPONENTS
+from segbench.inputs.sides import DrawnMasks
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
-    from segbench.inputs.object_numbers import NumberedPair
+    from segbench.inputs.object_numbers import NumberedPair, OnBackground
 
 NO_LABEL_MAP = "objects that overlap have no label map: keep the one on top"
 """What to do with volumes, or stacks of objects."""
@@ -46,7 +45,7 @@ def sequence_of(name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberedObjects(Inputs, Numbered):
+class NumberedObjects(Inputs):
     """Instance label maps: a number for each object of an image on either side."""
 
     void: Sequence[int] = option_like(CutMasks, "void", help="Leave out pixels with these ground-truth values: 0,255.")
@@ -85,11 +84,16 @@ class NumberedObjects(Inputs, Numbered):
         return frozenset()
 
     def require_numbers(self, facts: Mapping[str, Facts]) -> None:
+        """Refuse images that are masks instead, as far as their facts show it."""
         from segbench.inputs.object_numbers import require_numbers
 
         require_numbers(facts.values())
 
     def on_background(self, sample: Sample) -> Mapping[Side, OnBackground | None]:
+        """Find the number of each side that lies on most of the other side's background, None for none.
+
+        A side is left out where the other has no background, or nothing but background.
+        """
         from segbench.inputs.mask_pairs import left_out
         from segbench.inputs.object_numbers import on_background
         from segbench.inputs.overlaps import Overlaps
@@ -101,8 +105,8 @@ class NumberedObjects(Inputs, Numbered):
         return on_background(Overlaps.of(truth, predicted)) if truth.size else {}
 
     @property
-    def expected(self) -> Expected:
-        return Expected(of_soft_maps=components_of_soft_maps(Setting("positive", ">0")))
+    def instead_of_soft_maps(self) -> Message:
+        return components_of_soft_maps(Setting("positive", ">0"))
 
 
 def components_of_soft_maps(*settings: Setting) -> Message:
@@ -112,7 +116,7 @@ def components_of_soft_maps(*settings: Setting) -> Message:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceObjects(Inputs):
+class SequenceObjects(Inputs, DrawnMasks):
     """Frames of sequences, a folder each, in which an object has one number, as in DAVIS.
 
     255 is background of the ground truth, but not of predictions.
@@ -125,6 +129,10 @@ class SequenceObjects(Inputs):
 
     def __post_init__(self) -> None:
         set_fields(self, void=void_labels(self.void), reads=replace(self.reads, same_labels=1, numbered=SIDES))
+
+    @property
+    def by_image(self) -> bool:
+        return True
 
     def interpret(self, sample: Sample) -> NumberedPair:
         """Return the numbers of the objects on both sides, as bytes; void pixels are in none."""
@@ -190,10 +198,6 @@ class SequenceObjects(Inputs):
                     _advice_on_objects(true_values, [0.0, *predicted]),
                 )
         return frozenset()
-
-    @property
-    def expected(self) -> Expected:
-        return Expected(nonzero=True, void=tuple(map(float, self.void)), one_annotator=True)
 
 
 def _not_numbered(sample: Sample, file: str, inside: Array) -> DataError:

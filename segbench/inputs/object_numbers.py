@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
-from segbench.core.capabilities import OnBackground
 from segbench.core.errors import DataError
 from segbench.core.inputs import Facts, Interpreted
 from segbench.core.messages import Message, Setting, joined
@@ -108,6 +108,14 @@ def _parts(numbers: Array) -> int:
     if highest != 1:
         return _ANOTHER if highest else 0
     return min(int(label(numbers, np.ones((3, 3)))[1]), _ANOTHER - 1)
+
+
+class OnBackground(NamedTuple):
+    """A number of one side that lies on the background of the other, where no object is."""
+
+    number: int
+    share: float  # of that background
+    highest: bool  # whether it is the highest number of its map
 
 
 def on_background(found: Overlaps) -> dict[Side, OnBackground | None]:

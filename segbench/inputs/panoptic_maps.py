@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.errors import ArgumentError
-from segbench.core.expected import Expected
 from segbench.core.inputs import Inputs
 from segbench.core.messages import Message, Setting
 from segbench.core.options import option, option_like, read_whole
@@ -134,6 +133,6 @@ class PanopticMaps(Inputs):
         )
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold: no soft maps."""
-        return Expected(of_soft_maps=components_of_soft_maps())
+    def instead_of_soft_maps(self) -> Message:
+        """How to count soft maps: their components."""
+        return components_of_soft_maps()

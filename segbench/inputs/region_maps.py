@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected
 from segbench.core.inputs import Inputs, Interpreted
 from segbench.core.messages import Message
 from segbench.core.sample import Reading, Sample
@@ -58,11 +57,6 @@ class RegionMaps(Inputs):
     def __post_init__(self) -> None:
         """Check the labels that are left out."""
         set_fields(self, void=void_labels(self.void, least=0))
-
-    @property
-    def expected(self) -> Expected:
-        """What files may hold, for `segbench.check`."""
-        return Expected()
 
     def interpret(self, sample: Sample) -> RegionImage:
         """Return the regions of annotators and what is predicted; a `DataError` says what is wrong with the files."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from segbench.core.arguments import check_settings, set_fields
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Inputs, Interpreted
+from segbench.core.inputs import Inputs, Interpreted, SoftMaps
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.options import option
 from segbench.core.sample import Reading, Sample
-from segbench.inputs.annotators import only_truth
+from segbench.inputs.annotators import Labelled, only_truth
 from segbench.inputs.label_rules import (
     ManyValuesError,
     Positive,
@@ -27,6 +27,7 @@ from segbench.inputs.label_rules import (
     rule_text,
     suggested_without_void,
 )
+from segbench.inputs.sides import DrawnMasks
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
@@ -115,6 +116,10 @@ class SaliencyImage(Interpreted):
     stretch: bool
     """Whether maps are stretched to their own range; scores are so already."""
 
+    @property
+    def labelled(self) -> Sequence[Labelled]:
+        return [(self.salient, None)]
+
     def scores_of_pixels(self) -> FloatArray:
         """Return the score of each pixel, from 0 to 1."""
         if self.levels is None:
@@ -123,7 +128,7 @@ class SaliencyImage(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SaliencyMaps(Inputs):
+class SaliencyMaps(Inputs, DrawnMasks, SoftMaps):
     """A mask and a soft map, each compared as a whole.
 
     Parameters
@@ -146,10 +151,23 @@ class SaliencyMaps(Inputs):
         set_fields(self, reads=replace(self.reads, numbered=numbered_by(self.positive)))
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold, for `segbench.check`."""
-        scores = ExpectedScores(unit_range=not self.stretch, stretched=self.stretch, pooled=False)
-        return Expected(rule=self._rule, unnamed_rule=self.positive == HALF, one_annotator=True, scores=scores)
+    def rule(self) -> MaskRule:
+        """Which values are salient."""
+        return MaskRule.parse(self.positive)
+
+    @property
+    def rule_is_named(self) -> bool:
+        """Whether that is not the rule of the field."""
+        return self.positive != HALF
+
+    @property
+    def pooled(self) -> bool:
+        return False
+
+    @property
+    def in_unit_range(self) -> bool:
+        """Whether maps are not stretched."""
+        return not self.stretch
 
     def interpret(self, sample: Sample) -> SaliencyImage:
         """Return which pixels are salient, and their scores; a `DataError` says what is wrong with the files."""
@@ -162,16 +180,11 @@ class SaliencyMaps(Inputs):
         require_same_size([(sample.truth_file, salient.shape), (file, stored.shape)])
         of_levels = stored.dtype.name == "uint8"
         scores = None if of_levels else _stretched(file, stored, stretch=self.stretch)
-        notes = (*self._rule.note(truth, salient), *self._rule.notes(truth, salient, None, None))
+        notes = (*self.rule.note(truth, salient), *self.rule.notes(truth, salient, None, None))
         if self.stretch:
             notes += _doubts_on_logits(stored)
         levels = stored if of_levels else None
         return SaliencyImage(salient=salient, levels=levels, scores=scores, stretch=self.stretch, notes=notes)
-
-    @property
-    def _rule(self) -> MaskRule:
-        """Which values are salient."""
-        return MaskRule.parse(self.positive)
 
     def _salient(self, sample: Sample) -> BoolArray:
         """Mark which pixels are salient."""
@@ -187,7 +200,7 @@ class SaliencyMaps(Inputs):
             )
         if sample.without_truth:
             return np.zeros(truth.shape, np.bool_)
-        return self._rule.labels(file, truth)
+        return self.rule.labels(file, truth)
 
 
 def _doubts_on_logits(scores: Array) -> tuple[Note, ...]:

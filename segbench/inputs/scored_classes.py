@@ -11,14 +11,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass
 from functools import cached_property
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import Quantize, as_whole, check_settings, listed, set_fields
-from segbench.core.capabilities import ByClass, TwoSided
-from segbench.core.expected import Expected
 from segbench.core.inputs import Facts, Inputs, Interpreted
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.notes import Note
@@ -69,7 +67,7 @@ class ClassScores(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredClasses(Inputs, ByClass, TwoSided):
+class ScoredClasses(Inputs):
     """Label maps, and a soft map for each class; `segbench.Classes` describes the settings."""
 
     reads: ClassVar[Reading] = CLASS_MAPS
@@ -123,11 +121,6 @@ class ScoredClasses(Inputs, ByClass, TwoSided):
         number = re.fullmatch(r"\D*([0-9]{1,9})", tag)
         label = int(number[1]) if number else None
         return self.labels.index(label) if label in self.labels else None
-
-    @property
-    def expected_of_one(self) -> Expected:
-        """What the soft map of a class may hold under these settings."""
-        return replace(self.of_one.expected, void=tuple(map(float, self.void)))
 
     def interpret(self, sample: Sample) -> ClassScores:
         """Find the label map and the soft map of each class; what a soft map holds is read class by class."""

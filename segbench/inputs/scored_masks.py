@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import Quantize, as_quantize, check_settings, set_fields
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Facts, Inputs, Interpreted
+from segbench.core.inputs import Facts, Inputs, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.options import option
 from segbench.core.sample import Reading, Sample
 from segbench.inputs import label_rules as rules
 from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one
+from segbench.inputs.sides import Annotators, DrawnMasks
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ScoredPixels(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredMasks(Inputs):
+class ScoredMasks(Inputs, DrawnMasks, SoftMaps):
     """Masks, and a soft map that scores their pixels; `segbench.Pixels` describes the settings."""
 
     reads: ClassVar[Reading] = replace(MASKS, pixelwise=True)
@@ -174,12 +174,22 @@ class ScoredMasks(Inputs):
         return super().settle_alone(facts, file)
 
     @property
-    def expected(self) -> Expected:
-        """What files may hold."""
-        rule = None if self.positive is None else rules.LabelRule.parse(self.positive)
-        alone = self.annotators is None
-        scores = ExpectedScores(invert=self.invert, unit_range=self.quantize is not None, at=self.at, as_masks=True)
-        return Expected(rule=rule, void=self.void, one_annotator=alone, several_ruled=True, scores=scores)
+    def as_masks(self) -> bool:
+        return True
+
+    @property
+    def several_annotators(self) -> Annotators:
+        return "counted" if self.annotators else "ruled"
+
+    @property
+    def in_unit_range(self) -> bool:
+        """Whether scores are rounded."""
+        return self.quantize is not None
+
+    @property
+    def marks(self) -> tuple[float, ...]:
+        """Thresholds at which something is measured."""
+        return self.at
 
 
 def _without_rule(sample: Sample) -> DataError:

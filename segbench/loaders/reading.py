@@ -13,7 +13,6 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
 from segbench.core.messages import Message, Setting
 from segbench.core.notes import Note, as_note
 from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
@@ -219,12 +218,12 @@ class ClassMaps(LabelMaps):
             )
 
 
-MASKS = OneMap(name="masks", same_labels=_ALL, expected=Expected(one_annotator=True, scores=ExpectedScores()))
+MASKS = OneMap(name="masks", same_labels=_ALL, soft=True)
 BOUNDARIES = Boundaries(
     name="boundaries",
     part_noted=False,
     without_field=_WHOLE_IMAGES,
-    expected=Expected(scores=ExpectedScores(), lines=ExpectedLines()),
+    soft=True,
 )
 ANNOTATORS = Annotators(name="annotators", alone=True, part_noted=False, without_field=_WHOLE_IMAGES)
 REGIONS = Regions(

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of, parts_if_any
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import Confusing, inputs_as
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
 from segbench.core.metric import Metric, headline
@@ -29,6 +28,7 @@ from segbench.drawing.axes import (
 )
 from segbench.drawing.legends import place_legend
 from segbench.inputs.class_names import in_no_mean
+from segbench.inputs.label_inputs import LabelInputs
 from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.plots.methods import Kind, of_one_protocol, styles_of
 from segbench.report.tables import how_to_divide
@@ -189,7 +189,7 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ['100', '50', '50', '100']
     """
     counts = cast("LabelCounts", result.pooled)
-    if inputs_as(result.rules, Confusing) is None:
+    if not isinstance(result.rules.inputs, LabelInputs):
         raise ArgumentError(
             Message(
                 "no-plot",
