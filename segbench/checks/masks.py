@@ -9,6 +9,7 @@ from segbench.checks.probes import MOST_VALUES
 from segbench.checks.scores import inverted_findings
 from segbench.checks.seen import Seen, rule
 from segbench.core.messages import Message, Setting, joined
+from segbench.inputs.label_masks import LabelMasks
 from segbench.inputs.label_rules import LabelRule
 
 
@@ -21,16 +22,15 @@ def inverted_masks(seen: Seen) -> list[Finding]:
 
 def _turned(seen: Seen) -> tuple[Message | Setting, Message | Setting]:
     """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
-    rule, inputs = seen.rule, seen.label_inputs
-    if inputs and inputs.positive is not None:
-        rule = LabelRule.parse(inputs.positive)
+    inputs = seen.inputs
     drawn, predicted = _values(seen)
+    if not isinstance(inputs, LabelMasks):
+        return Message("fix", "save masks of what is to be found"), _turned_rule("positive", seen.rule, drawn)
+    rule = None if inputs.positive is None else LabelRule.parse(inputs.positive)
     other_side = _turned_rule("positive", rule, drawn)
-    if not inputs:
-        return Message("fix", "save masks of what is to be found"), other_side
-    predicted_rule = getattr(inputs, "predicted_positive", None)
-    if predicted_rule is not None:
-        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
+    if inputs.predicted_positive is not None:
+        predicted_rule = LabelRule.parse(inputs.predicted_positive)
+        return _turned_rule("predicted_positive", predicted_rule, predicted), other_side
     if rule and rule.at_half:  # which cuts predictions, too
         turn = _turned_rule("predicted_positive", rule, predicted)
         return turn, joined((other_side, Setting("predicted_positive", str(rule))), " ")
