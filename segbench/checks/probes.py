@@ -461,7 +461,7 @@ def _mask(sample: Sample, image: Interpreted) -> Ranking | None:
     """Judge a predicted mask as a map of two scores; None where it, or what is true, is no mask."""
     of = (sample.name, sample.prediction_file)
     if isinstance(image, MaskPair):
-        (truth, valid), (predicted,) = image.labelled[0], image.predicted
+        (truth, valid), (predicted,) = image.drawn_masks[0], image.predicted
     elif isinstance(image, NumberedPair) and np.unique(image.truth).size <= 2:
         truth, valid, predicted = image.truth != 0, None, image.predicted != 0
     else:
@@ -509,8 +509,8 @@ def _truth(sample: Sample, place: int, image: Interpreted, inputs: Inputs) -> _T
     nan = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     values = few_distinct(array.reshape(-1) if valid.all() else array[valid])
     lines = inputs if isinstance(inputs, BoundaryMaps) and not sample.without_truth else None
-    if image.labelled:
-        positive, _ = image.labelled[min(place, len(image.labelled) - 1)]
+    if image.drawn_masks:
+        positive, _ = image.drawn_masks[min(place, len(image.drawn_masks) - 1)]
     else:
         positive = _perhaps_positive(sample, place, values, valid, inputs)
     as_drawn = lines is not None and not lines.label_maps

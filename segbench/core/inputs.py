@@ -29,7 +29,7 @@ class Interpreted:
     """What the settings changed in the data, and what is odd about it."""
 
     @property
-    def labelled(self) -> Sequence[tuple[Any, Any]]:
+    def drawn_masks(self) -> Sequence[tuple[Any, Any]]:
         """What is positive in each ground truth, or in all of them together, and where it counts (None: everywhere).
 
         Empty where ground truth is no mask.

@@ -101,7 +101,7 @@ class AnomalyImage(Interpreted):
     """The defects of an image with anomalous pixels, where each has a mask; None where components count."""
 
     @property
-    def labelled(self) -> Sequence[Labelled]:
+    def drawn_masks(self) -> Sequence[Labelled]:
         return [(self.anomalous, self.valid)]
 
 

@@ -41,7 +41,7 @@ class DrawnBoundaries(Interpreted):
     """The boundary map of each annotator, shape (H, W)."""
 
     @property
-    def labelled(self) -> Sequence[Labelled]:
+    def drawn_masks(self) -> Sequence[Labelled]:
         return [(boundaries, None) for boundaries in self.drawn]
 
 

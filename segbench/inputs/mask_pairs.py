@@ -58,7 +58,7 @@ class MaskPair(Interpreted):
     """Whether scores that equal a threshold are not predicted."""
 
     @property
-    def labelled(self) -> Sequence[Labelled]:
+    def drawn_masks(self) -> Sequence[Labelled]:
         return [(self.truth, None if self.ignored is None else ~self.ignored)]
 
     @cached_property

@@ -117,7 +117,7 @@ class SaliencyImage(Interpreted):
     """Whether maps are stretched to their own range; scores are so already."""
 
     @property
-    def labelled(self) -> Sequence[Labelled]:
+    def drawn_masks(self) -> Sequence[Labelled]:
         return [(self.salient, None)]
 
     def scores_of_pixels(self) -> FloatArray:

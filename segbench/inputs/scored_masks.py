@@ -43,6 +43,10 @@ class ScoredPixels(Interpreted):
     bits: Quantize | None
     """What scores were rounded to; None where they are as they are stored."""
 
+    @property
+    def drawn_masks(self) -> Sequence[Labelled]:
+        return self.labelled
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredMasks(Inputs, DrawnMasks, SoftMaps):
