@@ -50,6 +50,7 @@ from .curves.dominance import Dominance as Dominance
 from .curves.dominance import dominates as dominates
 from .curves.points import BestF as BestF
 from .curves.points import best_f as best_f
+from .inputs.lines import label_boundaries as label_boundaries
 from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
@@ -60,7 +61,6 @@ from .protocols.anomalies.settings import Anomalies as Anomalies
 from .protocols.boundaries.counts import BoundaryCounts as BoundaryCounts
 from .protocols.boundaries.curve import BoundaryCurve as BoundaryCurve
 from .protocols.boundaries.curve import boundary_curve as boundary_curve
-from .protocols.boundaries.inputs import label_boundaries as label_boundaries
 from .protocols.boundaries.matching import BoundaryMatch as BoundaryMatch
 from .protocols.boundaries.matching import match_boundaries as match_boundaries
 from .protocols.boundaries.settings import Annotators as Annotators

@@ -135,7 +135,7 @@ def dense_table(truth: NDArray[np.int32], predicted: NDArray[np.int32]) -> NDArr
 
 def beside_others(rounds: int) -> None:
     """Print the processor time of a pair, which our ways take several times in a row."""
-    from segbench.protocols.objects.kernels import intersections
+    from segbench.inputs.kernels import intersections
 
     pair = large_pair()
     flat = [each.reshape(-1) for each in pair]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from os import PathLike
@@ -12,81 +11,26 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from segbench.checks.classes import (
-    REPLACED,
-    background_findings,
-    class_findings,
-    class_map_findings,
-    label_map_findings,
-    mask_findings,
-    mask_values,
-    numbered_region_findings,
-    one_sided_findings,
-    predicted_label_findings,
-    probe_classes,
-    probe_counts,
-    ranking_of_mask,
-    region_findings,
-    uncounted_findings,
-)
+from segbench.checks.classes import uncounted_findings
 from segbench.checks.counting import THREADS, counted_findings, refused_set
-from segbench.checks.findings import Finding, Place, Report, failing, finding, in_order
-from segbench.checks.geometry import IN_A_ROW, geometry_findings, ranks_badly
-from segbench.checks.label_damage import lossy_findings, mixed_label_findings, without_advice_on
-from segbench.checks.names import (
-    copy_findings,
-    duplicate_findings,
-    name_findings,
-    problem_findings,
-    same_file_findings,
-)
-from segbench.checks.probes import (
-    MOST_VALUES,
-    ClassStackError,
-    Probe,
-    Ranking,
-    TruthProbe,
-    UncountedError,
-    inspect_sample,
-    probe,
-)
-from segbench.checks.scores import inverted_findings, score_findings
-from segbench.checks.sizes import (
-    Misfit,
-    Read,
-    Surveyed,
-    orientation_findings,
-    size_findings,
-    survey_headers,
-    type_findings,
-)
-from segbench.checks.truths import (
-    ONE_SIDED,
-    exchange_findings,
-    refused_exchange_findings,
-    rule_for_other_side,
-    truth_findings,
-)
+from segbench.checks.findings import Finding, Report, in_order
+from segbench.checks.names import copy_findings, duplicate_findings, problem_findings, same_file_findings
+from segbench.checks.probes import Probe, probe, probe_classes, probe_counts
+from segbench.checks.rules import judge
+from segbench.checks.seen import Seen
+from segbench.checks.survey import Read, Surveyed, survey_headers
+from segbench.checks.truths import ONE_SIDED
 from segbench.core.arguments import as_whole
-from segbench.core.capabilities import ByClass, Confusing, Numbered, TwoSided, expected_in, inputs_as, settled
+from segbench.core.capabilities import ByClass, Confusing, expected_in, inputs_as, settled
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import MethodRun
-from segbench.core.numbers import written
 from segbench.core.protocol import Protocol
-from segbench.core.sample import Sample
 from segbench.inputs.files import find_files
-from segbench.inputs.label_rules import LabelRule, leaving_out
-from segbench.inputs.mask_pairs import LossyNumbersError
-from segbench.inputs.nodata import decode_for
-from segbench.inputs.stacks import ClassMapsError
-from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.decoded import Header, Role, Source
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
-from segbench.loaders.palettes import Palettes
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs, SizeError, as_repairs, fixable
+from segbench.loaders.repairs import Repairs, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
@@ -264,73 +208,7 @@ class _Set:
 
     def findings(self, probes: Sequence[Probe]) -> list[Finding]:
         """Judge names, headers and what was inspected."""
-        protocol, surveyed, total = self.protocol, self.surveyed, len(self.pairing.files)
-        expected, by_class = expected_in(protocol), inputs_as(protocol, ByClass)
-        failures = {**surveyed.broken, **{probe.image: probe.failure for probe in probes if probe.failure}}
-        seen = [probe for probe in probes if not probe.failure]
-        judged = len(seen) + len(failures)
-        left_out_by = leaving_out(protocol.signature_fields(), self.pairing.inputs.field)
-        truths = truth_findings(seen, expected, total, left_out_by=left_out_by)
-        of_classes = class_findings(seen, by_class)
-        labels = predicted_label_findings(seen, expected.rule, counted=bool(expected.rule or by_class))
-        labels += numbered_region_findings(seen, expected)
-        if labels:
-            truths, of_classes = [found for found in truths if found.kind not in REPLACED], []
-        named = SizeError | ClassMapsError | ClassStackError | UncountedError
-        others = {image: error for image, error in failures.items() if not isinstance(error, named)}
-        unread = Message(
-            "unreadable",
-            "{count:many image} of {total} cannot be read",
-            count=len(others),
-            total=total,
-            errors=sorted({error.kind for error in others.values()}),
-        )
-        regions = [probe.label_map for probe in seen if probe.label_map]
-        palettes = _palettes(probes, protocol)
-        findings = [
-            *name_findings(self.pairing, expected),
-            *size_findings(
-                self.misfits(failures),
-                surveyed.sizes,
-                total,
-                soft=expected.scores is not None,
-                cropped=self.repairs.crop,
-            ),
-            *orientation_findings(surveyed.turned),
-            *failing(unread, others, "write the files again"),
-            *palettes,
-        ]
-        exchanged = refused_exchange_findings(failures, judged) or exchange_findings(seen, truths, expected)
-        if exchanged or any(found.whole for found in palettes):
-            return [*findings, *exchanged]  # advice on what the files hold is of no use
-        damage = self.label_damage(probes, soft=any(region.soft for region in regions))
-        findings += [
-            *damage,
-            *class_map_findings(failures, judged),
-            *one_sided_findings(seen, inputs_as(protocol, TwoSided)),
-            *mask_findings(seen, protocol.capability(Numbered), total),
-            *background_findings(seen),
-            *without_advice_on(
-                label_map_findings(seen, failures, judged, protocol.capability(Confusing), total), damage
-            ),
-            *truths,
-            *region_findings(regions, expected.of_soft_maps),
-            *labels,
-            *([] if labels else _coloured(seen, truths)),
-            *of_classes,
-        ]
-        if expected.scores and not labels:
-            findings += type_findings(surveyed.predictions) if self.repairs.scale is None else []
-            field, scores = not protocol.reads.without_field, [probe.scores for probe in seen if probe.scores]
-            other_side = None if expected.lines else rule_for_other_side(seen, expected)
-            findings += score_findings(scores, expected.scores, expected.lines, field=field, other_side=other_side)
-            findings += self.geometry([score for score in scores if not score.constant])
-        else:
-            masks = [probe.mask for probe in seen if probe.mask]
-            turn, turn_truth = _turned(expected.rule, protocol.capability(Confusing), seen)
-            findings += inverted_findings(masks, turn, other_side=turn_truth)
-            findings += self.geometry(masks)
-        return findings
+        return judge(Seen(self.pairing, self.protocol, self.repairs, self.surveyed, probes, expected_in(self.protocol)))
 
     def refused(self, probes: Sequence[Probe], findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
@@ -348,51 +226,6 @@ class _Set:
             return refused_set(error)
         return []
 
-    def label_damage(self, probes: Sequence[Probe], *, soft: bool) -> list[Finding]:
-        """Find label maps that were stored with loss, by all headers, or that hold mixed labels; not `soft` maps."""
-        uncounted = [probe.failure for probe in probes if isinstance(probe.failure, UncountedError)]
-        refused = {failure.side for failure in uncounted if isinstance(failure.error, LossyNumbersError)}
-        lossy = {side: files for side, files in self.surveyed.lossy.items() if side not in refused}
-        stored = lossy_findings(lossy, self.protocol.reads)
-        inputs = [probe.inputs for probe in probes] + [failure.inputs for failure in uncounted]
-        mixed = [] if soft else mixed_label_findings([(image.files, image.lines) for image in inputs])
-        told = refused.union(lossy)
-        return stored + [finding for finding in mixed if finding.side not in told]
-
-    def geometry(self, rankings: Sequence[Ranking]) -> list[Finding]:
-        """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""
-        if not ranks_badly(rankings):
-            return []
-        expected, counted_by = expected_in(self.protocol), self.protocol.capability(Confusing)
-        named = {files.name: files for files in self.pairing.files}
-        first = min([*named].index(rankings[0].image), max(len(named) - IN_A_ROW, 0))
-        samples = []
-        for files in [*named.values()][first : first + IN_A_ROW]:
-            with suppress(DataError):
-                samples.append(decode_for(self.protocol, read(files), self.repairs))
-
-        def rank(sample: Sample) -> Ranking | None:
-            try:
-                if counted_by:
-                    return ranking_of_mask(sample, counted_by.count(sample).counts)
-                seen = inspect_sample(sample, named[sample.name], expected)
-            except DataError:
-                return None
-            return seen.scores or seen.mask
-
-        with np.errstate(invalid="ignore"):
-            return geometry_findings(samples, rank)
-
-    def misfits(self, failures: Mapping[str, DataError]) -> list[Misfit]:
-        """Give the files of another size than their ground truth, also those of which only decoding shows it."""
-        found, known = list(self.surveyed.misfits), {misfit.image for misfit in self.surveyed.misfits}
-        predictions = {files.name: shown(files.prediction) for files in self.pairing.files} if failures else {}
-        for image, error in failures.items():
-            if isinstance(error, SizeError) and image not in known:
-                role: Role = "prediction" if error.path == predictions[image] else "ground truth"
-                found.append(Misfit(image, error.path, role, error.values["size"], error.values["expected"]))
-        return found
-
     def probes(self, sample: int | None) -> list[Probe]:
         """Inspect some images, None for all, as evenly spread as the headers allow."""
         protocol, repairs = self.protocol, self.repairs
@@ -402,8 +235,8 @@ class _Set:
         inspect: Callable[[SampleFiles], Probe]
         if classes := inputs_as(protocol, ByClass):
             inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
-        elif counted_by := protocol.capability(Confusing):
-            inspect = partial(probe_counts, protocol=protocol, counted_by=counted_by, repairs=repairs)
+        elif labelled := inputs_as(protocol, Confusing):
+            inspect = partial(probe_counts, protocol=protocol, inputs=labelled, repairs=repairs)
         else:
             inspect = partial(probe, protocol=protocol, expected=expected_in(protocol), repairs=repairs)
 
@@ -436,34 +269,6 @@ class _Set:
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
-def _turned(
-    rule: LabelRule | None, counted_by: Confusing | None, probes: Sequence[Probe]
-) -> tuple[Message | Setting, Message | Setting]:
-    """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
-    if counted_by and counted_by.positive is not None:
-        rule = LabelRule.parse(counted_by.positive)
-    drawn, predicted = mask_values(probes)
-    other_side = _turned_rule("positive", rule, drawn)
-    if not counted_by:
-        return Message("fix", "save masks of what is to be found"), other_side
-    predicted_rule = getattr(counted_by, "predicted_positive", None)
-    if predicted_rule is not None:
-        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
-    if rule and rule.at_half:  # which cuts predictions, too
-        turn = _turned_rule("predicted_positive", rule, predicted)
-        return turn, joined((other_side, Setting("predicted_positive", str(rule))), " ")
-    return Setting("predicted_positive", 0), other_side
-
-
-def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> Message | Setting:
-    """Return the setting for what is negative under a rule, given the values; of very many some."""
-    if rule is None:
-        return Setting(name, 0)
-    if rule.comparison == "=" and len(values) >= MOST_VALUES:
-        return Message("fix", "{setting} with all other values", setting=Setting(name))
-    return Setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0")
-
-
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
     kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
@@ -475,68 +280,6 @@ def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
     """Return whether not one of the images inspected can be counted."""
     lost = {image for finding in findings for image in finding.images}
     return bool(lost) and lost.issuperset(probe.image for probe in probes)
-
-
-def _palettes(probes: Sequence[Probe], protocol: Protocol) -> list[Finding]:
-    """Find palettes that give an index another colour in another file, so that indices may not be labels."""
-    palettes = Palettes.of(protocol, protocol.signature_fields())
-    for one in probes:
-        known = one.failure.inputs if isinstance(one.failure, UncountedError) else one.inputs
-        palettes.add(known.notes, known.files)
-    found = palettes.disagreement()
-    if not found:
-        return []
-    places = map(Place, found.files)
-    message = Message("palettes", "{reason}", reason=found.what)
-    return finding(message, palettes.hint(found), places, side=found.about, whole=found.surely)
-
-
-def _coloured(probes: Sequence[Probe], truths: Sequence[Finding]) -> list[Finding]:
-    """Find files that were turned to grey: masks of two colours, and others, which may be scores as colours."""
-    photographs = {place.file for found in truths if found.kind == "photographs" for place in found.places}
-    drawn = {truth.file: truth for probe in probes for truth in probe.truths}
-    masks = [
-        drawn[file] for probe in probes for file in probe.coloured if file in drawn and len(drawn[file].values) == 2
-    ]
-    two = {truth.file for truth in masks}
-    two |= {probe.scores.file for probe in probes if probe.scores and len(probe.scores.values) == 2}
-    two |= {probe.mask.file for probe in probes if probe.mask}  # an image of more values is not counted
-    others = [file for probe in probes for file in probe.coloured if file not in photographs | two]
-    predicted = [file for probe in probes for file in probe.coloured if file in two and file not in drawn]
-    message = Message(
-        "colour",
-        "{count:many file} of those inspected {count:verb are} in colour, and turned to grey",
-        count=len(others),
-    )
-    fix = "save one channel; a colour map applied to scores cannot be undone"
-    findings = finding(message, fix, map(Place, others))
-    message = Message(
-        "colour",
-        "{count:many predicted mask} of those inspected {count:verb are} of two colours, and turned to grey, in which "
-        "the brighter is higher",
-        count=len(predicted),
-    )
-    findings += finding(message, "save masks of 0 and 255 in one channel", map(Place, predicted))
-    return findings + _coloured_truths(masks)
-
-
-def _coloured_truths(masks: Sequence[TruthProbe]) -> list[Finding]:
-    """Find ground truths of two colours, which say by their brightness alone what is positive."""
-    if not masks:
-        return []
-    message = Message(
-        "colour",
-        "{count:many ground truth} of those inspected {count:verb are} of two colours, and turned to grey, in which "
-        "the brighter is higher",
-        count=len(masks),
-    )
-    bound = round(sum(masks[0].values) / 2, 4)
-    fix = Message(
-        "fix",
-        "save masks of 0 and 255 in one channel; or, if the darker colour marks what is to be found, {positive}",
-        positive=Setting("positive", f"<{written(bound)}"),
-    )
-    return finding(message, fix, (Place(truth.file) for truth in masks), side="ground truth")
 
 
 def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:

@@ -4,39 +4,28 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import replace
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, failing, finding, found_in, holding
-from segbench.checks.label_damage import PLURALS
+from segbench.checks.findings import Finding, Place, failing, finding, holding
+from segbench.checks.label_damage import PLURALS, without_advice_on_damage
+from segbench.checks.predicted import labels_as_scores
 from segbench.checks.probes import (
+    ClassesProbe,
     ClassStackError,
-    Inspected,
-    LabelProbe,
-    Probe,
-    Ranking,
+    CountsProbe,
     ScoreProbe,
     UncountedError,
-    coloured_files,
-    count_as_run,
-    few_distinct,
-    mask_ranking,
-    score_probe,
 )
-from segbench.checks.scores import score_findings
-from segbench.core.arrays import IntArray
-from segbench.core.capabilities import ByClass, Confusing, LeftOut, Numbered, TwoSided
+from segbench.checks.scores import SCORE_RULES
+from segbench.checks.seen import Seen, rule
+from segbench.core.capabilities import ByClass, Confusing
 from segbench.core.errors import DataError
-from segbench.core.expected import Expected, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting, as_message, joined
 from segbench.core.names import first_names
-from segbench.core.numbers import written
-from segbench.core.protocol import Protocol
-from segbench.core.sample import SIDES, Sample, Side
+from segbench.core.sample import SIDES, Side
 from segbench.inputs.class_names import (
     format_background,
     read_classes,
@@ -49,23 +38,15 @@ from segbench.inputs.label_rules import (
     OFTEN_VOID,
     ORDER,
     VOIDS,
-    LabelRule,
     ManyValuesError,
-    equals_any,
     is_apart,
     listed,
 )
 from segbench.inputs.label_values import Remapping
-from segbench.inputs.nodata import decode_for
 from segbench.inputs.numberings import StoredLabels
-from segbench.inputs.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 from segbench.inputs.renumbering import RENUMBERED, Renumbering, find_renumbering
 from segbench.inputs.stacks import ClassMapsError
-from segbench.loaders.decoded import shown
-from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.reading import how_to_save_labels, read
-from segbench.loaders.repairs import Repairs
-from segbench.protocols.labels.counts import LabelCounts
+from segbench.loaders.reading import how_to_save_labels
 
 RARE = 0.001
 """Share of an image below which a class says little: a thing overlooked looks like inverted scores."""
@@ -84,105 +65,61 @@ _TURN_SOME = Message("fix", "check which map belongs to which class, or invert o
 _NAMED = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassesProbe(Probe):
-    """What one image of many classes holds."""
-
-    classes: tuple[ScoreProbe, ...]  # of each, in order
-    truth_file: str
-    foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
-    zeros: int  # pixels with label 0 that is void
-    pixels: int
-
-
-def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repairs: Repairs) -> Probe:
-    """Inspect one image, class by class."""
-    expected = classes.expected_of_one
-    try:
-        sample = decode_for(protocol, read(files), repairs)
-        image = classes.interpret(sample)
-    except DataError as error:
-        return Probe(image=files.name, failure=error)
-    truth, maps, void = image.truth, image.maps, expected.void or ()
-    counted = ~equals_any(truth, void)
-    if sample.field is not None:
-        counted &= sample.field
-    known = tuple(map(float, classes.labels))
-    names = list(map(shown, (files.prediction, *files.scales)))
-    if len(names) < len(maps):
-        names = [f"{names[0]} (class {name})" for name in classes.class_names]
-    scores = expected.scores or ExpectedScores()
-    single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
-    return ClassesProbe(
-        image=sample.name,
-        inputs=Inspected.of(sample),
-        may_hold_labels=single,
-        labels=labels_seen(sample, void) if single else None,
-        prediction=sample.prediction_file,
-        coloured=coloured_files(sample, files),
-        classes=tuple(
-            score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
-            for name, soft, label in zip(names, maps, known, strict=True)
-        ),
-        facts=image.facts,
-        truth_file=shown(files.ground_truths[0]),
-        foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
-        zeros=int(np.count_nonzero(truth == 0)) if 0 in void else 0,
-        pixels=truth.size,
-    )
-
-
-def class_map_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+@rule("class-maps", "class-stacks", needs=["failures"])
+def one_map_per_class(seen: Seen) -> list[Finding]:
     """List predictions that are not one soft map per class, and those that are where one map is read."""
-    maps = {image: error for image, error in failures.items() if isinstance(error, ClassMapsError)}
-    several = {image: error for image, error in failures.items() if isinstance(error, ClassStackError)}
+    maps = {image: error for image, error in seen.failures.items() if isinstance(error, ClassMapsError)}
+    several = {image: error for image, error in seen.failures.items() if isinstance(error, ClassStackError)}
     values = sorted({value for error in several.values() for value in error.stored})
     stacks = {image: error.of_set(values) for image, error in several.items()}
     no_maps = Message(
         "class-maps",
         "{count:many prediction} of {total} inspected {count:verb are} not one soft map per class",
         count=len(maps),
-        total=total,
+        total=seen.looked_at,
     )
     one_each = Message(
         "class-stacks",
         "{count:many prediction} of {total} inspected {count:verb have} one map per class",
         count=len(stacks),
-        total=total,
+        total=seen.looked_at,
     )
     return [*failing(no_maps, maps), *failing(one_each, stacks)]
 
 
-def class_findings(probes: Sequence[Probe], classes: ByClass | None) -> list[Finding]:
-    """Judge the labels and the maps of the images inspected, one finding for all classes that show it."""
-    if not probes or classes is None:
-        return []
-    seen = cast("Sequence[ClassesProbe]", probes)
-    expected = classes.expected_of_one.scores or ExpectedScores()
-    every = score_findings([one for probe in seen for one in probe.classes], expected)
-    over_all = [replace(each, fix=_FIXES.get(each.kind, each.fix)) for each in every if each.kind in _OVER_ALL]
-    maps = zip(*(probe.classes for probe in seen), strict=True)
-    drawn = {title: [one for one in of if one.share >= RARE] for title, of in zip(classes.titles, maps, strict=True)}
-    found = [
-        *_foreign(seen, classes),
-        *_void_zero_of_scores(seen, classes.expected_of_one.void or ()),
-        *over_all,
-        *_of_classes(drawn, expected),
+@rule(*_OVER_ALL, *_OF_A_CLASS, needs=["class_probes"], unless=[labels_as_scores])
+def scores_of_classes(seen: Seen) -> list[Finding]:
+    """Judge the maps of all classes, one finding for all classes that show it."""
+    over_all = [
+        replace(found, fix=_FIXES.get(found.kind, found.fix))
+        for rule_of_scores in SCORE_RULES
+        for found in rule_of_scores(seen.of_scores([score for probe in seen.class_probes for score in probe.classes]))
+        if found.kind in _OVER_ALL
     ]
-    coarse = {each.kind for each in over_all} & {"levels-unscaled", "few-levels"}
-    return [each for each in found if not (coarse and each.kind == "saturated")]
+    maps = zip(*(probe.classes for probe in seen.class_probes), strict=True)
+    titles = seen.classes.titles if seen.classes else ()
+    drawn = {title: [score for score in of if score.share >= RARE] for title, of in zip(titles, maps, strict=True)}
+    coarse = {found.kind for found in over_all} & {"levels-unscaled", "few-levels"}
+    of_classes = [found for found in _of_classes(seen, drawn) if not (coarse and found.kind == "saturated")]
+    return [*over_all, *of_classes]
 
 
-def _of_classes(drawn: Mapping[str, Sequence[ScoreProbe]], expected: ExpectedScores) -> Iterator[Finding]:
+def _of_classes(seen: Seen, drawn: Mapping[str, Sequence[ScoreProbe]]) -> Iterator[Finding]:
     """Judge the maps of each class; findings of the same kind are one, which names the classes."""
-    judged = {title: score_findings(of, expected) for title, of in drawn.items()}
+    judged = {title: _judged(seen, scores) for title, scores in drawn.items()}
     for kind in _OF_A_CLASS:
         titles = [title for title, found in judged.items() if any(_whole(one, drawn[title], kind) for one in found)]
-        together = score_findings([one for title in titles for one in drawn[title]], expected)
-        if found := next((one for one in together if one.kind == kind), None):
+        together = _judged(seen, [score for title in titles for score in drawn[title]])
+        if found := next((found for found in together if found.kind == kind), None):
             of_all = f"all {len(titles)} classes" if len(titles) == len(drawn) > 1 else first_names(titles, _NAMED)
             turn_some = kind == "inverted" and len(titles) < sum(map(bool, drawn.values()))
             yield replace(found, message=f"{of_all}: " + found.message, fix=_TURN_SOME if turn_some else found.fix)
+
+
+def _judged(seen: Seen, scores: Sequence[ScoreProbe]) -> list[Finding]:
+    """Judge some of the maps by themselves."""
+    alone = seen.of_scores(scores)
+    return [found for rule_of_scores in SCORE_RULES for found in rule_of_scores(alone)]
 
 
 def _whole(found: Finding, of: Sequence[ScoreProbe], kind: str) -> bool:
@@ -190,14 +127,20 @@ def _whole(found: Finding, of: Sequence[ScoreProbe], kind: str) -> bool:
     return found.kind == kind and (kind != "constant" or len(found.places) == len(of))
 
 
-def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding]:
+@rule("void", "no-class", needs=["class_probes"], unless=[labels_as_scores])
+def foreign_labels(seen: Seen) -> list[Finding]:
     """Find labels that are neither a class nor void, those apart that often mean void."""
+    return list(_foreign(seen.class_probes, seen.classes)) if seen.classes else []
+
+
+def _foreign(probes: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding]:
+    """Give one finding for labels that often mean void, and one for others."""
     void, highest = classes.expected_of_one.void or (), max(classes.labels)
-    foreign = {label for probe in seen for label in probe.foreign}
+    foreign = {label for probe in probes for label in probe.foreign}
     often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
     for usual in (True, False):
         labels = {
-            probe.truth_file: [label for label in probe.foreign if (label in often_void) == usual] for probe in seen
+            probe.truth_file: [label for label in probe.foreign if (label in often_void) == usual] for probe in probes
         }
         places = [Place(file, holding(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
@@ -209,7 +152,7 @@ def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding
             labels=together,
             labels_count=len(together),
             count=len(places),
-            total=len(seen),
+            total=len(probes),
         )
         message = Message("void", "{labels}", labels=count_as_negative) if usual else count_as_negative
         fix = Message("fix", "{void}", void=Setting("void", tuple(together[:_NAMED])))
@@ -223,9 +166,11 @@ def _foreign(seen: Sequence[ClassesProbe], classes: ByClass) -> Iterator[Finding
         yield from finding(message, fix, places, side="ground truth")
 
 
-def _void_zero_of_scores(seen: Sequence[ClassesProbe], void: Sequence[float]) -> list[Finding]:
+@rule("void-background", needs=["class_probes"], unless=[labels_as_scores])
+def void_zero_of_scores(seen: Seen) -> list[Finding]:
     """Find label 0 left out as void in most pixels, which is background rather than what nobody labelled."""
-    zeros, pixels = sum(probe.zeros for probe in seen), sum(probe.pixels for probe in seen)
+    probes, void = seen.class_probes, (seen.classes.expected_of_one.void if seen.classes else None) or ()
+    zeros, pixels = sum(probe.zeros for probe in probes), sum(probe.pixels for probe in probes)
     message = Message(
         "void-background",
         "label 0 of the ground truth is left out as void, in {share:.0%} of the pixels",
@@ -236,93 +181,46 @@ def _void_zero_of_scores(seen: Sequence[ClassesProbe], void: Sequence[float]) ->
         "if 0 is background, high scores there are wrong, and count with {void}",
         void=void_without(void, (0,)),
     )
-    places = [Place(probe.truth_file) for probe in seen if probe.zeros and 2 * zeros > pixels]
+    places = [Place(probe.truth_file) for probe in probes if probe.zeros and 2 * zeros > pixels]
     return finding(message, fix, places, side="ground truth")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountsProbe(Probe):
-    """What counting one image showed."""
-
-    truth_file: str
-    counts: LabelCounts
-    outside: Mapping[int, IntArray]  # by predicted labels that are not classes, the pixels of each class
-    left_out: LeftOut
-    joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
-    stored: StoredLabels | None  # None of masks
-    values: tuple[tuple[float, ...], tuple[float, ...]]  # some of the ground truth and the prediction, if of masks
-
-    @property
-    def stack(self) -> bool:
-        """Whether the prediction has one map per class, whose order no remapping changes."""
-        return self.stored is not None and self.stored.by_place
+@rule("renumbered", needs=["looked_at"])
+def stored_otherwise(seen: Seen) -> list[Finding]:
+    """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
+    uncounted = _uncounted(seen)
+    stored = {probe.prediction: probe.stored for probe in seen.counted if probe.stored}
+    stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
+    if not stored or seen.label_inputs is None:
+        return []
+    renumbered = seen.label_inputs.renumbered(StoredLabels.sum([*stored.values()]))
+    if renumbered is None:
+        return []
+    places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
+    message = Message("renumbered", "{numberings}", numberings=renumbered.what)
+    return finding(message, renumbered.fix, places, images=uncounted)
 
 
-def probe_counts(files: SampleFiles, protocol: Protocol, counted_by: Confusing, repairs: Repairs) -> Probe:
-    """Count the labels of one image, as the run would."""
-    try:
-        sample = decode_for(protocol, read(files), repairs)
-        counted = count_as_run(sample, counted_by)
-        stored = None if counted_by.masks else counted_by.stored(sample)
-    except DataError as error:
-        if isinstance(error, UncountedError) and not counted_by.masks:
-            with suppress(DataError):  # where they are no label maps
-                error.stored = counted_by.stored(sample)
-        return Probe(image=files.name, failure=error)
-    return CountsProbe(
-        image=files.name,
-        inputs=Inspected.of(sample),
-        prediction=sample.prediction_file,
-        mask=ranking_of_mask(sample, counted.counts) if counted_by.masks else None,
-        truth_file=shown(files.ground_truths[0]),
-        counts=counted.counts,
-        facts=counted.facts,
-        outside=counted_by.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
-        left_out=counted_by.left_out(sample) if counted.counts.ignored else LeftOut(),
-        joined=counted_by.joined(sample),
-        stored=stored,
-        values=_values_of_mask(sample, counted_by) if counted_by.masks else ((), ()),
-    )
+def _uncounted(seen: Seen) -> Mapping[str, UncountedError]:
+    """Return why images that can be read cannot be counted, by their names."""
+    return {image: error for image, error in seen.failures.items() if isinstance(error, UncountedError)}
 
 
-def _values_of_mask(sample: Sample, counted_by: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return some values of the ground truth that are not void, and some that are predicted."""
-    drawn = few_distinct(sample.ground_truths[0].reshape(-1))
-    void = tuple(map(float, counted_by.void or ()))
-    return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
+@rule("not-countable", needs=["failures"], unless=[stored_otherwise])
+def uncountable(seen: Seen) -> list[Finding]:
+    """List images that can be read, but not counted with these settings."""
+    return without_advice_on_damage(uncounted_findings(seen.failures, seen.looked_at), seen)
 
 
-def mask_values(probes: Sequence[Probe]) -> tuple[list[float], list[float]]:
-    """Return some values of ground truth and predictions that are masks, over all images inspected."""
-    sides = [probe.values for probe in probes if isinstance(probe, CountsProbe)]
-    sides += [(truth.values, ()) for probe in probes for truth in probe.truths]
-    drawn, predicted = (sorted({value for side in sides for value in side[k]}) for k in (0, 1))
-    return drawn, predicted
-
-
-def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
-    """Judge a predicted mask by its counts."""
-    negative, positive = counts.matrix.tolist()
-    of = sample.name, sample.prediction_file
-    return mask_ranking(of, positive[1], negative[1], sum(positive), counts.pixels)
-
-
-def label_map_findings(
-    probes: Sequence[Probe], failures: Mapping[str, DataError], total: int, counted_by: Confusing | None, images: int
-) -> list[Finding]:
-    """Judge the label maps inspected; the `total` also counts those that failed, `images` those of the whole set."""
-    counted = [probe for probe in probes if isinstance(probe, CountsProbe)]
-    uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
-    remapped = _remapped(counted, uncounted, counted_by)
-    if remapped:
-        return remapped  # and what the given maps make of labels says nothing
-    found = uncounted_findings(failures, total)
-    void = [probe for probe in counted if not probe.counts.pixels]
+@rule("all-void", needs=["counted"], unless=[stored_otherwise])
+def void_everywhere(seen: Seen) -> list[Finding]:
+    """Find label maps of which nothing counts."""
+    void = [probe for probe in seen.counted if not probe.counts.pixels]
     message = Message(
         "all-void",
         "{count:many ground truth} of {total} inspected {count:verb are} void everywhere",
         count=len(void),
-        total=len(counted),
+        total=len(seen.counted),
     )
     fix = Message(
         "alternatives",
@@ -331,13 +229,51 @@ def label_map_findings(
         gt_map=Setting("gt_map"),
         field=Setting("field"),
     )
-    found += finding(message, fix, (Place(probe.truth_file) for probe in void), side="ground truth")
-    if counted and counted_by:
-        numbered = _predicted_labels(counted, counted_by)
-        found += [*numbered, *_void_class(counted), *_joined(counted, counted_by)]
-        if not any(one.kind == "renumbered" for one in numbered):
-            found += [*_void_zero(counted, counted_by), *_never_predicted(counted, counted_by)]
-    return found + _identical(counted, total, images)
+    return finding(message, fix, (Place(probe.truth_file) for probe in void), side="ground truth")
+
+
+@rule("renumbered", "outside-classes", needs=["counted"], unless=[stored_otherwise])
+def predicted_labels(seen: Seen) -> list[Finding]:
+    """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
+    return without_advice_on_damage(_predicted_labels(seen.counted, seen.known_label_inputs), seen)
+
+
+@rule("void-class", needs=["counted"], unless=[stored_otherwise])
+def void_class(seen: Seen) -> list[Finding]:
+    """Find a class whose label means void in most data sets, beside small labels of classes."""
+    return _void_class(seen.counted)
+
+
+@rule("joined-labels", needs=["counted"], unless=[stored_otherwise])
+def joined_labels(seen: Seen) -> list[Finding]:
+    """Find labels that a remapping does not name, and that so count as the classes of others."""
+    return list(_joined(seen.counted, seen.known_label_inputs))
+
+
+def _are_renumbered(seen: Seen) -> bool:
+    """Return whether labels number the classes differently."""
+    return any(found.kind == "renumbered" for found in predicted_labels(seen))
+
+
+@rule("void-background", needs=["counted"], unless=[stored_otherwise])
+def void_zero(seen: Seen) -> list[Finding]:
+    """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong."""
+    return [] if _are_renumbered(seen) else _void_zero(seen.counted, seen.known_label_inputs)
+
+
+@rule("never-predicted", needs=["counted"], unless=[stored_otherwise])
+def never_predicted(seen: Seen) -> list[Finding]:
+    """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
+    if _are_renumbered(seen):
+        return []
+    background = getattr(seen.protocol, "background", ())
+    return without_advice_on_damage(_never_predicted(seen.counted, seen.known_label_inputs, background), seen)
+
+
+@rule("identical", needs=["looked_at"], unless=[stored_otherwise])
+def identical(seen: Seen) -> list[Finding]:
+    """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
+    return _identical(seen.counted, seen.looked_at, seen.total)
 
 
 _FEWEST_IDENTICAL = 3
@@ -365,22 +301,6 @@ def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[
     return finding(message, "check that these are predictions", (Place(probe.prediction) for probe in with_pixels))
 
 
-def _remapped(
-    counted: Sequence[CountsProbe], uncounted: Mapping[str, UncountedError], counted_by: Confusing | None
-) -> list[Finding]:
-    """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
-    stored = {probe.prediction: probe.stored for probe in counted if probe.stored}
-    stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
-    if not stored or counted_by is None:
-        return []
-    renumbered = counted_by.renumbered(StoredLabels.sum([*stored.values()]))
-    if renumbered is None:
-        return []
-    places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
-    message = Message("renumbered", "{numberings}", numberings=renumbered.what)
-    return finding(message, renumbered.fix, places, images=uncounted)
-
-
 def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
     """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
     seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
@@ -402,12 +322,13 @@ def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Fi
     return found
 
 
-def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> list[Finding]:
+@rule("no-positives", needs=["two_sided"])
+def one_sided_labels(seen: Seen) -> list[Finding]:
     """Find a rule under which nothing inspected is positive, or everything: a run is refused at its end."""
-    counted = [probe for probe in probes if probe.facts]
+    counted = [probe for probe in seen.readable if probe.facts]
     try:
-        if counted_by:
-            counted_by.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
+        if seen.two_sided:
+            seen.two_sided.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
     except DataError as error:
         places = (Place(probe.inputs.files["ground truth"], holding(probe.facts)) for probe in counted)
         message = Message("no-positives", "{reason}", reason=error.what)
@@ -415,16 +336,18 @@ def one_sided_findings(probes: Sequence[Probe], counted_by: TwoSided | None) -> 
     return []
 
 
-def mask_findings(probes: Sequence[Probe], numbered: Numbered | None, total: int) -> list[Finding]:
+@rule("masks", needs=["numbered"])
+def masks_for_objects(seen: Seen) -> list[Finding]:
     """Find masks where objects have numbers: a run of such images alone is refused at its end."""
+    probes = seen.readable
     try:
-        if numbered:
-            numbered.require_numbers({probe.image: probe.facts for probe in probes})
+        if seen.numbered:
+            seen.numbered.require_numbers({probe.image: probe.facts for probe in probes})
     except DataError as error:
         side: Side = "ground truth" if error.path == "ground truth" else "prediction"
         places = (Place(probe.inputs.files[side]) for probe in probes)
         message = Message("masks", "{path} {reason}", path=error.path, reason=error.what)
-        return finding(message, error.hint, places, side=side, whole=len(probes) == total)
+        return finding(message, error.hint, places, side=side, whole=len(probes) == seen.total)
     return []
 
 
@@ -432,16 +355,18 @@ _NEARLY_EVERY = 0.9
 """Share of the images in which a number lies on the background that makes it the background."""
 
 
-def background_findings(probes: Sequence[Probe]) -> list[Finding]:
+@rule("numbered-background", needs=["numbered"])
+def numbered_backgrounds(seen: Seen) -> list[Finding]:
     """Find maps of objects whose background has a number, and so counts as an object."""
     findings: list[Finding] = []
     for side in SIDES:
-        judged = [probe for probe in probes if side in probe.on_background]
-        seen = [(probe, number) for probe in judged if (number := probe.on_background[side])]
-        if not seen or len(seen) < _NEARLY_EVERY * len(judged):
+        judged = [probe for probe in seen.readable if side in probe.on_background]
+        with_number = [(probe, number) for probe in judged if (number := probe.on_background[side])]
+        if not with_number or len(with_number) < _NEARLY_EVERY * len(judged):
             continue
-        numbers = sorted({number.number for _, number in seen})
-        named = "the highest number of a map" if all(number.highest for _, number in seen) else "one number of a map"
+        numbers = sorted({number.number for _, number in with_number})
+        highest = all(number.highest for _, number in with_number)
+        named = "the highest number of a map" if highest else "one number of a map"
         other = SIDES[side == "ground truth"]
         message = Message(
             "numbered-background",
@@ -451,7 +376,7 @@ def background_findings(probes: Sequence[Probe]) -> list[Finding]:
             numbers=numbers,
             maps=PLURALS[side],
             other_maps=PLURALS[other],
-            count=len(seen),
+            count=len(with_number),
             total=len(judged),
         )
         where = (
@@ -459,7 +384,7 @@ def background_findings(probes: Sequence[Probe]) -> list[Finding]:
                 probe.inputs.files[side],
                 Message("detail", "{number} on {share:.0%}", number=number.number, share=number.share),
             )
-            for probe, number in seen
+            for probe, number in with_number
         )
         fix = Message(
             "fix",
@@ -473,7 +398,7 @@ def background_findings(probes: Sequence[Probe]) -> list[Finding]:
     return findings
 
 
-def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _predicted_labels(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
     together = _renumbering(counted, images=len(counted))
     # Beside a shift in all images together, one that shows it is no accident.
@@ -496,7 +421,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
             labels=[*moved],
             classes=[*moved.values()],
         )
-        fix = _numbered_alike(found, off, counted_by, of_all=bool(together))
+        fix = _numbered_alike(found, off, inputs, of_all=bool(together))
         numbered = finding(message, fix, [Place(probe.prediction) for probe in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
@@ -505,7 +430,7 @@ def _predicted_labels(counted: Sequence[CountsProbe], counted_by: Confusing) -> 
         if together or probe not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*numbered, *_outside(outside, counted, counted_by)]
+    return [*numbered, *_outside(outside, counted, inputs)]
 
 
 def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
@@ -520,18 +445,16 @@ def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering |
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(
-    found: Renumbering, probes: Sequence[CountsProbe], counted_by: Confusing, *, of_all: bool
-) -> Message:
+def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: Confusing, *, of_all: bool) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(counted_by, "pred_map", ""))
+    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(inputs, "pred_map", ""))
     if probes[0].stack:
         return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
         return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
     if given:
         stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
-        matrix, values = stored.by_class(str(getattr(counted_by, "gt_map", "")), labels)
+        matrix, values = stored.by_class(str(getattr(inputs, "gt_map", "")), labels)
         by_value = find_renumbering(matrix, values, labels, images=len(probes))
         if by_value is None:
             return Message(
@@ -546,17 +469,15 @@ def _numbered_alike(
             "{fix}; if label 0 of the ground truth means unlabelled, {classes} and {void} as well",
             fix=found.fix,
             classes=Setting("classes", f"1-{max(labels)}"),
-            void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+            void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         )
     return found.fix
 
 
-def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], counted_by: Confusing
-) -> list[Finding]:
+def _outside(found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
     outside = sorted({label for some in found.values() for label in some})
-    mapping = Remapping.parse(str(getattr(counted_by, "pred_map", "")))
+    mapping = Remapping.parse(str(getattr(inputs, "pred_map", "")))
     stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
     mapped = [value for value in stored if value != mapping.label_of(value) in outside]
     message = Message(
@@ -578,20 +499,20 @@ def _outside(
             listed_values=listed(mapped),
             values=mapped,
         )
-        fixes += _of_mapped(mapped, counted, counted_by)
+        fixes += _of_mapped(mapped, counted, inputs)
         unmapped = {*stored}.difference(mapped)
         outside = [label for label in outside if label in unmapped]
-    fixes += _of_outside(outside, found, counted, counted_by)
+    fixes += _of_outside(outside, found, counted, inputs)
     places = (Place(file, holding(own)) for file, own in found.items())
     return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
 
 
-def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Message]:
+def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Message]:
     """Say what to do about labels that are not classes because a remapping makes them of other values."""
-    labels, void = read_classes(counted[0].counts.classes)[0], counted_by.void or ()
+    labels, void = read_classes(counted[0].counts.classes)[0], inputs.void or ()
     true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
     if true_values.issubset({*labels, *void}):
-        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(counted_by, name, "")]
+        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
         yield Message(
             "fix",
             "if both sides have the numbers of the classes as stored, {maps}",
@@ -609,10 +530,10 @@ def _of_outside(
     outside: Sequence[float],
     found: Mapping[str, Sequence[float]],
     counted: Sequence[CountsProbe],
-    counted_by: Confusing,
+    inputs: Confusing,
 ) -> Iterator[Message]:
     """Say what to do about labels that are not classes as they are stored."""
-    void = counted_by.void or ()
+    void = inputs.void or ()
     labels, names = read_classes(counted[0].counts.classes)
     if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
         yield Message(
@@ -650,14 +571,14 @@ def _of_outside(
             )
 
 
-def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _void_zero(counted: Sequence[CountsProbe], inputs: Confusing) -> list[Finding]:
     """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong.
 
     Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
     """
     zeros, classes = (sum(getattr(probe.left_out, name) for probe in counted) for name in ("zeros", "classes"))
     pixels = sum(probe.counts.pixels + probe.counts.ignored for probe in counted)
-    if counted_by.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
+    if inputs.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
         return []
     message = Message(
         "void-background",
@@ -669,19 +590,19 @@ def _void_zero(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Fi
     fix = Message(
         "fix",
         "if 0 is background, such predictions are wrong: {background}",
-        background=_as_background(counted, counted_by.void or ()),
+        background=_as_background(counted, inputs.void or ()),
     )
     return finding(message, fix, (Place(probe.prediction) for probe in counted if probe.left_out.classes))
 
 
-def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[Finding]:
+def _joined(counted: Sequence[CountsProbe], inputs: Confusing) -> Iterator[Finding]:
     """Find labels that a remapping does not name, and that so count as the classes of others."""
     sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
     for name, side in sides.items():
         labels = sorted({label for probe in counted for label in probe.joined.get(name, ())})
         if not labels:
             continue
-        text = str(getattr(counted_by, name))
+        text = str(getattr(inputs, name))
         given = Remapping.parse(text).labels
         others = [value for value, label in given.items() if label in labels and value != label]
         message = Message(
@@ -694,9 +615,9 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
             labels=labels,
             others=others,
         )
-        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(counted_by.void or ()), 255)
+        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(inputs.void or ()), 255)
         settings = [Setting(name, f"{text},{rest}={void}")]
-        settings += [Setting("void", (void,))] if name == "gt_map" and not counted_by.void else []
+        settings += [Setting("void", (void,))] if name == "gt_map" and not inputs.void else []
         fix = Message(
             "fix",
             "if that is no class, {settings}; if it is meant, name it: {names:,}",
@@ -711,10 +632,12 @@ def _joined(counted: Sequence[CountsProbe], counted_by: Confusing) -> Iterator[F
         yield from finding(message, fix, places, side=side)
 
 
-def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> list[Finding]:
+def _never_predicted(
+    counted: Sequence[CountsProbe], inputs: Confusing, labels_in_no_mean: Sequence[int]
+) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
     labels, names = read_classes(counted[0].counts.classes)
-    if counted_by.masks or 0 not in labels:
+    if inputs.masks or 0 not in labels:
         return []
     row, matrix = labels.index(0), np.sum([probe.counts.matrix for probe in counted], axis=0)
     held = [probe for probe in counted if probe.counts.matrix[row].any()]
@@ -731,8 +654,8 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
     )
     kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
     background: Message | str = ""
-    if 0 in counted_by.background:
-        others = [label for label in counted_by.background if label != 0]
+    if 0 in labels_in_no_mean:
+        others = [label for label in labels_in_no_mean if label != 0]
         background = Message("fix", ", without {given}", given=format_background([0]))
         if others:
             background = Message("fix", ", with {background}", background=format_background(others))
@@ -740,7 +663,7 @@ def _never_predicted(counted: Sequence[CountsProbe], counted_by: Confusing) -> l
         "fix",
         "if label 0 marks what nobody labelled, {classes} and {void}{background}",
         classes=Setting("classes", kept),
-        void=Setting("void", tuple(sorted({0, *(counted_by.void or ())}))),
+        void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )
     return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")
@@ -794,102 +717,3 @@ def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:
     classes = Setting("classes", written_classes(*zip(*kept, strict=True)))
     fix = Message("fix", "if it does here, {classes}", classes=classes)
     return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")
-
-
-REPLACED = ("labels", "void", "grey-ground-truth", "mixed-ground-truth")
-"""Findings that suggest which labels to count: with label maps predicted, none helps."""
-
-
-def predicted_label_findings(probes: Sequence[Probe], rule: LabelRule | None, *, counted: bool) -> list[Finding]:
-    """Find that predictions are label maps; `rule` says what is positive, `counted` whether a run would count them."""
-    with_labels = [probe for probe in probes if probe.may_hold_labels]
-    found = [probe.labels for probe in with_labels]
-    if not are_label_maps(found):
-        return []
-    labels = sorted({int(label) for one in found if one for label in one.truth if label >= 0 and label.is_integer()})
-    coloured = any(one.coloured for one in found if one)
-    message = Message(
-        "label-map",
-        "{count:many prediction} of {total} inspected {count:verb are} label maps, as the ground truth is ({of}), and "
-        "{number} is not a score",
-        count=len(found),
-        total=len(found),
-        of="in colour" if coloured else f"{len(labels)} labels",
-        labels=labels,
-        number="the grey level of a colour" if coloured else "the number of a label",
-    )
-    if coloured:
-        fix = Message(
-            "fix",
-            "evaluate colours of labels with {labels} (r,g,b,label,name per line), or those of ids of segments with "
-            "{objects}; or save the scores before argmax, one soft map per class",
-            labels=Either("Labels(palette=FILE)", "segbench labels GT PRED --palette FILE"),
-            objects=Either("Objects(kind='panoptic')", "segbench objects GT PRED --kind panoptic"),
-        )
-    else:
-        positive = str(rule) if rule and rule.comparison == "=" else str(labels[-1])
-        fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
-    places = [
-        Place(probe.prediction, as_message(one.values)) for probe, one in zip(with_labels, found, strict=True) if one
-    ]
-    images = [probe.image for probe in with_labels]
-    return finding(message, joined((fix, _NUMBERS) if counted else (fix,)), places, images=images)
-
-
-_NUMBERS = Message(
-    "fix",
-    "{command} counts the numbers of the labels as scores",
-    command=Either("evaluate", "--no-check"),
-)
-
-
-def numbered_region_findings(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
-    """Find that predictions number regions where lines are expected."""
-    numbered = [probe for probe in probes if probe.regions]
-    if 2 * len(numbered) <= len(probes):
-        return []
-    message = Message(
-        "label-map",
-        "{count:many prediction} of {total} inspected {count:verb are} label maps, and the number of a label is not a "
-        "score",
-        count=len(numbered),
-        total=len(probes),
-    )
-    rule, values = expected.rule, {value for probe in numbered for value in probe.regions}
-    if rule and rule.comparison == "=" and values.issuperset(rule.values):
-        fixes = [
-            Message(
-                "fix",
-                "save what {given} names as masks of 0 and 255, 255 * numpy.isin(labels, [{labels}])",
-                given=Setting("positive", str(rule)),
-                labels=written(rule.values),
-            )
-        ]
-    else:
-        fixes = [Message("fix", "save their borders as masks of 0 and 255, 255 * segbench.label_boundaries(labels)")]
-        if expected.lines and expected.lines.label_maps:
-            regions = Either("Regions()", "segbench regions GT PRED")
-            fixes.append(Message("fix", "regions are compared by {regions}", regions=regions))
-    places = (Place(probe.prediction, "values " + holding(probe.regions)) for probe in numbered)
-    return finding(message, joined([*fixes, _NUMBERS]), places, images=[probe.image for probe in numbered])
-
-
-def region_findings(probes: Sequence[LabelProbe], of_soft_maps: Message | str) -> list[Finding]:
-    """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
-    soft = [probe for probe in probes if probe.soft]
-    message = Message(
-        "soft-map",
-        "{count:many prediction} of {total} inspected {count:verb look} like soft maps: every grey level is read as "
-        "{region}",
-        count=len(soft),
-        total=len(probes),
-        region="an object" if of_soft_maps else "a region",
-    )
-    give = Message(
-        "fix",
-        "give label maps, ucm2 or segs; soft maps are for {protocols}",
-        protocols=Either("Pixels() or Boundaries()", "segbench pixels or segbench boundaries"),
-    )
-    return found_in(
-        soft, message, of_soft_maps or give, lambda probe: Message("detail", "{labels} labels", labels=probe.labels)
-    )

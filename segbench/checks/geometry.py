@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import isnan
 from statistics import fmean, median, pstdev
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 from segbench.checks.findings import Finding, Place, finding
-from segbench.checks.probes import Ranking
+from segbench.checks.predicted import labels_as_scores
+from segbench.checks.probes import Ranking, inspect_sample, ranking_of_mask
 from segbench.checks.scores import INVERTED_BELOW
+from segbench.checks.seen import Seen, rule
 from segbench.checks.sizes import RENAME
+from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.sample import Sample
+from segbench.inputs.nodata import decode_for
+from segbench.loaders.reading import read
 
 IN_A_ROW = 8
 """Images that are compared, one after another, for a shift of names pairs neighbours."""
@@ -46,7 +53,32 @@ def ranks_badly(rankings: Sequence[Ranking]) -> bool:
     return bool(known) and INVERTED_BELOW <= median(known) < BAD
 
 
-def geometry_findings(samples: Sequence[Sample], rank: Callable[[Sample], Ranking | None]) -> list[Finding]:
+@rule("turned", "exchanged-images", needs=["rankings"], unless=[labels_as_scores])
+def geometry(seen: Seen) -> list[Finding]:
+    """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""
+    if not ranks_badly(seen.rankings):
+        return []
+    named = {files.name: files for files in seen.pairing.files}
+    first = min([*named].index(seen.rankings[0].image), max(len(named) - IN_A_ROW, 0))
+    samples = []
+    for files in [*named.values()][first : first + IN_A_ROW]:
+        with suppress(DataError):
+            samples.append(decode_for(seen.protocol, read(files), seen.repairs))
+
+    def rank(sample: Sample) -> Ranking | None:
+        try:
+            if seen.label_inputs:  # masks, as label maps have no ranking
+                return ranking_of_mask(sample, seen.protocol.count(sample).counts)
+            probe = inspect_sample(sample, named[sample.name], seen.expected)
+        except DataError:
+            return None
+        return probe.scores or probe.mask
+
+    with np.errstate(invalid="ignore"):
+        return _turned_or_exchanged(samples, rank)
+
+
+def _turned_or_exchanged(samples: Sequence[Sample], rank: Callable[[Sample], Ranking | None]) -> list[Finding]:
     """Find that predictions of a few images in a row are turned, or paired with neighbours."""
     ranked = {place: own for place, sample in enumerate(samples) if (own := rank(sample)) and not isnan(own.auc)}
     if len(ranked) < _LEAST or not ranks_badly([*ranked.values()]):

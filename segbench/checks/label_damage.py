@@ -20,20 +20,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segbench.checks.findings import Finding, Place, finding
-from segbench.core.arrays import Array, BoolArray, distinct
+from segbench.checks.findings import About, Finding, Place, finding
+from segbench.checks.probes import UncountedError
+from segbench.checks.seen import Seen, rule
 from segbench.core.messages import Message
-from segbench.core.sample import SIDES, Reading, Sample, Side
-from segbench.inputs.label_rules import MOST_LABELS, listed
-from segbench.inputs.predicted_labels import in_colour
+from segbench.core.sample import SIDES, Side
+from segbench.inputs.label_lines import LabelLines
+from segbench.inputs.label_rules import listed
+from segbench.inputs.mask_pairs import LossyNumbersError
 from segbench.loaders.reading import how_to_save_labels
-
-if TYPE_CHECKING:
-    from segbench.checks.sizes import LossyFile
 
 _THIN = 0.4
 """Share of a label's pixels in lines between others: below .05 in regions, above .9 where maps were interpolated, about
@@ -52,60 +50,6 @@ _OF_DAMAGE = ("outside-classes", "never-predicted")
 """Findings that damage brings about; their advice would make classes of noise."""
 _FEWEST_PIXELS = 10
 """Pixels of a label, over all images inspected, below which its shape says nothing."""
-
-
-@dataclass(frozen=True)
-class LabelLines:
-    """How many pixels the labels of a map have, how many of these lie in lines or regions, and how many lines step."""
-
-    labels: Array
-    pixels: Array
-    in_lines: Array  # pixels of lines of one or two pixels between a lower and a higher label
-    in_steps: Array  # pixels of such lines with another one of the same direction beside them
-    in_regions: Array  # pixels between two of the same label, in their row or column
-
-
-def lines_in(labels: Array) -> LabelLines:
-    """Find the labels of a map that lie in lines between a lower and a higher label."""
-    ranks, values = labels, np.zeros(0)
-    if labels.dtype not in (np.uint8, np.uint16):
-        values, codes = np.unique(labels, return_inverse=True)
-        ranks = codes.reshape(labels.shape).astype(np.uint16)
-    across, down = _across(ranks), _across(np.ascontiguousarray(ranks.T))
-    pixels = np.bincount(ranks.reshape(-1))
-    present = np.flatnonzero(pixels)
-    marked = (row_wise | column_wise.T for row_wise, column_wise in zip(across, down, strict=True))
-    counts = (np.bincount(ranks[mask], minlength=pixels.size)[present] for mask in marked)
-    return LabelLines(values if values.size else present, pixels[present], *counts)
-
-
-def _across(ranks: Array) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Mark pixels of lines that cross rows, those beside another line that rises or falls as well, and regions."""
-    lines, steps, regions = np.zeros((3, *ranks.shape), np.bool_)
-    rises, falls = ranks[:, 1:] > ranks[:, :-1], ranks[:, 1:] < ranks[:, :-1]
-    stays = ~(rises | falls)
-    regions[:, 1:-1] = stays[:, :-1] & stays[:, 1:]
-    for goes in (rises, falls):
-        of_one = goes[:, :-1] & goes[:, 1:]
-        lines[:, 1:-1] |= of_one
-        beside = of_one[:, :-1] & of_one[:, 1:]
-        steps[:, 1:-2] |= beside
-        steps[:, 2:-1] |= beside
-        of_two = goes[:, :-2] & stays[:, 1:-1] & goes[:, 2:]
-        lines[:, 1:-2] |= of_two
-        lines[:, 2:-1] |= of_two
-    return lines, steps, regions
-
-
-def label_lines(sample: Sample) -> Mapping[Side, LabelLines]:
-    """Look at the sides of an image that hold label maps; of several maps of one side at the first."""
-    lines: dict[Side, LabelLines] = {}
-    for side, maps in zip(SIDES, (sample.ground_truths, sample.predictions), strict=True):
-        if side not in sample.numbered or not maps or maps[0].ndim != 2 or maps[0].dtype.kind not in "ui":
-            continue
-        if maps[0].size and not in_colour(maps[0]) and distinct(maps[0]).size <= MOST_LABELS:
-            lines[side] = lines_in(maps[0])
-    return lines
 
 
 @dataclass(frozen=True)
@@ -170,15 +114,55 @@ def mixed_labels(side: SideLines, other: SideLines | None) -> list[float]:
     return labels if enough and side.look_mixed(labels) else []
 
 
-def mixed_label_findings(
-    images: Sequence[tuple[Mapping[Side, str], Mapping[Side, LabelLines]]],
-) -> list[Finding]:
-    """Find label maps whose labels were mixed, given files and labels of images."""
+def _refused_for_loss(seen: Seen) -> set[About]:
+    """Return the sides of which images are refused because they were stored with loss."""
+    return {failure.side for failure in _uncounted(seen) if isinstance(failure.error, LossyNumbersError)}
+
+
+@rule("lossy-labels")
+def stored_with_loss(seen: Seen) -> list[Finding]:
+    """Find files of labels that were stored with loss, by all headers; numbers of objects cannot be counted so."""
+    objects, refused = seen.protocol.reads.same_labels == 1, _refused_for_loss(seen)
+    findings: list[Finding] = []
+    for side, files in seen.surveyed.lossy.items():
+        if side in refused:
+            continue
+        kinds = sorted({file.compression for file in files.values()})
+        message = Message(
+            "lossy-labels",
+            "{count:many file} of {numbers} {count:verb are} stored with loss ({compressions}), which changes values, "
+            "mostly beside borders",
+            count=len(files),
+            numbers="numbers of objects" if objects else "labels",
+            compressions=kinds,
+        )
+        images = [file.image for file in files.values() if objects]
+        where = (
+            Place(name, Message("detail", "{compression}", compression=file.compression))
+            for name, file in files.items()
+        )
+        findings += finding(message, how_to_save_labels(kinds[0]), where, side=side, images=images)
+    return findings
+
+
+def _uncounted(seen: Seen) -> list[UncountedError]:
+    """Return why images that can be read cannot be counted."""
+    return [probe.failure for probe in seen.probes if isinstance(probe.failure, UncountedError)]
+
+
+@rule("mixed-labels")
+def mixed_labels_of_set(seen: Seen) -> list[Finding]:
+    """Find label maps whose labels were mixed; soft maps read as such are another finding."""
+    if any(region.soft for region in seen.regions):
+        return []
+    inspected = [probe.inputs for probe in seen.probes] + [failure.inputs for failure in _uncounted(seen)]
+    images = [(image.files, image.lines) for image in inspected]
+    told = {finding.side for finding in stored_with_loss(seen)} | _refused_for_loss(seen)
     lines = {side: SideLines.of([image[side] for _, image in images if side in image]) for side in SIDES}
     known = {side: of for side, of in lines.items() if of.pixels}
     findings: list[Finding] = []
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
-        labels = mixed_labels(known[side], known.get(other)) if side in known else []
+        labels = mixed_labels(known[side], known.get(other)) if side in known and side not in told else []
         share = sum(known[side].pixels[label] for label in labels) / known[side].pixels.total() if labels else 0.0
         message = Message(
             "mixed-labels",
@@ -197,8 +181,9 @@ def mixed_label_findings(
     return findings
 
 
-def without_advice_on(findings: Sequence[Finding], damage: Sequence[Finding]) -> list[Finding]:
+def without_advice_on_damage(findings: Sequence[Finding], seen: Seen) -> list[Finding]:
     """Leave out advice on labels that only damage made; what stops images gets the remedy of the damage."""
+    damage = [*stored_with_loss(seen), *mixed_labels_of_set(seen)]
     remedies = {finding.side: finding.fix for finding in damage}
     advised = [finding for finding in findings if finding.side not in remedies or finding.kind not in _OF_DAMAGE]
     return [
@@ -207,26 +192,3 @@ def without_advice_on(findings: Sequence[Finding], damage: Sequence[Finding]) ->
         else finding
         for finding in advised
     ]
-
-
-def lossy_findings(lossy: Mapping[Side, Mapping[str, LossyFile]], reads: Reading) -> list[Finding]:
-    """Find files of labels that were stored with loss; numbers of objects cannot be counted so."""
-    objects = reads.same_labels == 1
-    findings: list[Finding] = []
-    for side, files in lossy.items():
-        kinds = sorted({file.compression for file in files.values()})
-        message = Message(
-            "lossy-labels",
-            "{count:many file} of {numbers} {count:verb are} stored with loss ({compressions}), which changes values, "
-            "mostly beside borders",
-            count=len(files),
-            numbers="numbers of objects" if objects else "labels",
-            compressions=kinds,
-        )
-        images = [file.image for file in files.values() if objects]
-        where = (
-            Place(name, Message("detail", "{compression}", compression=file.compression))
-            for name, file in files.items()
-        )
-        findings += finding(message, how_to_save_labels(kinds[0]), where, side=side, images=images)
-    return findings

@@ -12,6 +12,7 @@ import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.probes import few_distinct
+from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.messages import Message, Setting, joined, together, write
@@ -91,8 +92,10 @@ def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
     return _stopping(message, fix, (Place(shown(files.prediction)) for files in among))
 
 
-def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
+@rule("unknown-images", "several-methods", "annotator-names", "unpaired", "no-mask")
+def names(seen: Seen) -> list[Finding]:
     """Find names without partner, and names of images that do not exist."""
+    pairing = seen.pairing
     found, inputs = list[Finding](), pairing.inputs
     if pairing.unknown:
         message = Message("unknown-images", "{unmatched}", unmatched=unmatched(pairing.unknown))
@@ -103,7 +106,7 @@ def name_findings(pairing: Pairing, expected: Expected) -> list[Finding]:
         message = Message("several-methods", "{methods}", methods=error.what)
         return [*found, *_stopping(message, error.hint, map(Place, methods))]
     if pattern := pattern_of_annotators(pairing):
-        found += _annotators(pairing, pattern, expected)
+        found += _annotators(pairing, pattern, seen.expected)
     elif pairing.missing or pairing.extra:
         found += _unpaired(pairing)
     if pairing.without_field:

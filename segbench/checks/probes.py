@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.checks.findings import About
-from segbench.checks.label_damage import LabelLines, label_lines
-from segbench.core.capabilities import Checked, Confusing, Numbered, OnBackground
+from segbench.core.arrays import IntArray
+from segbench.core.capabilities import ByClass, Checked, Confusing, LeftOut, Numbered, OnBackground, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.inputs import AsRead, Facts
+from segbench.core.inputs import AsRead, Facts, inputs_of
 from segbench.core.levels import as_shares
 from segbench.core.messages import Either, Message, protocol_with
 from segbench.core.notes import Note
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import SIDES, Sample, Side
+from segbench.inputs.label_lines import LabelLines, label_lines
 from segbench.inputs.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, equals_any, share_between
 from segbench.inputs.nodata import count_decoded, decode_for
+from segbench.inputs.numberings import StoredLabels
 from segbench.inputs.predicted_labels import SHORT_RUN, LabelsSeen, labels_seen, median_run, regions_in
 from segbench.inputs.stacks import CLASSES, classes_of_maps
 from segbench.loaders.arrays import TURNED_TO_GREY, StackError
@@ -31,6 +34,8 @@ from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import decode_truth, read
 from segbench.loaders.repairs import Repairs
+from segbench.protocols.labels.counts import LabelCounts
+from segbench.protocols.labels.settings import Labels
 
 MOST_VALUES = MANY_LEVELS
 """How many distinct values are kept: enough to distinguish labels from grey levels."""
@@ -70,7 +75,7 @@ class UncountedError(DataError):
         self.side: About = "prediction" if error.path == sample.predicted_file else "ground truth"
         self.inputs = Inspected.of(sample)
         self.exchanged = looks_exchanged(sample)
-        self.stored: Any = None  # of label maps, see `segbench.protocols.labels.numberings.StoredLabels`
+        self.stored: Any = None  # of label maps, see `segbench.inputs.numberings.StoredLabels`
 
 
 class ClassStackError(DataError):
@@ -207,7 +212,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
                 facts = checked.require_readable(sample) if checked else protocol.inputs.interpret(sample).facts
             except DataError as error:
                 refused = UncountedError(error, sample)
-        numbered = protocol.capability(Numbered)
+        numbered = inputs_as(protocol, Numbered)
         on_background = numbered.on_background(sample) if numbered else {}
         inspected = inspect_sample(sample, files, expected)
         return replace(inspected, facts=facts, refused=refused, on_background=on_background)
@@ -217,7 +222,7 @@ def probe(files: SampleFiles, protocol: Protocol, expected: Expected, repairs: R
         return Probe(image=files.name, failure=error)
 
 
-def count_as_run(sample: Sample, protocol: Protocol | Confusing) -> Counted:
+def count_as_run(sample: Sample, protocol: Protocol) -> Counted:
     """Count an image; an `UncountedError` says why a run could not."""
     try:
         return count_decoded(protocol, sample)
@@ -295,6 +300,119 @@ def inspect_sample(sample: Sample, files: SampleFiles, expected: Expected) -> Pr
         regions=regions_in(sample.predictions[0]) if lines and not sample.labels_predicted else (),
         prediction=sample.prediction_file,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassesProbe(Probe):
+    """What one image of many classes holds."""
+
+    classes: tuple[ScoreProbe, ...]  # of each, in order
+    truth_file: str
+    foreign: tuple[float, ...]  # some labels in it that are neither a class nor void, rising
+    zeros: int  # pixels with label 0 that is void
+    pixels: int
+
+
+def probe_classes(files: SampleFiles, protocol: Protocol, classes: ByClass, repairs: Repairs) -> Probe:
+    """Inspect one image, class by class."""
+    expected = classes.expected_of_one
+    try:
+        sample = decode_for(protocol, read(files), repairs)
+        image = classes.interpret(sample)
+    except DataError as error:
+        return Probe(image=files.name, failure=error)
+    truth, maps, void = image.truth, image.maps, expected.void or ()
+    counted = ~equals_any(truth, void)
+    if sample.field is not None:
+        counted &= sample.field
+    known = tuple(map(float, classes.labels))
+    names = list(map(shown, (files.prediction, *files.scales)))
+    if len(names) < len(maps):
+        names = [f"{names[0]} (class {name})" for name in classes.class_names]
+    scores = expected.scores or ExpectedScores()
+    single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
+    return ClassesProbe(
+        image=sample.name,
+        inputs=Inspected.of(sample),
+        may_hold_labels=single,
+        labels=labels_seen(sample, void) if single else None,
+        prediction=sample.prediction_file,
+        coloured=coloured_files(sample, files),
+        classes=tuple(
+            score_probe((sample.name, name), soft, equals_any(truth, (label,)), counted, scores)
+            for name, soft, label in zip(names, maps, known, strict=True)
+        ),
+        facts=image.facts,
+        truth_file=shown(files.ground_truths[0]),
+        foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
+        zeros=int(np.count_nonzero(truth == 0)) if 0 in void else 0,
+        pixels=truth.size,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsProbe(Probe):
+    """What counting one image showed."""
+
+    truth_file: str
+    counts: LabelCounts
+    outside: Mapping[int, IntArray]  # by predicted labels that are not classes, the pixels of each class
+    left_out: LeftOut
+    joined: Mapping[str, Sequence[int]]  # values that a remapping should name, by its setting
+    stored: StoredLabels | None  # None of masks
+    values: tuple[tuple[float, ...], tuple[float, ...]]  # some of the ground truth and the prediction, if of masks
+
+    @property
+    def stack(self) -> bool:
+        """Whether the prediction has one map per class, whose order no remapping changes."""
+        return self.stored is not None and self.stored.by_place
+
+
+def probe_counts(files: SampleFiles, protocol: Protocol, inputs: Confusing, repairs: Repairs) -> Probe:
+    """Count the labels of one image, as the run would."""
+    try:
+        sample = decode_for(protocol, read(files), repairs)
+        counted = count_as_run(sample, _by_class(protocol))
+        stored = inputs.stored(sample)
+    except DataError as error:
+        if isinstance(error, UncountedError):
+            with suppress(DataError):  # where they are no label maps
+                error.stored = inputs.stored(sample)
+        return Probe(image=files.name, failure=error)
+    return CountsProbe(
+        image=files.name,
+        inputs=Inspected.of(sample),
+        prediction=sample.prediction_file,
+        mask=ranking_of_mask(sample, counted.counts) if inputs.masks else None,
+        truth_file=shown(files.ground_truths[0]),
+        counts=counted.counts,
+        facts=counted.facts,
+        outside=inputs.predicted_outside(sample) if counted.counts.matrix[:, -1].any() else {},
+        left_out=inputs.left_out(sample) if counted.counts.ignored else LeftOut(),
+        joined=inputs.joined(sample),
+        stored=stored,
+        values=_values_of_mask(sample, inputs) if inputs.masks else ((), ()),
+    )
+
+
+def _by_class(protocol: Protocol) -> Protocol:
+    """Return the protocol that counts the label maps of this one by true and predicted class."""
+    counts_by_class = issubclass(protocol.counts, LabelCounts)
+    return protocol if counts_by_class else cast("Labels", inputs_of(Labels, protocol.inputs))
+
+
+def _values_of_mask(sample: Sample, inputs: Confusing) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return some values of the ground truth that are not void, and some that are predicted."""
+    drawn = few_distinct(sample.ground_truths[0].reshape(-1))
+    void = tuple(map(float, inputs.void or ()))
+    return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
+
+
+def ranking_of_mask(sample: Sample, counts: LabelCounts) -> Ranking:
+    """Judge a predicted mask by its counts."""
+    negative, positive = counts.matrix.tolist()
+    of = sample.name, sample.prediction_file
+    return mask_ranking(of, positive[1], negative[1], sum(positive), counts.pixels)
 
 
 def coloured_files(sample: Sample, files: SampleFiles) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Predictions: which way scores run, what range they have, whether there is more than one."""
+"""Soft predictions: which way scores run, what range they have, whether there is more than one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from math import exp, isnan, nan
 from statistics import median
 
-from segbench.checks.findings import Finding, found_in
+import numpy as np
+
+from segbench.checks.findings import Finding, Place, finding, found_in
+from segbench.checks.predicted import labels_as_scores
 from segbench.checks.probes import MOST_VALUES, Ranking, ScoreProbe
+from segbench.checks.seen import Seen, rule
+from segbench.checks.truths import rule_for_other_side
 from segbench.core.expected import ExpectedLines, ExpectedScores
 from segbench.core.grouping import grouped
 from segbench.core.levels import (
@@ -18,11 +23,13 @@ from segbench.core.levels import (
     are_beyond_shares,
     are_of_shares,
     are_signed,
+    are_wide,
     how_to_scale,
 )
 from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
+from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
-from segbench.inputs.mask_settings import above_scores
+from segbench.loaders.decoded import shown
 
 LABELS = Either("Labels()", "segbench labels GT PRED")
 """Counts masks."""
@@ -55,59 +62,58 @@ _SCALES = (("uint8", 1, 255), ("uint16", 255, 65535))
 """Types of levels, the end of a lower scale that is saved in them by mistake, and their own."""
 
 
-def score_findings(
-    scores: Sequence[ScoreProbe],
-    expected: ExpectedScores,
-    lines: ExpectedLines | None = None,
-    *,
-    field: bool = True,
-    other_side: Message | Setting | None = None,
-) -> list[Finding]:
-    """Judge the predictions of the images inspected.
-
-    `field` says whether pixels can be left out, and `other_side` is the setting that exchanges positive and negative
-    in the ground truth; empty if there is none.
-    """
-    varied = [score for score in scores if not score.constant]
-    turn = Message("fix", "save scores that are high where something is positive")
-    if expected.invert is not None:
-        invert = Message("fix", "leave out {given}", given=Setting("invert", True))
-        turn = invert if expected.invert else as_message(Setting("invert", True))
-    when = "high scores mean positive" if expected.invert else INVERTED
-    inverted = inverted_findings(varied, turn, when, on_bright=lines is not None, other_side=other_side)
-    two_valued = len(_values(varied)) == 2
-    masks = lines is None and two_valued
-    scales = _mixed_masks(varied) or _mixed_levels(varied) or _unscaled(varied)
-    unscaled = [] if (masks and not expected.cut) or expected.stretched else scales
-    unscaled = _above_scores(scores, expected, masks=masks) or unscaled
-    found = [*_not_finite(scores, field=field), *inverted, *unscaled, *_range(scores, expected), *_constant(scores)]
-    jpeg = _jpeg_masks(varied, lines)
-    if varied and not unscaled:
-        few = [] if masks and expected.cut else _few_levels(varied, masks=masks, as_masks=expected.as_masks)
-        few = few or ([] if expected.cut or len(expected.listed) == 1 else jpeg or _masks_among_maps(varied, expected))
-        found += few or ([] if inverted or not expected.pooled else _saturated(varied))
-    ridges = _ridges(varied, lines, masks=two_valued or bool(jpeg)) if lines and not inverted else []
-    return [*found, *ridges]
+@rule("wide-integers", "mixed-types", needs=["scaled_as_stored"], unless=[labels_as_scores])
+def types(seen: Seen) -> list[Finding]:
+    """Find predictions with types that imply different scales, which single bits do not."""
+    headers = seen.scaled_as_stored
+    known = {path: header.dtype for path, header in headers.items() if header.dtype != "bool" and not header.odd}
+    by_type = grouped((dtype, path) for path, dtype in known.items())
+    wide = {name: paths for name, paths in by_type.items() if are_wide(np.dtype(name))}
+    paths = [path for group in wide.values() for path in group]
+    message = Message(
+        "wide-integers",
+        "{count:many prediction} of a wide integer type {count:verb are} read as levels ({scales})",
+        count=len(paths),
+        scales=[f"{name}: value / {np.iinfo(name).max}" for name in wide],
+    )
+    fix = Message(
+        "fix",
+        "{scale} if N is the largest score, or save scores as floats",
+        scale=Setting("scale", of="Repairs", metavar="N"),
+    )
+    found = finding(message, fix, (Place(shown(path)) for path in paths))
+    if len({name.startswith("float") for name in by_type}) > 1:
+        message = Message(
+            "mixed-types",
+            "some predictions are floats, and others levels, which are divided ({counts})",
+            counts=[f"{len(paths)} {name}" for name, paths in sorted(by_type.items())],
+        )
+        places = (Place(shown(path)) for path in min(by_type.values(), key=len))
+        found += finding(message, "save all predictions in one type", places)
+    return found
 
 
 def inverted_findings(
-    scores: Sequence[Ranking],
+    rankings: Sequence[Ranking],
     turn: Message | Setting | str,
     when: str = INVERTED,
     *,
     on_bright: bool = False,
     other_side: Message | Setting | None = None,
 ) -> list[Finding]:
-    """Find predictions that run the other way than the ground truth; `turn` says how to turn them, and `when`."""
-    ranked = [score for score in scores if not isnan(score.auc)]
-    middle = median([score.auc for score in ranked] or [1.0])
+    """Find predictions that run the other way than the ground truth; `turn` says how to turn them, and `when`.
+
+    `other_side` is the setting that exchanges positive and negative in the ground truth; None if there is none.
+    """
+    ranked = [ranking for ranking in rankings if not isnan(ranking.auc)]
+    middle = median([ranking.auc for ranking in ranked] or [1.0])
     if partly := _partly_inverted(ranked, middle, on_bright=on_bright):
         return partly
-    bright = on_bright and 2 * sum(score.bright for score in ranked) > len(ranked)
+    bright = on_bright and 2 * sum(ranking.bright for ranking in ranked) > len(ranked)
     if middle >= (0.5 if bright else INVERTED_BELOW):
         return []
-    positives = sum(score.share * score.pixels for score in ranked)
-    mostly = bool(other_side) and 2 * positives > sum(score.pixels for score in ranked)
+    positives = sum(ranking.share * ranking.pixels for ranking in ranked)
+    mostly = bool(other_side) and 2 * positives > sum(ranking.pixels for ranking in ranked)
     message = Message(
         "inverted",
         "scores are higher on negatives than on positives (median AUC-ROC {auc:.2f}){ground}{most}",
@@ -124,7 +130,7 @@ def inverted_findings(
             other_side=other_side,
         )
         fix = alternatives((of_truth, of_predictions) if mostly else (of_predictions, of_truth))
-    worse = (score for score in ranked if score.auc < 0.5)
+    worse = (ranking for ranking in ranked if ranking.auc < 0.5)
     return found_in(worse, message, fix, _ranking)
 
 
@@ -169,8 +175,41 @@ def _by_ranking(ranked: Sequence[Ranking], middle: float) -> tuple[list[Ranking]
     return (low, high) if clear or mostly else ([], [])
 
 
-def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
+@rule("range", needs=["scores"], unless=[labels_as_scores])
+def above_all_scores(seen: Seen) -> list[Finding]:
+    """Find that thresholds are above all scores that there can be, as levels are."""
+    settings = seen.soft_maps
+    thresholds = settings.at if settings.cut else settings.listed
+    name = _name_of_cuts(settings) if settings.cut else "thresholds"
+    above = above_scores(thresholds, name)
+    if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in seen.scores):
+        return []
+    reason, fix = above
+    if _are_masks(seen):
+        fix = Message(
+            "alternatives",
+            "{thresholds}; masks need no threshold: leave out {given}",
+            thresholds=fix,
+            given=Setting(name),
+        )
+    return found_in(seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=True)
+
+
+def _are_masks(seen: Seen) -> bool:
+    """Return whether predictions hold two scores, where areas are predicted."""
+    return seen.expected.lines is None and len(_values(seen.varied_scores)) == 2
+
+
+def _scales_matter(seen: Seen) -> bool:
+    """Return whether a score means something beside others than its order in its own map."""
+    settings = seen.soft_maps
+    return not settings.stretched and (settings.cut or not _are_masks(seen))
+
+
+@rule("mixed-masks", needs=["varied_scores"], unless=[labels_as_scores, above_all_scores])
+def mixed_masks(seen: Seen) -> list[Finding]:
     """Find masks of 0 and 1 beside masks of 0 and 255: 1 is nearly the lowest score there."""
+    scores = seen.varied_scores if _scales_matter(seen) else ()
     highest = grouped((score.highest / score.full, score) for score in scores if not score.dtype.startswith("float"))
     if len(highest) < 2 or any(len(score.values) > 2 or score.lowest for score in scores):
         return []
@@ -187,15 +226,17 @@ def _mixed_masks(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return found_in(rarest, message, fix, lambda score: Message("detail", "0 and {highest:g}", highest=score.highest))
 
 
-def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
+@rule("mixed-levels", needs=["varied_scores"], unless=[labels_as_scores, above_all_scores, mixed_masks])
+def mixed_levels(seen: Seen) -> list[Finding]:
     """Find masks of 0 and 1, or 8 bits in 16, beside files that fill the same type.
 
     Nearly empty maps may end there by chance: several files must, each a mask or near the end of 8 bits, and rank well.
     """
+    scores = seen.varied_scores if _scales_matter(seen) else ()
     for dtype, most, full in _SCALES:
         group = [score for score in scores if score.dtype == dtype]
-        alike = [one for one in group if one.values == (0.0, 1.0) or LIKE_LEVELS < one.highest <= most]
-        low = [one for one in alike if one.auc > 0.5]
+        alike = [score for score in group if score.values == (0.0, 1.0) or LIKE_LEVELS < score.highest <= most]
+        low = [score for score in alike if score.auc > 0.5]
         if len(low) >= max(2, GROUP * len(group)) and max(score.highest for score in group) > full / 2:
             highest = max(score.highest for score in low)
             message = Message(
@@ -213,8 +254,12 @@ def _mixed_levels(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return []
 
 
-def _unscaled(scores: Sequence[ScoreProbe]) -> list[Finding]:
+@rule(
+    "levels-unscaled", needs=["varied_scores"], unless=[labels_as_scores, above_all_scores, mixed_masks, mixed_levels]
+)
+def unscaled_levels(seen: Seen) -> list[Finding]:
     """Find levels that fill but the bottom of their type: 0 and 1 in 8 bits, 8 bits in 16."""
+    scores = seen.varied_scores if _scales_matter(seen) else ()
     for dtype, most, full in _SCALES:
         group = [score for score in scores if score.dtype == dtype]
         highest = max((score.highest for score in group), default=0)
@@ -234,29 +279,14 @@ def _highest(score: ScoreProbe) -> Message:
     return Message("detail", "up to {highest:g}", highest=score.highest)
 
 
-def _above_scores(scores: Sequence[ScoreProbe], expected: ExpectedScores, *, masks: bool) -> list[Finding]:
-    """Find that thresholds are above all scores that there can be, as levels are."""
-    thresholds = expected.at if expected.cut else expected.listed
-    name = _name_of_cuts(expected) if expected.cut else "thresholds"
-    above = above_scores(thresholds, name)
-    if above is None or any(score.dtype.startswith("float") and score.highest > 1 for score in scores):
-        return []
-    reason, fix = above
-    if masks:
-        fix = Message(
-            "alternatives",
-            "{thresholds}; masks need no threshold: leave out {given}",
-            thresholds=fix,
-            given=Setting(name),
-        )
-    return found_in(scores, Message("range", "predictions {reason}", reason=reason), fix, stops=True)
-
-
 def _name_of_cuts(expected: ExpectedScores) -> str:
     return "thresholds" if expected.cut and len(expected.at) > 1 else "at"
 
 
-def _range(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
+@rule("range", needs=["scores"], unless=[labels_as_scores])
+def unusual_range(seen: Seen) -> list[Finding]:
+    """Find floats that are no scores from 0 to 1, where that matters."""
+    scores, expected = seen.scores, seen.soft_maps
     floats = [score for score in scores if score.dtype.startswith("float")]
     outside = [score for score in floats if score.lowest < -ROUNDING or score.highest > 1 + ROUNDING]
     if not outside:
@@ -350,31 +380,35 @@ def _why_range_matters(expected: ExpectedScores, *, logits: bool) -> Message:
     return Message("logits", "like logits; thresholds are on that scale, and other metrics stay the same")
 
 
-def _not_finite(scores: Sequence[ScoreProbe], *, field: bool) -> list[Finding]:
-    bad = [score for score in scores if score.not_finite]
+@rule("not-finite", needs=["scores"], unless=[labels_as_scores])
+def not_finite(seen: Seen) -> list[Finding]:
+    """Find NaN and infinite scores."""
+    bad = [score for score in seen.scores if score.not_finite]
     message = Message(
         "not-finite",
         "{count:many prediction} of {total} inspected {count:verb contain} NaN or infinite scores",
         count=len(bad),
-        total=len(scores),
+        total=len(seen.scores),
     )
     fix = Message("fix", "write finite scores")
-    if field:
+    if not seen.protocol.reads.without_field:
         fix = Message("fix", "write finite scores, or leave those pixels out with {field}", field=Setting("field"))
     return found_in(
         bad, message, fix, lambda score: Message("detail", "{pixels} of them", pixels=score.not_finite), stops=True
     )
 
 
-def _constant(scores: Sequence[ScoreProbe]) -> list[Finding]:
-    flat = [score for score in scores if score.constant and score.share]
+@rule("constant", needs=["scores"], unless=[labels_as_scores])
+def constant_scores(seen: Seen) -> list[Finding]:
+    """Find maps of a single score."""
+    flat = [score for score in seen.scores if score.constant and score.share]
     zero = sum(score.highest == 0 for score in flat)
     message = Message(
         "constant",
         "{count:many prediction} of {total} inspected {count:verb are} constant ({zero} all zero), although the ground "
         "truth has positives",
         count=len(flat),
-        total=len(scores),
+        total=len(seen.scores),
         zero=zero,
     )
     fix = "check that these files are complete"
@@ -387,12 +421,21 @@ def _values(scores: Sequence[ScoreProbe]) -> list[float]:
     return [stored[score] for score in sorted(stored)]
 
 
-def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool, as_masks: bool) -> list[Finding]:
+_SCALE = (labels_as_scores, above_all_scores, mixed_masks, mixed_levels, unscaled_levels)
+"""Rules about label maps and the scale of scores, beside which the number of scores says nothing."""
+
+
+@rule("few-levels", needs=["varied_scores"], unless=_SCALE)
+def few_levels(seen: Seen) -> list[Finding]:
+    """Find that there are two or three scores in all."""
+    scores, masks = seen.varied_scores, _are_masks(seen)
+    if masks and seen.soft_maps.cut:
+        return []
     values = _values(scores)
     if len(values) > FEW_LEVELS or sum(score.pixels for score in scores) < SMALL:
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
-    of_masks = masks and as_masks
+    of_masks = masks and seen.soft_maps.as_masks
     so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
     said = {"count": len(values), "listed": listed(values), "values": values, "so": so}
     if masks:
@@ -408,31 +451,44 @@ def _few_levels(scores: Sequence[ScoreProbe], *, masks: bool, as_masks: bool) ->
     return found_in(scores, message, fix)
 
 
-def _jpeg_masks(scores: Sequence[ScoreProbe], lines: ExpectedLines | None) -> list[Finding]:
+def _are_jpeg_masks(scores: Sequence[ScoreProbe]) -> bool:
+    """Return whether maps look like masks that JPEG turned into levels near 0 and 255."""
+    lossy = [score for score in scores if score.dtype == "uint8" and score.lossy]
+    return len(lossy) == len(scores) and sum(score.middle for score in lossy) < BETWEEN * sum(
+        score.pixels for score in lossy
+    )
+
+
+@rule("jpeg-masks", needs=["varied_scores"], unless=[*_SCALE, few_levels])
+def jpeg_masks(seen: Seen) -> list[Finding]:
     """Find masks that JPEG turned into levels near 0 and 255, whose order is noise."""
-    seen = [score for score in scores if score.dtype == "uint8" and score.lossy]
-    middle, pixels = sum(score.middle for score in seen), sum(score.pixels for score in seen)
-    if len(seen) < len(scores) or middle >= BETWEEN * pixels:
+    scores = seen.varied_scores
+    if seen.cut_beforehand or not _are_jpeg_masks(scores):
         return []
+    middle, pixels = sum(score.middle for score in scores), sum(score.pixels for score in scores)
     message = Message(
         "jpeg-masks",
         "predictions look like masks saved as {compression}: only {percent:.2g} % of the pixels are not near 0 or 255, "
         "and levels near these are noise of the compression, not scores",
-        compression=seen[0].lossy,
+        compression=scores[0].lossy,
         percent=100 * middle / pixels,
     )
     labels = protocol_with("Labels", "segbench labels GT PRED ", Setting("predicted_positive", ">=128"))
     fix = Message(
         "fix",
         "save masks as PNG, or evaluate them cut at half: {at_half}",
-        at_half=Setting("thresholds", (0.5,)) if lines else labels,
+        at_half=Setting("thresholds", (0.5,)) if seen.expected.lines else labels,
     )
-    return found_in(seen, message, fix)
+    return found_in(scores, message, fix)
 
 
-def _masks_among_maps(scores: Sequence[ScoreProbe], expected: ExpectedScores) -> list[Finding]:
+@rule("masks-among-maps", needs=["varied_scores"], unless=[*_SCALE, few_levels, jpeg_masks])
+def masks_among_maps(seen: Seen) -> list[Finding]:
     """Find masks among soft maps, which outrank them; saturated networks leave levels in between at edges."""
-    large = [score for score in scores if score.pixels >= SMALL and expected.pooled]
+    scores = seen.varied_scores
+    if seen.cut_beforehand or not seen.soft_maps.pooled:
+        return []
+    large = [score for score in scores if score.pixels >= SMALL]
     masks = [score for score in large if score.is_mask]
     maps = [score for score in large if len(score.values) >= MOST_VALUES]
     if min(len(masks), len(maps)) < max(2, GROUP * len(scores)):
@@ -446,7 +502,28 @@ def _masks_among_maps(scores: Sequence[ScoreProbe], expected: ExpectedScores) ->
     return found_in(masks, message, "save soft maps of all images, or masks of all")
 
 
-def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
+@rule("inverted", "partly-inverted", needs=["varied_scores"], unless=[labels_as_scores])
+def inverted_scores(seen: Seen) -> list[Finding]:
+    """Find soft maps that run the other way than the ground truth."""
+    inverts = seen.soft_maps.invert
+    turn = Message("fix", "save scores that are high where something is positive")
+    if inverts is not None:
+        invert = Message("fix", "leave out {given}", given=Setting("invert", True))
+        turn = invert if inverts else as_message(Setting("invert", True))
+    when = "high scores mean positive" if inverts else INVERTED
+    lines = seen.expected.lines is not None
+    other_side = None if lines else rule_for_other_side(seen)
+    return inverted_findings(seen.varied_scores, turn, when, on_bright=lines, other_side=other_side)
+
+
+@rule(
+    "saturated",
+    needs=["varied_scores"],
+    unless=[*_SCALE, few_levels, jpeg_masks, masks_among_maps, inverted_scores],
+)
+def saturated(seen: Seen) -> list[Finding]:
+    """Find maps that end at the top of their scale on negatives, too."""
+    scores = seen.varied_scores if seen.soft_maps.pooled else ()
     right, wrong = (sum(score.top[side] for score in scores) for side in (0, 1))
     pixels, top = sum(score.pixels for score in scores), right + wrong
     if top < CLIPPED_SHARE * pixels or wrong < CLIPPED_WRONG * top or pixels < SMALL:
@@ -463,8 +540,13 @@ def _saturated(scores: Sequence[ScoreProbe]) -> list[Finding]:
     return found_in((score for score in scores if sum(score.top)), message, fix)
 
 
-def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines, *, masks: bool) -> list[Finding]:
+@rule(
+    "already-suppressed", "not-suppressed", needs=["varied_scores", "lines"], unless=[labels_as_scores, inverted_scores]
+)
+def ridges(seen: Seen) -> list[Finding]:
     """Find maps that should be suppressed, or that are suppressed again; masks have no ridges that could be kept."""
+    scores, lines = seen.varied_scores, seen.lines or ExpectedLines()
+    masks = len(_values(scores)) == 2 or _are_jpeg_masks(scores)
     share = median([score.blocks for score in scores] or [nan])
     if lines.suppression and share < THICK:
         message = Message(
@@ -494,3 +576,21 @@ def _ridges(scores: Sequence[ScoreProbe], lines: ExpectedLines, *, masks: bool) 
 
 def _in_blocks(score: ScoreProbe) -> Message:
     return Message("detail", "{percent:.0f} %", percent=100 * score.blocks)
+
+
+SCORE_RULES = (
+    not_finite,
+    inverted_scores,
+    above_all_scores,
+    mixed_masks,
+    mixed_levels,
+    unscaled_levels,
+    unusual_range,
+    constant_scores,
+    few_levels,
+    jpeg_masks,
+    masks_among_maps,
+    saturated,
+    ridges,
+)
+"""Rules about scores, in the order in which findings are printed."""

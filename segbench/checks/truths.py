@@ -9,11 +9,12 @@ from statistics import fmean
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding, found_in, holding
-from segbench.checks.probes import MOST_VALUES, Probe, TruthProbe, UncountedError
-from segbench.core.errors import DataError
+from segbench.checks.predicted import labels_as_scores
+from segbench.checks.probes import MOST_VALUES, TruthProbe, UncountedError
+from segbench.checks.seen import Seen, rule
 from segbench.core.expected import Expected, ExpectedLines
 from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Message, Setting, as_message
+from segbench.core.messages import Message, Setting, as_message
 from segbench.core.numbers import written
 from segbench.inputs.annotators import take_one
 from segbench.inputs.label_rules import (
@@ -47,21 +48,6 @@ _MOST_OF_MASKS = 4
 """Masks hold two values, for instance 0 and 1 in some files and 0 and 255 in others, and perhaps one for the unsure."""
 
 _found = partial(found_in, side="ground truth")
-
-
-def truth_findings(
-    probes: Sequence[Probe], expected: Expected, total: int, *, left_out_by: Message = NOTHING
-) -> list[Finding]:
-    """Judge the ground truth of the images inspected; `total` is the number of all images.
-
-    `left_out_by` are the options that leave pixels out, as they were given.
-    """
-    lines = expected.lines
-    values = [*_photographs(probes, expected), *_values(probes, expected)]
-    by_set = expected.rule is None and not lines and not expected.nonzero
-    of_set = [] if values else _one_set(probes, total, by_set=by_set, left_out_by=left_out_by)
-    drawn = _lines(probes, expected, thinned=lines.thinned) if lines else []
-    return [*values, *_annotators(probes, expected, total), *of_set, *_nan(probes, expected), *drawn]
 
 
 def _kind(truth: TruthProbe, expected: Expected) -> str:
@@ -100,31 +86,32 @@ def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
     return values[-1] in rule.values or (highest and not below)
 
 
-def _values(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
-    plain = [probe for probe in probes if not any(truth.file in probe.coloured for truth in probe.truths)]
-    truths = [truth for probe in plain for truth in probe.truths]
-    kinds = grouped((_kind(truth, expected), truth) for truth in truths)
-    found: list[Finding] = []
-    for kind, group in kinds.items():
-        if kind:
-            message, fix = _meaning(kind, group, expected, truths, len(probes))
-            found += _found(group, message, fix, _held, stops=expected.rule is None or expected.implied)
-    return found
+def _by_kind(seen: Seen) -> Mapping[str, list[TruthProbe]]:
+    """Group ground truths, without those in colour, by what more than two values look like."""
+    kinds = grouped((_kind(truth, seen.expected), truth) for truth in _uncoloured(seen))
+    return {kind: group for kind, group in kinds.items() if kind}
 
 
-def _photographs(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
+def _uncoloured(seen: Seen) -> list[TruthProbe]:
+    """Return ground truths of images of which none was turned from colour to grey."""
+    plain = [probe for probe in seen.readable if not any(truth.file in probe.coloured for truth in probe.truths)]
+    return [truth for probe in plain for truth in probe.truths]
+
+
+@rule("photographs", needs=["truths"])
+def photographs(seen: Seen) -> list[Finding]:
     """Find ground truth of many colours; of masks in colour there are few."""
     pictures = [
         truth
-        for probe in probes
+        for probe in seen.readable
         for truth in probe.truths
-        if truth.file in probe.coloured and len(truth.values) >= MOST_VALUES and not expected.rule
+        if truth.file in probe.coloured and len(truth.values) >= MOST_VALUES and not seen.expected.rule
     ]
     message = Message(
         "photographs",
         "{count:many ground truth} of {total} inspected {count:verb have} many colours, as photographs have",
         count=len(pictures),
-        total=len(probes),
+        total=len(seen.readable),
     )
     fix = Message(
         "fix",
@@ -132,6 +119,19 @@ def _photographs(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
         pattern=Setting("gt_pattern", "*_mask"),
     )
     return _found(pictures, message, fix, stops=True)
+
+
+@rule("grey-ground-truth", "labels", "void", "nodata", needs=["truths"])
+def several_values(seen: Seen) -> list[Finding]:
+    """Find ground truth of more than two values; with label maps predicted, advice on which count is of no help."""
+    expected, stops = seen.expected, seen.expected.rule is None or seen.expected.implied
+    truths = _uncoloured(seen)
+    found: list[Finding] = []
+    for kind, group in _by_kind(seen).items():
+        if kind == "nodata" or not labels_as_scores(seen):
+            message, fix = _meaning(kind, group, expected, truths, len(seen.readable))
+            found += _found(group, message, fix, _held, stops=stops)
+    return found
 
 
 def _held(truth: TruthProbe) -> Message:
@@ -280,13 +280,16 @@ def _void_of_masks(void: float, others: Sequence[float], lines: ExpectedLines | 
     )
 
 
-def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list[Finding]:
-    several = [probe for probe in probes if len(probe.truths) > 1 and expected.one_annotator]
+@rule("annotators", needs=["truths"])
+def several_annotators(seen: Seen) -> list[Finding]:
+    """Find images with several annotators where one is expected."""
+    expected = seen.expected
+    several = [probe for probe in seen.readable if len(probe.truths) > 1 and expected.one_annotator]
     message = Message(
         "annotators",
         "{count:many image} of {total} inspected {count:verb have} several annotators",
         count=len(several),
-        total=len(probes),
+        total=len(seen.readable),
     )
     one = take_one()
     rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
@@ -296,24 +299,45 @@ def _annotators(probes: Sequence[Probe], expected: Expected, total: int) -> list
         for probe in several
     ]
     images = [probe.image for probe in several]
-    whole = bool(several) and len(several) == total
+    whole = bool(several) and len(several) == seen.total
     return finding(message, fix, places, side="ground truth", images=images, whole=whole)
 
 
-def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: Message) -> list[Finding]:
-    """Judge the set as a whole: one pair of values in all images, and something positive and negative in some."""
-    truths = [truth for probe in probes for truth in probe.truths if truth.values]
-    pairs = grouped((truth.values, truth) for truth in truths)
+def _pairs_of_values(seen: Seen) -> Mapping[tuple[float, ...], list[TruthProbe]]:
+    """Group ground truths by the values that they hold."""
+    return grouped((truth.values, truth) for truth in seen.truths if truth.values)
+
+
+def _settled_by_set(seen: Seen) -> bool:
+    """Return whether the values of the set decide which is positive."""
+    return seen.expected.rule is None and not seen.expected.lines and not seen.expected.nonzero
+
+
+@rule("mixed-ground-truth", needs=["truths"], unless=[photographs, several_values, labels_as_scores])
+def mixed_values(seen: Seen) -> list[Finding]:
+    """Find masks that hold other pairs of values than others."""
+    pairs = _pairs_of_values(seen)
     together = sorted({value for values in pairs for value in values})
-    if by_set and len(together) > 2:
-        message = Message(
-            "mixed-ground-truth",
-            "masks do not agree on their two values: {listed} across the set",
-            listed=listed(together),
-            values=together,
-        )
-        rarest = min(pairs.values(), key=len)
-        return _found(rarest, message, Setting("positive", f">={together[1]:g}"), _held, whole=True)
+    if not _settled_by_set(seen) or len(together) <= 2 or _by_kind(seen):
+        return []
+    message = Message(
+        "mixed-ground-truth",
+        "masks do not agree on their two values: {listed} across the set",
+        listed=listed(together),
+        values=together,
+    )
+    rarest = min(pairs.values(), key=len)
+    return _found(rarest, message, Setting("positive", f">={together[1]:g}"), _held, whole=True)
+
+
+@rule(ONE_SIDED, needs=["readable"], unless=[photographs, several_values, mixed_values])
+def one_sided_truths(seen: Seen) -> list[Finding]:
+    """Find that nothing is positive, or nothing negative, in all that was looked at."""
+    truths = [truth for truth in seen.truths if truth.values]
+    together = sorted({value for truth in truths for value in truth.values})
+    by_set = _settled_by_set(seen)
+    if _by_kind(seen) or (by_set and len(together) > 2):
+        return []
     unsettled = by_set and len(together) == 1
     sides = {"positive": 0, "negative": 1}
     one_sided = [side for side, share in sides.items() if all(truth.positive_share == share for truth in truths)]
@@ -323,10 +347,10 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: 
     alone = len(together) == 1
     left = alone and any(truth.ignored for truth in truths)
     message = Message(
-        "no-positives",
+        ONE_SIDED,
         "no pixel is {lacking} in the {count:many image} inspected{left}",
         lacking=lacking,
-        count=len(probes),
+        count=len(seen.readable),
         left=f": nothing but {together[0]:g} is left" if left else "",
         values=together,
     )
@@ -338,15 +362,17 @@ def _one_set(probes: Sequence[Probe], total: int, *, by_set: bool, left_out_by: 
         listed=listed(together),
     )
     if alone:
-        fix = as_message((left_out(left_out_by) if left else "") or BOTH_SIDES)
-    return _found(truths, message, fix, _held, whole=unsettled and len(probes) == total)
+        fix = as_message((left_out(seen.left_out_by) if left else "") or BOTH_SIDES)
+    return _found(truths, message, fix, _held, whole=unsettled and len(seen.readable) == seen.total)
 
 
-def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
-    bad = [truth for probe in probes for truth in probe.truths if truth.nan]
+@rule("nan-ground-truth", needs=["truths"])
+def not_a_number(seen: Seen) -> list[Finding]:
+    """Find NaN in ground truth."""
+    bad = [truth for truth in seen.truths if truth.nan]
     message = Message("nan-ground-truth", "{count:many ground truth} {count:verb contain} NaN", count=len(bad))
     fix = Message("fix", "give these pixels a value")
-    if expected.void is not None:
+    if seen.expected.void is not None:
         fix = Message(
             "fix",
             "give these pixels a value; if they do not count, one that is void: {void}",
@@ -355,34 +381,50 @@ def _nan(probes: Sequence[Probe], expected: Expected) -> list[Finding]:
     return _found(bad, message, fix, lambda truth: Message("detail", "{pixels} NaN", pixels=truth.nan), stops=True)
 
 
-def _lines(probes: Sequence[Probe], expected: Expected, *, thinned: bool) -> list[Finding]:
-    truths = [truth for probe in probes for truth in probe.truths if 0 < truth.positive_share < 1]
+def _drawn_lines(seen: Seen) -> tuple[list[TruthProbe], list[TruthProbe]]:
+    """Return ground truths with something drawn, and those of them of which most is, as black lines on white are."""
+    truths = [truth for truth in seen.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
+    return truths, white
+
+
+@rule("inverted-ground-truth", needs=["truths", "lines"])
+def lines_on_white(seen: Seen) -> list[Finding]:
+    """Find ground truth that is drawn as black lines on white."""
+    truths, white = _drawn_lines(seen)
+    if 2 * len(white) <= len(truths):
+        return []
+    share = sorted(truth.positive_share for truth in white)[len(white) // 2]
+    message = Message(
+        "inverted-ground-truth",
+        "{percent:.0f} % of the ground truth is boundary, as in black lines on white",
+        percent=100 * share,
+    )
+    return _found(white, message, Setting("positive", 0), _share_of_lines)
+
+
+@rule("thick-ground-truth", needs=["truths", "lines"], unless=[lines_on_white])
+def thick_lines(seen: Seen) -> list[Finding]:
+    """Find lines wider than a pixel, or filled areas, where predictions are thinned."""
+    truths, white = _drawn_lines(seen)
     thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
-    if 2 * len(white) > len(truths):
-        share = sorted(truth.positive_share for truth in white)[len(white) // 2]
-        message = Message(
-            "inverted-ground-truth",
-            "{percent:.0f} % of the ground truth is boundary, as in black lines on white",
-            percent=100 * share,
-        )
-        return _found(white, message, Setting("positive", 0), _share_of_lines)
-    if thinned and 2 * len(thick) > len(truths):
-        message = Message(
-            "thick-ground-truth",
-            "ground-truth lines are wider than a pixel, or filled, but predictions are thinned: even a perfect one has "
-            "a low recall",
-        )
-        without = Message("fix", ", without {given},", given=Setting("positive", None))
-        fix = Message(
-            "alternatives",
-            "{thin} for lines; {label_maps}{alone} for the borders of filled areas",
-            thin=Setting("thin_ground_truth", True),
-            label_maps=Setting("label_maps", True),
-            alone=without if expected.rule else "",
-        )
-        return _found(thick, message, fix, _thick_places)
-    return []
+    thinned = seen.lines is not None and seen.lines.thinned
+    if not thinned or 2 * len(thick) <= len(truths):
+        return []
+    message = Message(
+        "thick-ground-truth",
+        "ground-truth lines are wider than a pixel, or filled, but predictions are thinned: even a perfect one has "
+        "a low recall",
+    )
+    without = Message("fix", ", without {given},", given=Setting("positive", None))
+    fix = Message(
+        "alternatives",
+        "{thin} for lines; {label_maps}{alone} for the borders of filled areas",
+        thin=Setting("thin_ground_truth", True),
+        label_maps=Setting("label_maps", True),
+        alone=without if seen.expected.rule else "",
+    )
+    return _found(thick, message, fix, _thick_places)
 
 
 def _share_of_lines(truth: TruthProbe) -> Message:
@@ -393,13 +435,13 @@ def _thick_places(truth: TruthProbe) -> Message:
     return Message("detail", "{thick:.0f} thick places per 100 pixels", thick=100 * truth.thick)
 
 
-def rule_for_other_side(probes: Sequence[Probe], expected: Expected) -> Setting | None:
+def rule_for_other_side(seen: Seen) -> Setting | None:
     """Return the setting under which the other side of the ground truth is positive; None unless these are masks."""
-    values = sorted({value for probe in probes for truth in probe.truths for value in truth.values})
+    values, expected = sorted({value for truth in seen.truths for value in truth.values}), seen.expected
     if not 2 <= len(values) <= _MOST_OF_MASKS and (expected.rule is None or expected.rule.comparison == "="):
         return None
-    rule = expected.rule or LabelRule("=", tuple(values[1:]))
-    return Setting("positive", rule.other_side(values))
+    rule_of_truth = expected.rule or LabelRule("=", tuple(values[1:]))
+    return Setting("positive", rule_of_truth.other_side(values))
 
 
 _EXCHANGED = Message(
@@ -407,30 +449,36 @@ _EXCHANGED = Message(
 )
 
 
-def refused_exchange_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
-    """Find that the folders look exchanged by most of the `total` images inspected, which cannot be counted so."""
-    refused = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
-    exchanged = {image: error for image, error in refused.items() if error.exchanged}
-    if 2 * len(exchanged) <= total or any(error.exchanged is False for error in refused.values()):
+@rule("exchanged")
+def exchanged(seen: Seen) -> list[Finding]:
+    """Find folders that look exchanged: advice on what the files hold is of no use then."""
+    return _refused_as_exchanged(seen) or _scores_and_masks(seen)
+
+
+def _refused_as_exchanged(seen: Seen) -> list[Finding]:
+    """Find that the folders look exchanged by most of the images looked at, which cannot be counted so."""
+    refused = {image: error for image, error in seen.failures.items() if isinstance(error, UncountedError)}
+    of_masks = {image: error for image, error in refused.items() if error.exchanged}
+    if 2 * len(of_masks) <= seen.looked_at or any(error.exchanged is False for error in refused.values()):
         return []
-    hint = next(iter(exchanged.values())).hint
+    hint = next(iter(of_masks.values())).hint
     fix = Message("fix", "{order}; or, if they are in order, {hint}", order=ORDER, hint=hint.values.get("behind", hint))
-    places = [Place(error.path, error.what) for error in exchanged.values()]
+    places = [Place(error.path, error.what) for error in of_masks.values()]
     return finding(_EXCHANGED, fix, places, side="names", images=refused)
 
 
-def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expected: Expected) -> list[Finding]:
+def _scores_and_masks(seen: Seen) -> list[Finding]:
     """Find that the folders look exchanged: scores of two values or blank, and soft maps that no named rule cuts.
 
     Grey levels that are a finding are enough; where a protocol cuts them by its own rule, they are not near the ends.
     """
-    scores = [probe.scores for probe in probes if probe.scores and len(probe.scores.values) <= 2]
+    scores = [score for score in seen.scores if len(score.values) <= 2]
     masks = [score for score in scores if not score.constant]
-    levels = [len(one.values) >= MOST_VALUES for probe in probes for one in probe.truths]
-    soft = expected.unnamed_rule and any(one.between > SOFT for probe in probes for one in probe.truths)
-    between = fmean(one.between for probe in probes for one in probe.truths) if levels else 0.0
-    grey = [one for one in found if one.kind == "grey-ground-truth"] if between > HALOS and all(levels) else []
-    if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(probes):
+    levels = [len(truth.values) >= MOST_VALUES for truth in seen.truths]
+    soft = seen.expected.unnamed_rule and any(truth.between > SOFT for truth in seen.truths)
+    between = fmean(truth.between for truth in seen.truths) if levels else 0.0
+    grey = _by_kind(seen).get("grey-ground-truth", []) if between > HALOS and all(levels) else []
+    if not (masks and (grey or (soft and 2 * sum(levels) > len(levels)))) or len(scores) < len(seen.readable):
         return []
     places = [Place(score.file, holding(score.values)) for score in masks]
     fix = as_message(ORDER)
@@ -439,10 +487,11 @@ def exchange_findings(probes: Sequence[Probe], found: Sequence[Finding], expecte
             "fix",
             "{order}; or, if the first are masks with blurred edges, {positive}",
             order=ORDER,
-            positive=grey[0].fix,
+            positive=grey_levels_positive(grey[0].values, lossy=all(truth.lossy for truth in grey)),
         )
     elif grey:
         fix = Message(
             "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
         )
-    return finding(_EXCHANGED, fix, places, side="names", images=[probe.image for probe in probes])
+    images = [probe.image for probe in seen.readable]
+    return finding(_EXCHANGED, fix, places, side="names", images=images)

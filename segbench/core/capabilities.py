@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
@@ -14,7 +14,7 @@ from segbench.core.expected import Expected
 from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message
 from segbench.core.notes import Note
-from segbench.core.protocol import Capability, Counted, Protocol
+from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Sample, Side
 from segbench.core.summary import Summary
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from segbench.core.pictures import Pictures
     from segbench.core.table import Kept, Table
+
+Kind = TypeVar("Kind")
 
 Settled = Mapping[Facts, Callable[[Any], Any]]
 """What the whole set decided: how the counts of images with certain facts change."""
@@ -153,23 +155,21 @@ class Numbered(ABC):
 
 
 class Confusing(TwoSided):
-    """Counts label maps whole: counts and facts show what is wrong with them."""
+    """Has a label in each pixel of both sides: a confusion matrix shows what is wrong with them."""
 
     void: Sequence[int] | None
     """Labels of the ground truth that are left out."""
-    background: Any
-    """Labels of classes that means leave out."""
-    positive: Any
-    """The rule for what is positive in masks, None for none."""
+    positive: Any = None
+    predicted_positive: Any = None
+    """The rules for what is positive in masks, and in those that are predicted; None for none."""
+    gt_map: Any
+    pred_map: Any
+    """Labels that values as stored represent, as text."""
 
     @property
     @abstractmethod
     def masks(self) -> bool:
         """Whether they are masks, which have a positive class."""
-
-    @abstractmethod
-    def count(self, sample: Sample) -> Counted:
-        """Count an image by true and predicted class, whatever else a run counts."""
 
     @abstractmethod
     def predicted_outside(self, sample: Sample) -> Mapping[int, NDArray[np.int64]]:
@@ -183,12 +183,10 @@ class Confusing(TwoSided):
     def joined(self, sample: Sample) -> Mapping[str, list[int]]:
         """Give values that a remapping, by its setting, does not name, and that so join the classes of others."""
 
-    @abstractmethod
-    def stored(self, sample: Sample) -> Any:  # noqa: ANN401  of the labels protocol
-        """Count the pairs of values of an image as they are stored."""
+    def stored(self, sample: Sample) -> Any:  # noqa: ANN401  `segbench.inputs.numberings.StoredLabels`
+        """Count the pairs of values of an image as they are stored; None of masks, which have no numbers."""
 
-    @abstractmethod
-    def renumbered(self, stored: Any) -> Any:  # noqa: ANN401  of the labels protocol
+    def renumbered(self, stored: Any) -> Any:  # noqa: ANN401  a `segbench.inputs.numberings.Renumbered`
         """Find remappings that stored values need instead of those given; None for none."""
 
 
@@ -390,10 +388,9 @@ class Reference:
     """What it does instead, in words."""
 
 
-def inputs_as(protocol: Protocol, kind: type[Capability]) -> Capability | None:
-    """Return what the inputs of a protocol can do beside interpreting, one of these classes; None if they cannot."""
-    inputs = protocol.inputs
-    return inputs if isinstance(inputs, kind) else protocol.capability(kind)
+def inputs_as(protocol: Protocol, kind: type[Kind]) -> Kind | None:
+    """Return the inputs of a protocol if they are of a kind, a class of this module; None if they are not."""
+    return protocol.inputs if isinstance(protocol.inputs, kind) else None
 
 
 def settled(

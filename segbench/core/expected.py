@@ -38,7 +38,7 @@ class ExpectedLines:
 class Expected:
     """What the files of a run may hold."""
 
-    rule: Any = None  # the `segbench.protocols.label_rules.LabelRule` that says which ground-truth values are positive
+    rule: Any = None  # the `segbench.inputs.label_rules.LabelRule` that says which ground-truth values are positive
     implied: bool = False  # whether nobody named that rule, so that grey levels and void leave open what is positive
     unnamed_rule: bool = False  # whether the protocol has that rule by default
     nonzero: bool = False  # whether all values but 0 are positive without a rule

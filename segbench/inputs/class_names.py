@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Sized
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from segbench.core.arguments import as_whole, listed
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Setting, together
 from segbench.core.names import first_names
 from segbench.core.notes import Note
+from segbench.core.options import option
 
 if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray
@@ -142,6 +143,20 @@ def read_background(given: int | Sequence[int] | str, labels: Sequence[int], nam
             )
         )
     return found
+
+
+def background_option() -> Any:
+    """Declare the option of classes that means over classes leave out, a setting of measuring."""
+    return option(
+        "Leave these classes out of means over classes: 0.",
+        (),
+        metavar="LABELS",
+        read=str,
+        measuring="apart",
+        none="none leaves out no class",
+        panel="Ground truth",
+        shown="all classes are in them",
+    )
 
 
 def in_means(labels: Sequence[int], background: Sequence[int]) -> BoolArray:

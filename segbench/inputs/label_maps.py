@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
+from segbench.core.inputs import Interpreted
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
 from segbench.core.messages import NOTHING, Either, Message, Setting, alternatives, joined, protocol_with, together
 from segbench.core.notes import Note
@@ -89,7 +90,7 @@ class LabelMap:
         """The values as they are stored, which must be whole numbers."""
         return whole_labels(self.file, self.role, self.labels)
 
-    @property
+    @cached_property
     def coded(self) -> Coded:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
         codes, first = self.stored_values.reshape(-1), 0
@@ -132,13 +133,12 @@ class LabelMaps(NamedTuple):
         return LabelMaps(self.truth.remapped(), self.predicted.remapped())
 
 
-class Masks(NamedTuple):
-    """Both maps, of masks as True and False, and where pixels count; facts and notes as in `Counted`."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InterpretedMaps(Interpreted):
+    """The label maps of an image, those of masks as True and False, and where pixels count; None for everywhere."""
 
     maps: LabelMaps
     valid: BoolArray | None
-    facts: tuple[float, ...] = ()
-    notes: tuple[Note, ...] = ()
 
 
 def label_maps(
@@ -234,7 +234,7 @@ def masks_in(
     positive: rules.Positive | None,
     predicted_positive: rules.Positive | None,
     wrong: BoolArray | None = None,
-) -> Masks:
+) -> InterpretedMaps:
     """Return label maps, remapped, as masks; `wrong` marks where there is no prediction, which is never right."""
     truth, predicted = maps
     for each in maps:
@@ -271,9 +271,8 @@ def masks_in(
         found_positive = _two_valued(maps, valid, rule)
     if wrong is not None:
         found_positive = np.where(wrong, ~is_positive, found_positive)
-    return Masks(
-        LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive)), valid, facts, notes
-    )
+    masks = LabelMaps(replace(truth, labels=is_positive), replace(predicted, labels=found_positive))
+    return InterpretedMaps(maps=masks, valid=valid, facts=facts, notes=notes)
 
 
 def _advice_on_values(

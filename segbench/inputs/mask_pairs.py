@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts
-from segbench.core.levels import (
-    ROUNDING,
-    doubts_on_cuts,
-    in_type_of,
-    refuse_not_finite,
-    scores_of,
-    span,
-)
+from segbench.core.inputs import Interpreted
+from segbench.core.levels import in_type_of, refuse_not_finite, scores_of
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
-from segbench.core.notes import Note
 from segbench.core.numbers import written
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.inputs.annotators import only_truth, zero_or_one
@@ -31,23 +24,53 @@ from segbench.inputs.label_rules import (
     ManyValuesError,
     Positive,
     counted,
-    may_be_mask,
     perhaps_swapped,
     rule_of_other_side,
     suggested_positive,
     where_not_void,
 )
-from segbench.inputs.lines import check_unit_range
-from segbench.inputs.mask_settings import ThresholdOfSet, cuts_of, format_cuts
 from segbench.inputs.predicted_labels import in_colour
 
-Mask = BoolArray
 OfLabels = Callable[[Sequence[float]], Message]
 """Turn the rising values of label maps into advice on them."""
 
 
 class LossyNumbersError(DataError):
     """Numbers of objects that were stored with loss."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MaskPair(Interpreted):
+    """What is true and what is predicted in an image; neither where pixels are void or outside the field of view."""
+
+    truth: BoolArray
+    ignored: BoolArray | None
+    """Those pixels; None where there are none."""
+    predicted_mask: BoolArray | None
+    """What a predicted mask holds; None of a soft map."""
+    scores: FloatArray | None
+    """The scores of a soft map; None of a mask."""
+    stored_type: np.dtype[Any]
+    """The type of the prediction as it is stored."""
+    thresholds: FloatArray
+    """The scores that a soft map is cut at; 1 of a mask."""
+    above: bool
+    """Whether scores that equal a threshold are not predicted."""
+
+    @cached_property
+    def predicted(self) -> list[BoolArray]:
+        """What is predicted at each threshold."""
+        return self.at_scores(self.thresholds)
+
+    def at_scores(self, cuts: Sequence[float] | FloatArray) -> list[BoolArray]:
+        """Return what is predicted at each of some scores; a predicted mask is the same at any."""
+        masks: list[BoolArray] = []
+        if self.predicted_mask is not None:
+            masks = [self.predicted_mask]
+        elif self.scores is not None:
+            thresholds = in_type_of(self.stored_type, cuts)
+            masks = [self.scores > cut if self.above else self.scores >= cut for cut in thresholds]
+        return masks if self.ignored is None else [mask & ~self.ignored for mask in masks]
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
@@ -67,34 +90,6 @@ def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
         )
         raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
     return truth, predicted
-
-
-def masks_at(
-    sample: Sample,
-    cuts: Sequence[float] | FloatArray | None,
-    *,
-    positive: Positive | None,
-    void: Sequence[float],
-    no_volumes: str,
-    of_labels: OfLabels | None = None,
-    unit_range: bool = False,
-    above: bool = False,
-) -> tuple[Mask, list[Mask]]:
-    """Read a mask, and the predicted one or a soft map at (or `above`) some scores; what is left out is in none.
-
-    `of_labels` is the advice for label maps; where scores are cut evenly in the `unit_range`, others are refused.
-    """
-    truth, stored = two_maps(sample, no_volumes)
-    none = left_out(sample, truth, void)
-    mask = true_mask(sample, truth, positive, none, of_labels=of_labels, void=void)
-    if cuts is None:
-        found = [predicted_mask(sample, truth, stored, positive, of_labels)]
-    else:
-        scores = finite_scores(sample, stored)
-        if unit_range:
-            check_unit_range(scores, sample.predicted_file)
-        found = [scores > cut if above else scores >= cut for cut in in_type_of(stored.dtype, cuts)]
-    return (mask, found) if none is None else (mask & ~none, [each & ~none for each in found])
 
 
 def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message]) -> None:
@@ -237,50 +232,6 @@ def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> Message | Setting
         return Setting("at", half)
     ends = {"lowest": scores[0], "highest": scores[-1]}
     return Message("fix", "{at} with a score above {lowest:.4g} and up to {highest:.4g}", at=Setting("at"), **ends)
-
-
-def highest_of(sample: Sample, settings: Any) -> Facts:
-    """Give what `CutMasks.settle` needs to know: the highest score of a mask of 0 and 1 in integers.
-
-    It is 1 of other maps with scores from 0 to 1, and 2 of those on a scale of their own.
-    """
-    truth, stored = sample.ground_truths[0], sample.predictions[0]
-    if not cuts_of(settings) or not stored.any():
-        return ()
-    if stored.dtype.kind == "f":
-        return (1.0 if stored.min() >= 0 and stored.max() <= 1 + ROUNDING else 2.0,)
-    if stored.dtype.kind == "b" or stored.max() != 1:
-        return (1.0,)
-    positive = truth != 0 if settings.positive is None else LabelRule.parse(settings.positive).positive(truth)
-    # Else it may be either, and says nothing.
-    return (1 / np.iinfo(stored.dtype).max,) * may_be_mask(positive, stored)
-
-
-def notes_on_masks(sample: Sample, settings: Any, *, above: bool = False) -> tuple[Note, ...]:
-    """Say what is odd in an image counted as masks: values beside those named, or scores beside thresholds.
-
-    `above` says that scores equal to the threshold are not predicted.
-    """
-    truth, stored = sample.ground_truths[0], sample.predictions[0]
-    cuts = in_type_of(stored.dtype, cuts_of(settings)).tolist()
-    valid = where_not_void(truth, settings.void or (), sample.field)
-    rule = None if settings.positive is None else LabelRule.parse(settings.positive)
-    notes = rule.notes(truth, rule.positive(truth), valid, settings.void or ()) if rule else ()
-    counted = stored.reshape(-1) if valid is None else stored.reshape(truth.shape)[valid]
-    if not counted.size or not cuts:
-        return notes
-    lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
-    said, reach = format_cuts(settings), span(lowest, highest)
-    doubts = () if isinstance(settings.at, ThresholdOfSet) else doubts_on_cuts(cuts, said, lowest, highest)
-    if doubts:
-        return (*notes, *doubts)
-    if highest < min(cuts) or (above and highest == min(cuts)):
-        message = Message("nothing-predicted", "no score reaches {given}, so nothing is predicted", given=said)
-        return (*notes, Note(message, detail=reach))
-    if lowest > max(cuts) or (lowest == max(cuts) and not above):
-        message = Message("all-predicted", "all scores reach {given}, so every pixel is predicted", given=said)
-        return (*notes, Note(message, detail=reach))
-    return notes
 
 
 def finite_scores(sample: Sample, stored: Array) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segbench.core.arrays import BoolArray
-from segbench.core.capabilities import Confusing, expected_in
+from segbench.core.capabilities import Confusing, expected_in, inputs_as
 from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.levels import ROUNDING
@@ -132,7 +132,7 @@ def _with_labels(sample: Sample, protocol: Protocol) -> Sample:
     values = sorted({hole.value for hole in nodata if hole})
     if not values:
         return replace(sample, nodata=())
-    counts_as = "background" if of_masks and protocol.capability(Confusing) is None else "wrong"
+    counts_as = "background" if of_masks and inputs_as(protocol, Confusing) is None else "wrong"
     message = Message(
         "no-data-labels",
         "{values} is declared as no data (GDAL_NODATA), which counts as {counts_as}",

@@ -9,8 +9,7 @@ from noted import advised
 
 import segbench as library
 from segbench.checks.probes import ScoreProbe
-from segbench.checks.scores import score_findings
-from segbench.core.expected import ExpectedScores
+from segbench.checks.scores import inverted_findings
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def probes(*aucs):
 
 
 def keys(*aucs):
-    return {finding.kind for finding in score_findings(probes(*aucs), ExpectedScores(invert=False))}
+    return {finding.kind for finding in inverted_findings(probes(*aucs), "invert them")}
 
 
 def best_f(root, **settings):

@@ -22,6 +22,7 @@ import segbench
 from peer_tables.contests import Contest, Effort, Way
 from peer_tables.images import shipped_edges
 from peer_tables.programs import SCIKIT_IMAGE, SEGBENCH
+from segbench.inputs.region_maps import regions_of
 from segbench.protocols.regions.counting import count_regions
 
 _CONNECTED = np.ones((3, 3))
@@ -91,7 +92,9 @@ def _chosen(images: list[LabelMaps], *, alone: bool) -> tuple[list[LabelMaps]]:
 
 def by_segbench(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
     """Give VOI and adapted Rand error of each image at each threshold, means over annotators."""
-    curves = [segbench.region_curve(count_regions(maps.ground_truths, maps.segmentations)) for maps in images]
+    curves = [
+        segbench.region_curve(count_regions(regions_of(maps.ground_truths, maps.segmentations))) for maps in images
+    ]
     return [np.array([curve.voi, curve.adapted_rand_error]) for curve in curves]
 
 

@@ -3,59 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arguments import Quantize
-from segbench.core.arrays import Array, BoolArray, FloatArray
-from segbench.core.errors import DataError
-from segbench.core.levels import are_levels, as_shares, quantized, refuse_not_finite, refuse_unfit_to_round
-from segbench.core.messages import Message
+from segbench.core.arrays import Array, FloatArray
+from segbench.core.levels import refuse_not_finite
+from segbench.inputs.anomaly_maps import AnomalyImage
+from segbench.inputs.defects import Defect
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.defects import Found
 
 ImageScore = Literal["max", "top1"]
 
 _TOP = 100  # one pixel in so many makes the score of an image
 
 
-def soft_map(name: str, prediction: Array, valid: BoolArray | None, quantize: Quantize | None) -> tuple[Array, float]:
-    """Give the scores of a map as floats and 0, or levels, to which floats are rounded if wanted, and the highest."""
-    if prediction.dtype.kind not in "biuf":
-        raise DataError(
-            name,
-            Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(prediction.dtype)),
-            Message("fix", "save the map as an image or NPY"),
-        )
-    scores = as_shares(prediction, name, valid)
-    if scores.dtype.kind == "f" and quantize:
-        refuse_unfit_to_round(name, scores, [valid])
-        scores = quantized(scores, quantize)
-    if are_levels(scores.dtype):
-        hard = scores.dtype == np.bool_
-        return (scores.view(np.uint8), 1.0) if hard else (scores, float(np.iinfo(scores.dtype).max))
-    return scores.astype(np.float32 if scores.dtype.itemsize <= 4 else np.float64, copy=False), 0.0
-
-
-def count_map(
-    name: str,
-    anomalous: BoolArray,
-    prediction: Array,
-    valid: BoolArray | None,
-    *,
-    quantize: Quantize | None,
-    image_score: ImageScore | float,
-    defects: Callable[[Array], Sequence[Found]] | None = None,
-) -> AnomalyCounts:
-    """Count one image; `name` is what errors call its scores, and `defects` gives what replaces components."""
+def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
+    """Count one image; a score of the image that a table has takes the place of `image_score`."""
     from segbench.protocols.anomalies.kernels import component_sizes
 
-    scores, full = soft_map(name, prediction, valid, quantize)
-    mask = np.ascontiguousarray(anomalous if valid is None else anomalous & valid)
+    name, mask, valid, scores, full = image.file, image.anomalous, image.valid, image.scores, image.full
     rows = np.flatnonzero(mask.any(axis=1))
     any_anomalous = bool(rows.size)
     marked = slice(rows[0], rows[-1] + 1) if any_anomalous else slice(0, 0)  # few rows, mostly
@@ -65,10 +35,10 @@ def count_map(
         normal = [scores[valid & ~mask]]
     sizes = np.empty(0, np.int32)
     of_found = np.empty(0, scores.dtype)
-    if any_anomalous and defects is not None:
-        each = defects(scores)
-        sizes = np.repeat(np.array([one.size for one in each], np.int32), [one.size for one in each])
-        of_found = scores.reshape(-1)[np.concatenate([one.places for one in each])]
+    if image.defects is not None:
+        saturations = [defect.saturation for defect in image.defects]
+        sizes = np.repeat(np.array(saturations, np.int32), saturations)
+        of_found = np.concatenate([_saturating(scores, defect) for defect in image.defects])
     elif any_anomalous:
         of_pixels = np.empty(mask[marked].shape, np.int32)
         component_sizes(mask[marked], of_pixels)
@@ -79,9 +49,10 @@ def count_map(
     if full:
         falling, found = falling / np.float64(full), found._replace(scores=found.scores / np.float64(full))
     of_score = found
-    if defects is not None:  # of which a pixel may be in several, or in none
+    if image.defects is not None:  # of which a pixel may be in several, or in none
         of_score = _runs_by_size(name, scores[mask] / np.float64(full or 1), np.ones(int(mask.sum()), np.int32))
-    own = np.array([_image_score(image_score, falling, pixels, of_score)] if counted else [])
+    score_of_image = image_score if image.image_score is None else image.image_score
+    own = np.array([_image_score(score_of_image, falling, pixels, of_score)] if counted else [])
     return AnomalyCounts.unchecked(
         scores=falling,
         normal=pixels,
@@ -93,6 +64,15 @@ def count_map(
         anomalous_images=own[: 1 if any_anomalous else 0],
         ignored=scores.size - counted,
     )
+
+
+def _saturating(scores: Array, defect: Defect) -> Array:
+    """Return the scores of the pixels of a defect that matter, those with the highest.
+
+    It is counted as a component of these pixels, so that counts add up as those of components do.
+    """
+    of_defect = scores.reshape(-1)[defect.pixels]
+    return of_defect[np.argsort(-of_defect.astype(np.float64), kind="stable")[: defect.saturation]]
 
 
 class _Found(NamedTuple):

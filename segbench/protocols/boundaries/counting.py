@@ -21,21 +21,17 @@ from segbench.protocols.boundaries.sweep import sweep, sweep_down
 
 
 def count_boundaries(
-    ground_truths: ArrayLike | Sequence[ArrayLike],
-    scores: ArrayLike,
+    truths: Sequence[BoolArray],
+    scores: FloatArray,
+    stored: np.dtype[Any],
     *,
     thresholds: int | ArrayLike = 99,
     max_dist: float | str = 0.0075,
     thin: bool = True,
 ) -> BoundaryCounts:
-    """Count matched and total boundary pixels of an image at every threshold."""
-    soft = inputs.as_scores(scores, "prediction")
+    """Count matched and total boundary pixels of an image at every threshold; `stored` is the type of its scores."""
     levels_at = inputs.as_thresholds(thresholds)
-    if np.ndim(thresholds) == 0:
-        inputs.check_unit_range(soft, "prediction")
-    truths = inputs.as_ground_truths(ground_truths)
-    inputs.check_same_size(soft, truths[0])
-    levels = levels_of(soft, in_type_of(np.asarray(scores).dtype, levels_at))
+    levels = levels_of(scores, in_type_of(stored, levels_at))
     build = thinning.thin_levels if thin else pack_levels
     return _count(build(levels, levels_at.size), truths, levels_at, max_dist)
 
@@ -57,7 +53,7 @@ def count_boundary_maps(
 
 
 def _count(
-    maps: NDArray[np.uint64], truths: list[BoolArray], thresholds: FloatArray, max_dist: float | str
+    maps: NDArray[np.uint64], truths: Sequence[BoolArray], thresholds: FloatArray, max_dist: float | str
 ) -> BoundaryCounts:
     shape = truths[0].shape
     max_dist_px = inputs.tolerance_px(max_dist, shape)
@@ -83,7 +79,8 @@ def kernels_cached() -> bool:
 def compile_kernels() -> None:
     """Compile every kernel, or load it from disk."""
     scores = np.eye(3)
-    count_boundaries(scores, scores, thresholds=2)
-    count_boundaries(scores, scores, thin=False)
+    truths = [scores != 0]
+    count_boundaries(truths, scores, scores.dtype, thresholds=2)
+    count_boundaries(truths, scores, scores.dtype, thin=False)
     count_boundary_maps([scores], scores)
     nms(scores)

@@ -1,44 +1,32 @@
-"""Settings of the boundary protocol, and how the files of an image become what it counts."""
+"""Settings of the boundary protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import as_whole, check_settings, listed, set_fields
+from segbench.core.arguments import check_settings, listed, set_fields
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected, ExpectedLines, ExpectedScores
-from segbench.core.inputs import Facts
+from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
-from segbench.core.notes import Note
 from segbench.core.numbers import written
-from segbench.core.options import option, read_numbers, read_thresholds
+from segbench.core.options import option, option_like, read_numbers, read_thresholds
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import Reading, Sample, Side
-from segbench.inputs.annotators import ONE_ANNOTATOR
-from segbench.inputs.label_rules import (
-    LabelRule,
-    Positive,
-    RuleWithoutVoid,
-    counted,
-    numbered_by,
-    optional_rule,
-    perhaps_swapped,
-    rule_option,
-    suggested_positive,
-)
-from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
+from segbench.core.sample import Reading, Sample
+from segbench.inputs.boundary_maps import AnnotatorMaps, BoundaryMaps, RegionBoundaries, SoftBoundaries
+from segbench.inputs.label_rules import Positive
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import Array, BoolArray, FloatArray
+    from segbench.core.arrays import BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.protocols.boundaries.counts import BoundaryCounts
     from segbench.protocols.boundaries.metrics import BoundaryTable
@@ -47,7 +35,6 @@ TIES = "hash1"
 """Version of the rule that settles ties between matchings; see `match_boundaries`."""
 
 
-_THINNED = Note(Message("thinned", "{side} thinned"), "ground truth")
 _MOST_DIST = 0.2
 """Of the diagonal: ten times the largest tolerance in use, that of SBD."""
 _OF_CRISPNESS: Mapping[str, Any] = {"radius": 2, "border": 5, "multiplier": 1.01, "smoothing": 0}
@@ -74,9 +61,7 @@ class _OfBoundaries(Protocol, can.Importable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(
-    _OfBoundaries, can.Official, can.Crisp, can.Verb, can.Checked, can.Prepared, can.Annotated, can.Pictured
-):
+class Boundaries(_OfBoundaries, can.Official, can.Crisp, can.Verb, can.Prepared, can.Annotated, can.Pictured):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -120,7 +105,7 @@ class Boundaries(
     '1,5,1.01,smoothing 1'
     """
 
-    reads: ClassVar[Reading] = BOUNDARIES
+    reads: ClassVar[Reading] = BoundaryMaps.reads
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "true",
         State.FALSE: "false",
@@ -150,22 +135,12 @@ class Boundaries(
         example="1,5,1.01",
     )
     smoothing: int = 1
-    positive: Positive | None = rule_option(
-        "Name the ground-truth values that are boundary: 255, '>=128' or 1,3.", shown="all but 0"
-    )
-    label_maps: bool = option(
-        "Take the boundaries between the labels of ground-truth label maps.", False, panel="Ground truth", rare=True
-    )
-    thin_ground_truth: bool = option(
-        "Thin the ground truth, too, where lines are drawn thick.", False, panel="Ground truth", rare=True
-    )
-    invert: bool = option(
-        "Treat low predictions as boundary, for black edges on white.", False, of_predictions=True, rare=True
-    )
+    positive: Positive | None = option_like(BoundaryMaps, "positive")
+    label_maps: bool = option_like(BoundaryMaps, "label_maps")
+    thin_ground_truth: bool = option_like(BoundaryMaps, "thin_ground_truth")
+    invert: bool = option_like(BoundaryMaps, "invert")
     crispness: bool = option("Measure how much of each map suppression leaves (crispness).", False, rare=True)
-    category: int | None = option(
-        "Count the boundaries of one category of an SBD ground truth, from 1.", panel="Ground truth", rare=True
-    )
+    category: int | None = option_like(BoundaryMaps, "category")
 
     def __post_init__(self) -> None:
         from segbench.inputs.lines import as_radius, as_suppression, as_tolerance, number_or_list
@@ -183,9 +158,7 @@ class Boundaries(
                     expected=_MOST_DIST,
                 )
             )
-        set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"), positive=optional_rule(self.positive))
-        numbered: tuple[Side, ...] = ("ground truth",) if self.label_maps else numbered_by(self.positive)
-        set_fields(self, reads=replace(self.reads, numbered=numbered))
+        set_fields(self, smoothing=as_radius(self.smoothing, "smoothing"))
         if self.nms is not None:
             suppression = listed(self.nms, "nms", "(1, 5, 1.01)")
             if len(suppression) != 3:
@@ -198,17 +171,11 @@ class Boundaries(
                     )
                 )
             set_fields(self, nms=as_suppression(*suppression))
-        if self.category is not None:
-            set_fields(self, category=as_whole(self.category, Setting("category", None), least=1))
-        if self.positive is not None and self.label_maps:
-            raise ArgumentError(
-                Message(
-                    "exclusive-settings",
-                    "{setting} and {other} exclude each other: all labels of a label map count",
-                    setting=Setting("positive", None),
-                    other=Setting("label_maps", None),
-                )
-            )
+        take_settings(self)
+
+    @cached_property
+    def inputs(self) -> BoundaryMaps:
+        return cast("BoundaryMaps", inputs_of(BoundaryMaps, self))
 
     def signature_fields(self) -> dict[str, str]:
         suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
@@ -246,24 +213,6 @@ class Boundaries(
             say("compiling for this machine, once ...")
             compile_kernels()
 
-    @property
-    def expected(self) -> Expected:
-        return Expected(
-            rule=None if self.positive is None else LabelRule.parse(self.positive),
-            scores=ExpectedScores(
-                invert=self.invert,
-                unit_range=isinstance(self.thresholds, int),
-                listed=self.thresholds if isinstance(self.thresholds, tuple) else (),
-            ),
-            lines=ExpectedLines(
-                label_maps=self.label_maps,
-                category=self.category,
-                thinned=self.thin and not self.thin_ground_truth,
-                suppressed=self.nms is not None or not self.thin,
-                suppression=self.nms is not None,
-            ),
-        )
-
     def official_files(self, per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
         from segbench.protocols.boundaries.official import official_files
 
@@ -273,183 +222,98 @@ class Boundaries(
         return Annotators(settings=self)
 
     def count(self, sample: Sample) -> Counted:
-        from segbench.core.levels import INVERTED, note_on_ones
-        from segbench.inputs.lines import label_boundaries
         from segbench.protocols.boundaries.counting import count_boundaries, count_boundary_maps
 
-        truths = self.boundary_maps(sample)
-        if sample.labels_predicted:
-            maps = [label_boundaries(segmentation) for segmentation in sample.predictions]
-            counts = count_boundary_maps(maps, truths, max_dist=self.max_dist, thin=self.thin)
-            return Counted(counts, notes=(_THINNED,) if self.thin_ground_truth else ())
+        image = self.inputs.interpret(sample)
+        truths = self.lines(image.drawn)
+        if isinstance(image, RegionBoundaries):
+            counts = count_boundary_maps(image.predicted, truths, max_dist=self.max_dist, thin=self.thin)
+            return Counted(counts, notes=image.notes)
         try:
-            soft = self.soft_map(sample)
-            counts = count_boundaries(truths, soft, thresholds=self.thresholds, max_dist=self.max_dist, thin=self.thin)
+            scores, stored = self._suppressed(image)
+            if self.nms is not None:
+                self.inputs.require_fit(scores)
+            settings: dict[str, Any] = {"max_dist": self.max_dist, "thin": self.thin}
+            counts = count_boundaries(truths, scores, stored, thresholds=self.thresholds, **settings)
             if self.crispness:
-                crispness, measured = self._crispness(sample)
+                crispness, measured = _crispness(image)
                 counts = replace(counts, crispness=crispness, maps=measured)
         except DataError as error:
             raise DataError(sample.predicted_file, error.what, error.hint) from error
-        notes = (*([INVERTED] if self.invert else []), *([_THINNED] if self.thin_ground_truth else []))
-        if isinstance(self.thresholds, int):
-            notes += note_on_ones(sample.predictions[0])
-        return Counted(counts, notes=notes)
+        return Counted(counts, notes=image.notes)
 
-    def _crispness(self, sample: Sample) -> tuple[int, int]:
-        """Measure what suppression leaves of a map, and count it; a blank one does not count."""
-        from segbench.core.arrays import MEAN_UNITS
-        from segbench.core.levels import scores_of
-        from segbench.protocols.boundaries.suppression import nms
+    def lines(self, drawn: Sequence[BoolArray]) -> Sequence[BoolArray]:
+        """Return the lines of each annotator, thinned if the settings say so."""
+        if not self.thin_ground_truth:
+            return drawn
+        from segbench.protocols.boundaries.thinning import thin
 
-        soft = scores_of(replace(self, nms=None).soft_map(sample))
-        before = float(soft.sum())
-        if before <= 0:
-            return 0, 0
-        kept = float(nms(soft, **_OF_CRISPNESS).sum())
-        return round(kept / before * MEAN_UNITS), 1
+        return [thin(boundaries) for boundaries in drawn]
 
     def pictures(self, sample: Sample, counts: BoundaryCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: boundaries matched at each threshold, and the share of annotators."""
         import numpy as np
 
-        from segbench.core.levels import scores_of
         from segbench.core.pictures import Pictures
         from segbench.protocols.boundaries.curve import boundary_curve
 
-        truth = np.rint(255 * np.mean(self.boundary_maps(sample), axis=0)).astype(np.uint8)
+        image = self.inputs.interpret(sample)
+        truth = np.rint(255 * np.mean(self.lines(image.drawn), axis=0)).astype(np.uint8)
         curve = boundary_curve(counts)
         places = np.searchsorted(counts.thresholds, thresholds)
-        soft = None if sample.labels_predicted else np.clip(scores_of(self.soft_map(sample)), 0, 1)
+        soft = None if isinstance(image, RegionBoundaries) else np.clip(self._suppressed(image)[0], 0, 1)
         return Pictures(
             truth,
             truth,
-            states=[self.states(sample, threshold) for threshold in thresholds.tolist()],
+            states=self._states(image, thresholds.tolist()),
             soft=None if soft is None else np.rint(255 * soft).astype(np.uint8),
             metrics={"P": curve.precision[places], "R": curve.recall[places], "F": curve.f[places]},
         )
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
         """Mark found, false and missed pixels at a threshold, of label maps the place of one of them, from 1."""
+        return self._states(self.inputs.interpret(sample), [threshold])[0]
+
+    def _states(self, image: SoftBoundaries | RegionBoundaries, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
+        """Mark found, false and missed pixels at some thresholds, see `states`."""
         from segbench.core.levels import in_type_of
-        from segbench.inputs.lines import as_scores, label_boundaries
         from segbench.protocols.boundaries.matching import boundary_states
 
-        if sample.labels_predicted:
-            predicted = label_boundaries(sample.predictions[int(threshold) - 1])
+        if isinstance(image, RegionBoundaries):
+            maps = [image.predicted[int(cut) - 1] for cut in cuts]
         else:
-            soft = self.soft_map(sample)
-            predicted = as_scores(soft, "prediction") >= in_type_of(soft.dtype, threshold)
-        return boundary_states(predicted, self.boundary_maps(sample), max_dist=self.max_dist, thin=self.thin)
+            scores, stored = self._suppressed(image)
+            maps = [scores >= cut for cut in in_type_of(stored, cuts)]
+        lines = self.lines(image.drawn)
+        return [boundary_states(predicted, lines, max_dist=self.max_dist, thin=self.thin) for predicted in maps]
 
-    def require_readable(self, sample: Sample) -> Facts:
-        self._drawn(sample)
-        if not sample.labels_predicted:
-            replace(self, nms=None).soft_map(sample)
-        return ()
-
-    def soft_map(self, sample: Sample) -> Array:
-        """Give the map that is thresholded: of image size, high where boundary, suppressed if the settings say so."""
-        from segbench.core.levels import as_shares, mirrored, refuse_low_levels
-        from segbench.inputs.lines import sample_ucm2
-
-        prediction = sample.predictions[0]
-        if isinstance(self.thresholds, int):
-            refuse_low_levels(sample.predicted_file, prediction)
-        if prediction.shape != sample.ground_truths[0].shape:
-            prediction = sample_ucm2(prediction)
-        prediction = as_shares(prediction, sample.predicted_file)
-        if self.invert:
-            prediction = mirrored(prediction)
+    def _suppressed(self, image: SoftBoundaries) -> tuple[FloatArray, np.dtype[Any]]:
+        """Return the scores that are cut, suppressed if the settings say so, and the type of which thresholds are."""
         if self.nms is None:
-            return prediction
-
-        radius, border, multiplier = self.nms
+            return image.scores, image.soft.dtype
         from segbench.protocols.boundaries.suppression import nms
 
-        return nms(prediction, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
+        radius, border, multiplier = self.nms
+        scores = nms(image.scores, radius=radius, border=border, multiplier=multiplier, smoothing=self.smoothing)
+        return scores, scores.dtype
 
-    def boundary_maps(self, sample: Sample) -> list[BoolArray]:
-        """Give the boundary map of each annotator, thinned if the settings say so."""
-        drawn = self._drawn(sample)
-        if not self.thin_ground_truth:
-            return drawn
-        from segbench.protocols.boundaries.thinning import thin
 
-        return [thin(one) for one in drawn]
+def _crispness(image: SoftBoundaries) -> tuple[int, int]:
+    """Measure what suppression leaves of a map, and count it; a blank one does not count."""
+    from segbench.core.arrays import MEAN_UNITS
+    from segbench.core.levels import scores_of
+    from segbench.protocols.boundaries.suppression import nms
 
-    def _drawn(self, sample: Sample) -> list[BoolArray]:
-        """Give the boundary map of each annotator as it is drawn."""
-        if sample.without_truth:
-            import numpy as np
-
-            return [np.zeros(sample.ground_truths[0].shape, np.bool_)]
-        if sample.categories_drawn or self.category is not None:
-            return [self._of_category(sample)]
-        return [self._boundary_map(*named) for named in zip(sample.truth_files, sample.ground_truths, strict=True)]
-
-    def _of_category(self, sample: Sample) -> BoolArray:
-        name = sample.truth_file
-        if not sample.categories_drawn:
-            raise DataError(
-                name,
-                Message(
-                    "no-categories",
-                    "holds no boundaries of categories, but category {category} was selected",
-                    category=self.category,
-                ),
-            )
-        number = len(sample.ground_truths)
-        if self.category is None or not 1 <= self.category <= number:
-            problem = Message(
-                "no-category", "holds boundaries of {categories} categories, and none was selected", categories=number
-            )
-            if self.category is not None:
-                problem = Message(
-                    "unknown-category",
-                    "holds boundaries of {categories} categories, and {category} is none of them",
-                    categories=number,
-                    category=self.category,
-                )
-            fix = Message(
-                "fix", "choose one of 1 to {categories}: {setting}", categories=number, setting=Setting("category", 1)
-            )
-            raise DataError(name, problem, fix)
-        return sample.ground_truths[self.category - 1] != 0
-
-    def _boundary_map(self, name: str, ground_truth: Array) -> BoolArray:
-        import numpy as np
-
-        from segbench.core.levels import refuse_nan
-        from segbench.inputs.lines import label_boundaries
-
-        refuse_nan(name, ground_truth)
-        if self.label_maps:
-            return label_boundaries(ground_truth)
-        if self.positive is not None:
-            return RuleWithoutVoid.parse(self.positive).labels(name, ground_truth)
-        boundary: BoolArray = ground_truth != 0
-        if ground_truth.dtype != np.bool_ and not np.all(ground_truth[boundary] == ground_truth.max()):
-            values = np.unique(ground_truth)
-            fix = Message(
-                "alternatives",
-                "{positive}; or {label_maps} if these are labels",
-                positive=perhaps_swapped(ground_truth) + suggested_positive(values.tolist(), void=None),
-                label_maps=Setting("label_maps", True),
-            )
-            raise DataError(
-                name,
-                Message(
-                    "several-values",
-                    "{count} distinct values ({values}), expected 0 and at most one other in a boundary map",
-                    **counted(values),
-                ),
-                fix,
-            )
-        return boundary
+    soft = scores_of(image.soft)
+    before = float(soft.sum())
+    if before <= 0:
+        return 0, 0
+    kept = float(nms(soft, **_OF_CRISPNESS).sum())
+    return round(kept / before * MEAN_UNITS), 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
+class Annotators(_OfBoundaries, can.Reference):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters
@@ -466,13 +330,13 @@ class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
     (0.9172, ['images with one annotator are left out (6 of 9 images)'])
     """
 
-    reads: ClassVar[Reading] = ANNOTATORS
+    reads: ClassVar[Reading] = AnnotatorMaps.reads
     does: ClassVar[str] = "compares annotators with each other"
-    why_not_arrays: ClassVar[Message] = Message(
-        "from-files", "annotators are compared with each other from files (segbench.evaluate)"
-    )
-
     settings: Boundaries
+
+    @cached_property
+    def inputs(self) -> AnnotatorMaps:
+        return AnnotatorMaps(boundaries=self.settings.inputs)
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that the point depends on."""
@@ -492,10 +356,11 @@ class Annotators(_OfBoundaries, can.FromFiles, can.Reference):
         from segbench.protocols.boundaries.counting import count_boundary_maps
         from segbench.protocols.boundaries.counts import BoundaryCounts
 
-        truths = self.settings.boundary_maps(sample)
+        image = self.inputs.interpret(sample)
+        truths = [*self.settings.lines(image.drawn)]
         counts = [BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))]
         if len(truths) == 1:
-            return Counted(counts[0], notes=(ONE_ANNOTATOR,))
+            return Counted(counts[0], notes=image.notes)
         settings: dict[str, Any] = {"max_dist": self.settings.max_dist, "thin": self.settings.thin}
         for k, truth in enumerate(truths):
             counts.append(count_boundary_maps([truth], truths[:k] + truths[k + 1 :], **settings))

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import check_settings, set_fields
+from segbench.core.arguments import check_settings
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Facts
-from segbench.core.messages import Message, Setting
+from segbench.core.errors import VOLUMES
+from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_thresholds
+from segbench.core.options import option, option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.inputs.label_rules import Positive, void_labels
-from segbench.inputs.mask_settings import AT, CONNECTIVITY, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
+from segbench.inputs.cut_masks import CONNECTIVITY, CutMasks
+from segbench.inputs.label_rules import Positive
 from segbench.loaders.reading import MASKS
 from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.states import State
@@ -28,8 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import BoolArray, FloatArray
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
+    from segbench.inputs.mask_pairs import MaskPair
     from segbench.protocols.centerlines.counts import CenterlineCounts
     from segbench.protocols.centerlines.metrics import CenterlineTable
 
@@ -38,7 +38,7 @@ _MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary h
 
 
 @dataclass(frozen=True, kw_only=True)
-class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Pictured):
+class Centerlines(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Pictured):
     """Settings of the centerlines protocol: predictions are masks, or soft maps with `at` or `thresholds`.
 
     Parameters
@@ -80,47 +80,24 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         State.MISSED: "true centerline outside",
     }
 
-    at: float | None = option(**AT)
-    thresholds: int | tuple[float, ...] | None = option(
-        "Cut soft predictions at this number of thresholds, or at those listed: 0.25,0.5.",
-        metavar="NUMBER|LIST",
-        read=read_thresholds,
-        example="0.25,0.5",
-    )
+    at: float | None = option_like(CutMasks, "at")
+    thresholds: int | tuple[float, ...] | None = option_like(CutMasks, "thresholds")
     skeleton: Skeleton = option("Choose the method of the skeletons.", "zhang")
     connectivity: Literal[8, 4] = option(default=8, **CONNECTIVITY)
-    positive: Positive | None = option(**POSITIVE)
-    void: Sequence[int] = option(
-        **VOID,
-        default=(),
-        shown="none",
-        help="Treat pixels with these ground-truth values as background: 255, or 0,255.",
-    )
+    positive: Positive | None = option_like(CutMasks, "positive")
+    void: Sequence[int] = option_like(CutMasks, "void")
 
     def __post_init__(self) -> None:
-        from segbench.inputs.lines import number_or_list
-
         check_settings(self)
-        if self.at is not None and self.thresholds is not None:
-            raise ArgumentError(
-                Message(
-                    "exclusive-settings",
-                    "{setting} and {other} exclude each other: leave one out",
-                    setting=Setting("at", None),
-                    other=Setting("thresholds", None),
-                )
-            )
-        settle_mask(self)
-        if self.thresholds is not None:
-            set_fields(self, thresholds=number_or_list(self.thresholds))
-        if not self._soft:
-            set_fields(self, reads=replace(self.reads, levels=False))  # masks may be of any type
-        set_fields(self, void=void_labels(self.void))
+        take_settings(self)
 
-    @property
-    def _soft(self) -> bool:
-        """Whether predictions are soft maps."""
-        return self.at is not None or self.thresholds is not None
+    @cached_property
+    def inputs(self) -> CutMasks:
+        """A mask, and a predicted one or a soft map."""
+        soft = self.at is not None or self.thresholds is not None
+        reads = replace(_MASKS, levels=soft)  # masks may be of any type
+        inputs: CutMasks = inputs_of(CutMasks, self, reads=reads, no_volumes=_NO_VOLUMES)
+        return inputs
 
     def signature_fields(self) -> dict[str, str]:
         found = {
@@ -156,27 +133,18 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         mask = np.eye(3, dtype=np.bool_)
         self.count(Sample("compiled", (mask,), (mask,)))
 
-    @property
-    def expected(self) -> Expected:
-        unit = isinstance(self.thresholds, int)
-        return expected_of_mask(self, ExpectedScores(pooled=False, unit_range=unit) if self._soft else None)
-
-    def require_readable(self, sample: Sample) -> Facts:
-        from segbench.inputs.mask_pairs import highest_of
-
-        self._masks(sample, cuts=(0.5,))
-        return highest_of(sample, self)
-
     def count(self, sample: Sample) -> Counted:
-        from segbench.inputs.mask_pairs import highest_of, notes_on_masks
         from segbench.protocols.centerlines.counting import count_masks
 
-        counts = count_masks(*self._masks(sample), skeleton=self.skeleton, connectivity=self.connectivity)
-        return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
+        masks: MaskPair = self.inputs.interpret(sample)
+        counts = count_masks(
+            masks.truth, masks.predicted, masks.thresholds, skeleton=self.skeleton, connectivity=self.connectivity
+        )
+        return Counted(counts, masks.facts, masks.notes)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""
-        return self._states(sample, [threshold])[0]
+        return self._states(self.inputs.interpret(sample), [threshold])[0]
 
     def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its centerlines at each threshold."""
@@ -185,45 +153,30 @@ class Centerlines(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can
         from segbench.core.levels import scores_of
         from segbench.core.pictures import Pictures
 
-        truth = np.where(self._masks(sample)[0], 255, 0).astype(np.uint8)
+        masks: MaskPair = self.inputs.interpret(sample)
+        truth = np.where(masks.truth, 255, 0).astype(np.uint8)
         places = np.searchsorted(counts.thresholds, thresholds) if self.thresholds is not None else [0]
         soft = np.rint(255 * np.clip(scores_of(sample.predictions[0]).reshape(truth.shape), 0, 1)).astype(np.uint8)
         return Pictures(
             truth,
             truth,
-            states=self._states(sample, thresholds.tolist()),
-            soft=soft if self._soft else None,
+            states=self._states(masks, thresholds.tolist()),
+            soft=soft if self.inputs.soft else None,
             metrics={"clDice": counts.cldice[places], "P": counts.precision[places], "R": counts.sensitivity[places]},
         )
 
-    def _states(self, sample: Sample, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
-        """Give the states at some thresholds; of masks and with `at` there is one, whatever they are."""
+    def _states(self, masks: MaskPair, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
+        """Return the states at some thresholds; of masks and with `at` there is one, whatever they are."""
         import numpy as np
 
         from segbench.protocols.centerlines.skeletons import skeleton_of
 
-        truth, masks, _ = self._masks(sample, cuts)
-        true_line = skeleton_of(truth, self.skeleton)
-        found = []
-        for predicted in masks:
-            line = skeleton_of(predicted, self.skeleton)
-            states = np.full(truth.shape, State.NOTHING, np.uint8)
+        true_line = skeleton_of(masks.truth, self.skeleton)
+        states_at_cuts = []
+        for predicted in masks.predicted if self.thresholds is None else masks.at_scores(cuts):
+            predicted_line = skeleton_of(predicted, self.skeleton)
+            states = np.full(masks.truth.shape, State.NOTHING, np.uint8)
             states[true_line] = np.where(predicted[true_line], State.PARTNER, State.MISSED)
-            states[line] = np.where(truth[line], State.TRUE, State.FALSE)
-            found.append(states)
-        return found
-
-    def _masks(self, sample: Sample, cuts: Sequence[float] = ()) -> tuple[BoolArray, list[BoolArray], FloatArray]:
-        """Read the true mask, and the predicted one at each threshold, or at `cuts` if there are several thresholds."""
-        import numpy as np
-
-        from segbench.inputs.lines import as_thresholds
-        from segbench.inputs.mask_pairs import masks_at
-
-        thresholds = np.ones(1) if self.at is None else np.array([self.at])
-        if self.thresholds is not None:
-            thresholds = as_thresholds(self.thresholds)
-        some = thresholds if self.thresholds is None or not len(cuts) else cuts
-        settings: dict[str, Any] = {"positive": self.positive, "void": self.void, "no_volumes": _NO_VOLUMES}
-        unit = isinstance(self.thresholds, int)
-        return *masks_at(sample, some if self._soft else None, unit_range=unit, **settings), thresholds
+            states[predicted_line] = np.where(masks.truth[predicted_line], State.TRUE, State.FALSE)
+            states_at_cuts.append(states)
+        return states_at_cuts

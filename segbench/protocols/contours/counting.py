@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray, keep_freed_memory
 from segbench.protocols.contours.counts import ContourCounts
-from segbench.protocols.contours.inputs import Places
+from segbench.protocols.contours.places import Places
 
 _KINDS = np.array([[0, 0, 1, 0], [0, 1, 0, 2]])
 """Units and halves of the length of an element of each kind, see `kernels.corners`: a diagonal is two halves."""

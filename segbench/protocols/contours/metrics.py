@@ -18,6 +18,7 @@ from segbench.core.notes import Note, part_of
 from segbench.core.table import CountsTable, Sums
 from segbench.inputs.class_names import background_note, in_means, read_classes
 from segbench.inputs.label_rules import listed
+from segbench.inputs.numbered_objects import sequence_of
 from segbench.loaders.pairing import natural
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
@@ -357,11 +358,6 @@ SEQUENCE_TOTALS = (
     Metric(key="objects", title="objects", image_key="", kind="total"),
     Metric(key="sequences", title="sequences", kind="total"),
 )
-
-
-def sequence_of(name: str) -> str:
-    """Give the folder of a frame."""
-    return name.rpartition("/")[0]
 
 
 def objects_in(counts: ContourCounts) -> int:

@@ -12,7 +12,7 @@ from segbench.core.metric import Metric, image_headline
 from segbench.core.pictures import Pictures
 from segbench.core.summary import Summary
 from segbench.protocols.contours import kernels
-from segbench.protocols.contours.inputs import Places
+from segbench.protocols.contours.places import Places
 from segbench.protocols.states import State
 
 STEPS = (1, 2, 5)

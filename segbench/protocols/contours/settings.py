@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Facts
-from segbench.core.messages import NOTHING, Message, Setting
+from segbench.core.errors import VOLUMES, ArgumentError
+from segbench.core.inputs import inputs_of, take_settings
+from segbench.core.messages import Either, Message, Setting, protocol_with
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
-from segbench.core.protocol import Capability, Counted, Protocol
-from segbench.core.sample import SIDES, Reading, Sample
-from segbench.inputs.class_names import read_classes, written_classes
-from segbench.inputs.label_rules import Positive, void_labels
-from segbench.inputs.mask_settings import AT, POSITIVE, VOID, CutMasks, expected_of_mask, settle_mask
+from segbench.core.protocol import Counted, Protocol
+from segbench.core.sample import Reading, Sample
+from segbench.inputs.class_label_maps import ClassLabelMaps, doubts_on_labels
+from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
+from segbench.inputs.cut_masks import CutMasks
+from segbench.inputs.label_rules import MANY_LEVELS, Positive
+from segbench.inputs.numbered_objects import SequenceObjects, sequence_of
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
-from segbench.protocols.labels.settings import Labels, doubts_on_labels
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
     from segbench.protocols.contours.counts import ContourCounts
-    from segbench.protocols.contours.inputs import Places
     from segbench.protocols.contours.measures import Conventions
+    from segbench.protocols.contours.places import Places
 
 _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
@@ -51,9 +51,8 @@ _OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 _VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS = "masks", "objects"
-_PREDICTED = 1000
-"""What is added to the numbers of predicted objects among the facts of an image, above all numbers of true ones."""
-_LABELS = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
+_NO_VOLUMES = f"contours are measured in two dimensions: save one image per slice, or {VOLUMES}"
+_OF_CLASSES = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 _NOT_POOLED = "metrics of contours are means over masks, and those of different classes are averaged"
 _FRAMES_NOT_POOLED = "J and F are measured in each frame, and averaged over frames and objects"
@@ -61,9 +60,25 @@ _FRAMES_NOT_POOLED = "J and F are measured in each frame, and averaged over fram
 
 def _is_in(sequence: str, image: str) -> bool:
     """Return whether an image is a frame of a sequence."""
-    from segbench.protocols.contours.metrics import sequence_of
-
     return sequence_of(image) == sequence
+
+
+def _advice_on_labels(values: Sequence[float]) -> Message:
+    """Say how label maps of these values are measured."""
+    import numpy as np
+
+    from segbench.inputs.label_maps import likely_classes
+
+    classes = likely_classes(np.asarray(values), MANY_LEVELS) or Setting("classes", "0-18")
+    if values[0] != 0:
+        return Message("fix", "for label maps name {classes}", classes=classes)
+    background = Setting("background", 0)
+    return Message(
+        "fix",
+        "for label maps name {classes}, with {background} if 0 is background",
+        classes=classes,
+        background=Either(protocol_with("Contours", "", classes, background), background),
+    )
 
 
 def _read_sizes(text: str) -> Any:
@@ -73,7 +88,7 @@ def _read_sizes(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Prepared, can.Divided, can.Pictured):
+class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -173,19 +188,21 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         rare=True,
         measuring="apart",
     )
-    at: float | None = option(**AT)
-    classes: int | Sequence[int] | str | None = option_like(Labels, "classes", shown="")
+    at: float | None = option_like(CutMasks, "at")
+    classes: int | Sequence[int] | str | None = option_like(ClassLabelMaps, "classes")
     names: Sequence[str] | None = None
-    void: Sequence[int] | None = option(
-        "Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
+    void: Sequence[int] | None = option_like(
+        CutMasks,
+        "void",
+        default=None,
+        help="Treat pixels with these ground-truth values as background: 255, or 0,255, or none.",
         shown="255 with classes; none otherwise",
-        **VOID,
     )
-    background: int | Sequence[int] | str = option_like(Labels, "background")
-    positive: Positive | None = option(**POSITIVE)
-    gt_map: str | Mapping[int, int] = option_like(Labels, "gt_map")
-    pred_map: str | Mapping[int, int] = option_like(Labels, "pred_map")
-    palette: str | Mapping[tuple[int, int, int], int] = option_like(Labels, "palette")
+    background: int | Sequence[int] | str = background_option()
+    positive: Positive | None = option_like(CutMasks, "positive")
+    gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
+    pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
+    palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
     sequences: bool = option("Take folders as sequences, and values as objects, as in DAVIS.", False)
     all_frames: bool = option("Count the first and last frame of sequences, too.", False, rare=True)
 
@@ -193,23 +210,32 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         check_settings(self)
         self._settle_convention()
         set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
-        if self.at is not None:
-            set_fields(self, reads=MASKS)
-        settle_mask(self)
-        if self.sequences:
-            set_fields(self, reads=replace(self.reads, sequences=True))
-        if self.sequences and self.positive is None:
-            set_fields(self, reads=replace(self.reads, same_labels=1, numbered=SIDES))
+        self._refuse_pairs()
+        take_settings(self)
+        if self._of_classes:
+            labels, names = cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names)
+            set_fields(self, background=read_background(self.background, labels, names))
+
+    @cached_property
+    def inputs(self) -> ClassLabelMaps | SequenceObjects | CutMasks:
+        """What files hold: label maps of classes, objects of sequences, or masks and soft maps."""
+        inputs: ClassLabelMaps | SequenceObjects | CutMasks
+        if self._of_classes:
+            inputs = inputs_of(ClassLabelMaps, self, asked_by="Contours")
+            return inputs
+        reads = LABEL_MAPS if self.at is None else MASKS
         if self.sequences and not self.all_frames:
             otherwise = Message(
                 "fix", "or count what is there as all frames, {setting}", setting=Setting("all_frames", True)
             )
-            set_fields(self, reads=replace(self.reads, whole_folders=otherwise))
-        self._refuse_pairs()
-        if self._of_classes:
-            set_fields(self, reads=self._labels.reads, **{name: getattr(self._labels, name) for name in _LABELS})
+            reads = replace(reads, whole_folders=otherwise)
+        settings = {"void": () if self.void is None else self.void, "no_volumes": _NO_VOLUMES}
+        if self.sequences and self.positive is None:
+            inputs = inputs_of(SequenceObjects, self, reads=replace(reads, sequences=True), **settings)
         else:
-            set_fields(self, void=void_labels(() if self.void is None else self.void))
+            reads = replace(reads, sequences=self.sequences)
+            inputs = inputs_of(CutMasks, self, reads=reads, of_labels=_advice_on_labels, **settings)
+        return inputs
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
@@ -305,11 +331,6 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         return self.classes is not None or self.palette != ""
 
     @property
-    def _labels(self) -> Labels:
-        """How label maps are read."""
-        return Labels(**{name: getattr(self, name) for name in _LABELS})
-
-    @property
     def _kind(self) -> str:
         """What counts hold: a mask, objects, or classes as text."""
         if self.classes is not None:
@@ -361,8 +382,12 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             found["positive"] = str(self.positive or "nonzero").replace(" ", "")
         if self.at is not None:
             found["at"] = written((self.at,))
-        read = self._labels.signature_fields() if self._of_classes else {}
-        return found | {name: read[name] for name in ("background", "gt_map", "pred_map", "palette") if name in read}
+        if isinstance(self.inputs, ClassLabelMaps):
+            background = cast("tuple[int, ...]", self.background)
+            if background:
+                found["background"] = labels_text(background)
+            found |= self.inputs.signed_maps
+        return found
 
     @classmethod
     def measuring(cls, counts: Counts) -> Contours:
@@ -418,12 +443,12 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
     def of_class(self, label: int) -> _ClassAsMask:
         """Return the protocol that measures one of the classes as a mask."""
         settings = {
-            setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _LABELS
+            setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _OF_CLASSES
         }
         return _ClassAsMask(**settings, of=self, label=label)
 
     def _by_object(self, per_image: Mapping[str, Any]) -> can.Division:
-        from segbench.protocols.contours.metrics import objects_of, sequence_of
+        from segbench.protocols.contours.metrics import objects_of
 
         counts, parts = dict(per_image), {}
         for name, (frames, place) in objects_of(counts, all_frames=self.all_frames).items():
@@ -436,93 +461,25 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
             )
         return can.Division(parts, pooled=_FRAMES_NOT_POOLED, averaged=True)
 
-    def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
-    ) -> can.Settled:
-        """Refuse thresholds of masks of 0 and 1, and objects that the first frame of a sequence does not number."""
-        if self._of_classes:
-            return self._labels.settle(facts, complete=complete, part=part)
-        if self._kind != _OBJECTS:
-            return super().settle(facts, complete=complete)
-        if complete:
-            self._require_known_objects(facts)
-        return {}
-
-    @staticmethod
-    def _require_known_objects(facts: Mapping[str, Facts]) -> None:
-        """Refuse predicted objects that the first frame of their sequence does not number."""
-        from segbench.loaders.pairing import natural
-        from segbench.protocols.contours.inputs import NO_OBJECT, advice_on_objects
-        from segbench.protocols.contours.metrics import sequence_of
-
-        every_value = {value for of_frame in facts.values() for value in of_frame}
-        true_values = sorted(value for value in every_value if value < _PREDICTED)
-        predicted = sorted(value - _PREDICTED for value in every_value if value >= _PREDICTED)
-        objects: dict[str, float] = {}
-        for name in sorted(facts, key=natural):
-            highest = max(value for value in facts[name] if value < NO_OBJECT)
-            number = objects.setdefault(sequence_of(name), highest)
-            found = max(facts[name]) - _PREDICTED
-            if found > number:
-                raise DataError(
-                    name,
-                    Message(
-                        "unknown-object",
-                        "the prediction holds object {predicted:g}, and the first frame of its sequence {highest:g}",
-                        predicted=found,
-                        highest=number,
-                    ),
-                    advice_on_objects(true_values, [0.0, *predicted]),
-                )
-
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
         from segbench.protocols.contours.counting import count_masks
-        from segbench.protocols.contours.inputs import Places
+        from segbench.protocols.contours.places import Places
 
         masks = np.eye(3, dtype=np.uint8)
         count_masks(Places(masks, masks.T.copy(), 1), classes=_MASKS, surface=str(self.surface))
 
-    def capability(self, kind: type[Capability]) -> Capability | None:
-        """Give what the protocol can do; label maps are checked as those of `Labels`."""
-        labels = self._of_classes and kind in (can.Checked, can.Confusing, can.TwoSided)
-        return self._labels.capability(kind) if labels else super().capability(kind)
-
-    @property
-    def expected(self) -> Expected:
-        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=False))
-
-    def require_readable(self, sample: Sample) -> Facts:
-        from segbench.inputs.mask_pairs import highest_of
-
-        self._places(sample)
-        return highest_of(sample, self)
-
     def count(self, sample: Sample) -> Counted:
-        from segbench.inputs.mask_pairs import highest_of, notes_on_masks
         from segbench.protocols.contours.counting import count_masks
 
-        places = self._places(sample)
-        counts = count_masks(places, classes=self._kind, surface=str(self.surface))
-        if self._kind == _OBJECTS:
-            return Counted(counts, self._objects_held(sample, counts))
-        if self._kind == _MASKS:
-            return Counted(counts, highest_of(sample, self), notes_on_masks(sample, self))
-        notes = self._labels.notes_on_numbers(self._labels.maps_of(sample), sample.field, counts.matrix, 0)
+        image: Any = self.inputs.interpret(sample)
+        counts = count_masks(self._places(image), classes=self._kind, surface=str(self.surface))
+        if not isinstance(self.inputs, ClassLabelMaps):
+            return Counted(counts, image.facts, image.notes)
+        notes = self.inputs.notes_on_numbers(image.maps, image.valid, counts.matrix, 0)
         notes += doubts_on_labels(counts.matrix)
-        return Counted(counts, self._labels.classes_held(sample, counts.areas[:, 0]), notes)
-
-    @staticmethod
-    def _objects_held(sample: Sample, counts: ContourCounts) -> Facts:
-        """List the values of the ground truth, with 0 in any case, and the objects that are predicted."""
-        import numpy as np
-
-        from segbench.protocols.contours.inputs import NO_OBJECT
-
-        true_objects, predicted = (1 + np.flatnonzero(counts.areas[:, side]) for side in (0, 1))
-        left_open = (NO_OBJECT,) * bool((sample.ground_truths[0] == NO_OBJECT).any())
-        return (0.0, *map(float, true_objects), *left_open, *map(float, predicted + _PREDICTED))
+        return Counted(counts, self.inputs.classes_held(image.maps, counts.areas[:, 0]), notes)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
@@ -541,31 +498,31 @@ class Contours(Protocol, CutMasks, can.Verb, can.Checked, can.FromCounts, can.Pr
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
-        return contour_states(self._places(sample), self._near)[0]
+        return contour_states(self._places(self.inputs.interpret(sample)), self._near)[0]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its contours, and how far the predicted ones are off, in grey."""
         from segbench.protocols.contours.pictures import contour_pictures
 
         table = self.table({sample.name: counts})
-        return contour_pictures(self._places(sample), self._near, self.metrics(), table.image_summary())
+        return contour_pictures(
+            self._places(self.inputs.interpret(sample)), self._near, self.metrics(), table.image_summary()
+        )
 
     @property
     def _near(self) -> float:
         """How far apart contours may be in pictures, in pixels: the smallest tolerance above 0, or 2 pixels."""
         return next((each / self.spacing for each in cast("tuple[float, ...]", self.nsd) if each), 2.0)
 
-    def _places(self, sample: Sample) -> Places:
-        from segbench.protocols.contours.inputs import places_of_classes, places_of_mask, places_of_objects
+    def _places(self, image: Any) -> Places:
+        """Return the places of the masks of an image, as it is interpreted."""
+        from segbench.protocols.contours import places
 
-        void = self.void or ()
-        if self.classes is not None:
-            maps = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
-            labels, names = cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names)
-            return places_of_classes(sample, labels=labels, names=names, void=void, maps=maps)
-        if self._kind == _OBJECTS:
-            return places_of_objects(sample, void=void)
-        return places_of_mask(sample, positive=self.positive, void=void, at=self.at)
+        if isinstance(self.inputs, ClassLabelMaps):
+            return places.places_of_classes(image, self.inputs)
+        if isinstance(self.inputs, SequenceObjects):
+            return places.places_of_objects(image)
+        return places.places_of_mask(image)
 
 
 def _spacing(value: Any) -> float:

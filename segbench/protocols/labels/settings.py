@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
-from segbench.core.arguments import as_whole, check_settings, listed, set_fields
+from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Facts
-from segbench.core.messages import NOTHING, Either, Message, Setting, joined
+from segbench.core.inputs import inputs_of, take_settings
+from segbench.core.messages import Either, Message, Setting, joined
 from segbench.core.metric import Metric, image_headline
-from segbench.core.notes import Note
-from segbench.core.options import option
+from segbench.core.options import option_like
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import SIDES, Reading, Sample, Side
-from segbench.inputs import label_rules as rules
-from segbench.inputs.class_names import (
-    MOST_CLASSES,
-    classes_of,
-    labels_text,
-    read_background,
-    read_classes,
-    refuse_many,
-    refuse_unfit,
-    written_classes,
-)
-from segbench.inputs.label_values import as_map_text, places_of
-from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
+from segbench.core.sample import Reading, Sample
+from segbench.inputs.class_label_maps import ClassLabelMaps, doubts_on_labels
+from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
+from segbench.inputs.label_masks import LabelMasks
+from segbench.inputs.label_rules import Positive, where_not_void
+from segbench.inputs.label_values import places_of
+from segbench.loaders.reading import LABEL_MAPS
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -40,28 +30,20 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import BoolArray, FloatArray, IntArray
+    from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
-    from segbench.inputs.label_maps import LabelMaps, Masks
-    from segbench.inputs.numberings import Renumbered, StoredLabels
+    from segbench.inputs.label_maps import InterpretedMaps
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.metrics import LabelTable
 
 _MASKS = "masks"
 _MASK_CLASSES = "negative=0,positive=1"
-_OUTSIDE = Message("labels-outside", "labels outside the classes count as wrong")
-_VOID = (255,)
-_MAP: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
-_MANY = 64
-"""Of as many pixels one that is predicted outside the classes is reason enough to compare the values as stored."""
 _NOT_POOLED = "pooled over classes, precision, recall and Dice are all the pixel accuracy of the label maps"
 _MOST_DRAWN = 254  # beside these, 8 bits hold what is outside the classes and what is left out
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labels(
-    Protocol, can.Verb, can.Confusing, can.FromCounts, can.SettledBySet, can.OnDevice, can.Divided, can.Pictured
-):
+class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.Pictured):
     """Settings of the labels protocol.
 
     Parameters
@@ -119,67 +101,22 @@ class Labels(
         "GT PRED --classes classes.txt -o results.segbench",
     )
 
-    classes: int | Sequence[int] | str | None = option(
-        "Name the classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
-        metavar="CLASSES",
-        read=classes_of,
-        also=("names",),
-        panel="Ground truth",
-        shown="two-valued masks",
-    )
+    classes: int | Sequence[int] | str | None = option_like(ClassLabelMaps, "classes", shown="two-valued masks")
     names: Sequence[str] | None = None
-    void: Sequence[int] | None = rules.void_option(
-        "Leave out pixels with these ground-truth labels: 255, or 0,255, or none.",
-        shown="255; none for masks",
-        metavar="LABELS",
-    )
-    background: int | Sequence[int] | str = option(
-        "Leave these classes out of means over classes: 0.",
-        (),
-        metavar="LABELS",
-        read=str,
-        measuring="apart",
-        none="none leaves out no class",
-        panel="Ground truth",
-        shown="all classes are in them",
-    )
-    positive: rules.Positive | None = rules.rule_option(
-        "Name the ground-truth values of masks that are positive: 255, '>=128' or 1,3.", shown="the larger of two"
-    )
-    predicted_positive: rules.Positive | None = rules.rule_option(
-        "Name the values of predicted masks that are positive, as stored: '>=128', '>=0.5'.",
-        shown="all but 0",
-        of_predictions=True,
-        rare=True,
-    )
-    gt_map: str | Mapping[int, int] = option(
-        "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.", panel="Ground truth", **_MAP
-    )
-    pred_map: str | Mapping[int, int] = option("Replace predicted labels in the same way.", of_predictions=True, **_MAP)
-    palette: str | Mapping[tuple[int, int, int], int] = option(
-        "Read colour-coded label maps with a file of lines r,g,b,label,name, which also names the classes.",
-        "",
-        metavar="FILE",
-        read=str,
-        panel="Ground truth",
-    )
+    void: Sequence[int] | None = option_like(ClassLabelMaps, "void", shown="255; none for masks")
+    background: int | Sequence[int] | str = background_option()
+    positive: Positive | None = option_like(LabelMasks, "positive")
+    predicted_positive: Positive | None = option_like(LabelMasks, "predicted_positive")
+    gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
+    pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
+    palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if self.palette != "":
-            self._settle_palette()
-        for name in ("gt_map", "pred_map"):
-            set_fields(self, **{name: as_map_text(getattr(self, name), name)})
-        for name in ("positive", "predicted_positive"):
-            set_fields(self, **{name: rules.optional_rule(getattr(self, name), name)})
-        if self.classes is not None:
-            self._settle_classes(self.classes)
-        elif self.names is not None:
-            raise ArgumentError(
-                Message(
-                    "no-classes", "names are those of classes; list them, too: {classes}", classes=Setting("classes")
-                )
-            )
+        self._refuse_rules_beside_classes()
+        take_settings(self)
+        if not self.masks:
+            set_fields(self, background=read_background(self.background, self._labels, self._names))
         elif self.background != ():
             raise ArgumentError(
                 Message(
@@ -189,21 +126,11 @@ class Labels(
                     classes=Setting("classes", None),
                 )
             )
-        else:
-            numbered = rules.numbered_by(self.positive, self.predicted_positive)
-            void = rules.void_labels(() if self.void is None else self.void)
-            set_fields(self, void=void, reads=replace(self.reads, numbered=numbered))
 
-    def _settle_palette(self) -> None:
-        from segbench.inputs.palette import as_palette, labels_in
-
-        set_fields(self, palette=as_palette(self.palette), reads=COLOUR_MAPS)
-        if self.classes is None:
-            void = _VOID if self.void is None else rules.void_labels(self.void)
-            named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
-            set_fields(self, classes=tuple(named), names=self.names or tuple(named.values()))
-
-    def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
+    def _refuse_rules_beside_classes(self) -> None:
+        """Refuse what says which values of masks are positive where there are classes."""
+        if self.classes is None and self.palette == "":
+            return
         for name in ("positive", "predicted_positive"):
             if getattr(self, name) is not None:
                 raise ArgumentError(
@@ -214,22 +141,13 @@ class Labels(
                         classes=Setting("classes"),
                     )
                 )
-        names: Sequence[str] | None = self.names
-        if isinstance(classes, str):
-            labels, read = classes_of(classes)
-            names = read if names is None else names
-        elif isinstance(classes, Integral):
-            labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
-        else:
-            given = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
-            labels = tuple(as_whole(label, "classes") for label in given)
-        refuse_many(labels)
-        names = tuple(map(str, labels if names is None else names))
-        void = rules.void_labels([label for label in _VOID if label not in labels] if self.void is None else self.void)
-        refuse_unfit(labels, names, void)
-        background = read_background(self.background, labels, names)
-        set_fields(self, classes=labels, names=names, void=void, background=background)
-        set_fields(self, reads=replace(self.reads, numbered=SIDES))
+
+    @cached_property
+    def inputs(self) -> ClassLabelMaps | LabelMasks:
+        """Label maps of classes, or masks where there are none."""
+        of_classes = self.classes is not None or self.names is not None or self.palette != ""
+        inputs: ClassLabelMaps | LabelMasks = inputs_of(ClassLabelMaps if of_classes else LabelMasks, self)
+        return inputs
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
@@ -261,9 +179,7 @@ class Labels(
             fields["positive"] = str(self.positive or "larger")
             if self.predicted_positive is not None:
                 fields["predicted_positive"] = str(self.predicted_positive)
-        palette = hashlib.sha256(str(self.palette).encode()).hexdigest()[:8] if self.palette else ""
-        maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map), "palette": palette}
-        return fields | {name: text for name, text in maps.items() if text}
+        return fields | self.inputs.signed_maps
 
     @classmethod
     def measuring(cls, counts: Counts) -> Labels:
@@ -284,22 +200,9 @@ class Labels(
 
         return LabelTable(per_image, self)
 
-    def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
-    ) -> can.Settled:
-        """Decide which value of masks is positive: images that hold it alone are counted the other way round."""
-        if complete and not part:
-            self.require_both_sides(facts, left_out_by=excluded_by)
-        if self.positive is not None or not self.masks:
-            return {}
-        turned = rules.settled_positive(facts, excluded_by=excluded_by, complete=complete, part=part)
-        return dict.fromkeys(turned, _swapped)
-
-    def settle_alone(self, facts: Facts, file: str) -> Facts:
-        """Take the larger value beside 0 of masks as positive, unless a rule says which is."""
-        if self.masks and self.positive is None:
-            return rules.positive_alone(facts, file)
-        return super().settle_alone(facts, file)
+    def turned(self, counts: LabelCounts) -> LabelCounts:
+        """Count as positive what was counted as negative: a mask that turned out to hold the positive value alone."""
+        return replace(counts, matrix=counts.matrix[::-1])
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -328,152 +231,57 @@ class Labels(
         return LabelCounts(_against_others(name), two, counts.ignored)
 
     def count(self, sample: Sample) -> Counted:
-        from segbench.inputs.label_maps import Masks
+        inputs = self.inputs
+        if isinstance(inputs, LabelMasks):
+            return self._count_masks(inputs.interpret(sample))
+        return self._count_classes(inputs, inputs.interpret(sample))
+
+    def _count_masks(self, masks: InterpretedMaps) -> Counted:
+        """Count masks, in which void pixels are not valid."""
         from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
 
-        found = self._masks(sample) if self.masks else Masks(self.maps_of(sample), sample.field)
-        void = () if self.masks else self.void or ()  # void values of masks are not valid
+        matrix, ignored = count_maps(
+            masks.maps, labels=self._labels, names=(), void=(), valid=masks.valid, protocol="Labels"
+        )
+        return Counted(LabelCounts(self.classes_text, matrix, ignored), masks.facts, masks.notes)
+
+    def _count_classes(self, inputs: ClassLabelMaps, interpreted: InterpretedMaps) -> Counted:
+        """Count label maps of classes; errors say which numbers labels have instead of those expected."""
+        from segbench.protocols.labels.counting import count_maps
+        from segbench.protocols.labels.counts import LabelCounts
+
+        maps, valid = interpreted.maps, interpreted.valid
+        labels, names, void = inputs.labels, inputs.class_names, inputs.void or ()
         try:
-            matrix, ignored = count_maps(
-                found.maps, labels=self._labels, names=self._names, void=void, valid=found.valid, protocol="Labels"
-            )
+            matrix, ignored = count_maps(maps, labels=labels, names=names, void=void, valid=valid, protocol="Labels")
         except DataError as error:
-            renumbered = None if self.masks else self._renumbered_in(found.maps, sample.field)
+            renumbered = inputs.renumbered_in(maps, valid)
             if renumbered is None:
                 raise
             raise DataError(error.path, joined([error.what, renumbered.what]), renumbered.fix) from None
-        facts = found.facts if self.masks else self.classes_held(sample, matrix.sum(axis=1))
-        notes = found.notes if self.masks else self.notes_on_numbers(found.maps, sample.field, matrix, ignored)
+        notes = inputs.notes_on_numbers(maps, valid, matrix, ignored)
         if not any(note.doubt for note in notes):  # wrong maps explain labels outside the classes
             notes += doubts_on_labels(matrix)
+        facts = inputs.classes_held(maps, matrix.sum(axis=1))
         return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
-
-    def notes_on_numbers(
-        self, maps: LabelMaps, valid: BoolArray | None, matrix: IntArray, ignored: int
-    ) -> tuple[Note, ...]:
-        """Say which numbers of labels the remappings do not expect, given what was counted under these."""
-        from segbench.inputs.numberings import maps_to_try
-
-        few_agree = 2 * int(matrix.trace()) < int(matrix.sum()) + ignored
-        many_outside = bool(self.gt_map and self.pred_map) and _MANY * int(matrix[:, -1].sum()) > int(matrix.sum())
-        joined = tuple(self._notes_on_joined(maps))
-        instances = maps.may_hold_instances
-        odd = few_agree or many_outside or joined or instances
-        others_known = instances or len(maps_to_try(self._labels, (str(self.gt_map), str(self.pred_map)))) > 1
-        renumbered = self._renumbered_in(maps, valid) if odd and others_known else None
-        if renumbered is None:
-            return joined
-        message = Message("other-numbers", "{what}: {fix}", what=renumbered.what, fix=renumbered.fix)
-        return (Note(message, doubt=True),)
-
-    def stored(self, sample: Sample) -> StoredLabels:
-        """Count the pairs of values of an image as they are stored."""
-        from segbench.inputs.numberings import StoredLabels
-
-        return StoredLabels.of(self.maps_of(sample), sample.field)
-
-    def _renumbered_in(self, maps: LabelMaps, valid: BoolArray | None) -> Renumbered | None:
-        """Find the remappings that the values of an image need as they are stored."""
-        from segbench.inputs.numberings import StoredLabels
-
-        return self.renumbered(StoredLabels.of(maps, valid))
-
-    def renumbered(self, stored: StoredLabels) -> Renumbered | None:
-        """Find the maps under which stored values have the numbers of the classes; None if those given are right."""
-        from segbench.inputs.numberings import find_numberings
-
-        return find_numberings(stored, self._labels, self.void or (), str(self.gt_map), str(self.pred_map))
-
-    def renumbered_pairs(self, truth: IntArray, predicted: IntArray, pixels: IntArray) -> Renumbered | None:
-        """Find the same for pairs of values that are listed, each with its pixels."""
-        from segbench.inputs.numberings import StoredLabels
-
-        return self.renumbered(StoredLabels.of_pairs(truth, predicted, pixels))
-
-    def classes_held(self, sample: Sample, pixels: IntArray) -> Facts:
-        """Give two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
-        found = [label for label, number in zip(self._labels, pixels, strict=True) if number][:2]
-        if len(found) < 2:
-            truth = self.maps_of(sample).truth.remapped().labels
-            found += [label for label in self.void or () if (truth == label).any()]
-        return tuple(map(float, found))
-
-    def predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
-        import numpy as np
-
-        truth, predicted = (each.labels for each in self.maps_of(sample).remapped())
-        wrong = np.isin(truth, self._labels) & ~np.isin(predicted, self._labels)
-        wrong &= True if sample.field is None else sample.field
-        labels, codes = np.unique(predicted[wrong], return_inverse=True)
-        codes += places_of(truth[wrong], self._labels) * labels.size
-        counts = np.bincount(codes, minlength=len(self._labels) * labels.size).reshape(-1, max(labels.size, 1))
-        return dict(zip(map(int, labels), counts.T, strict=False))
-
-    def left_out(self, sample: Sample) -> can.LeftOut:
-        """Compare predictions with the ground truth where that is void or outside the field of view."""
-        import numpy as np
-
-        stored = self.maps_of(sample)
-        truth, predicted = (each.labels for each in stored.remapped())
-        valid = rules.where_not_void(truth, self.void or (), sample.field)
-        if valid is None:
-            return can.LeftOut()
-        zeros = (stored.truth.labels == 0) & np.isin(truth, self.void or ())
-        classes = np.count_nonzero(np.isin(predicted[zeros], self._labels))
-        labels = tuple(label for label in self.void or () if (predicted == label).any())
-        same = bool((truth == predicted)[~valid].all())
-        return can.LeftOut(same, int(np.count_nonzero(zeros)), int(classes), labels)
-
-    def joined(self, sample: Sample) -> dict[str, list[int]]:
-        """Give the values in an image that keep a number which a remapping gives others, where that is a class."""
-        return self._joined(self.maps_of(sample)) if self.gt_map or self.pred_map else {}
-
-    def _joined(self, maps: LabelMaps) -> dict[str, list[int]]:
-        from segbench.core.arrays import distinct
-
-        found = {}
-        for name, each in zip(("gt_map", "pred_map"), maps, strict=True):
-            if unclear := each.mapping.ambiguous.intersection(self._labels):
-                found[name] = sorted(unclear.intersection(map(int, distinct(each.labels).tolist())))
-        return found
-
-    def _notes_on_joined(self, maps: LabelMaps) -> Iterator[Note]:
-        """Say which values a remapping leaves as they are, so that they count as the classes of others."""
-        for name, values in self._joined(maps).items():
-            if values:
-                message = Message(
-                    "values-joined",
-                    "values that {given} does not name count as the classes of others",
-                    given=Setting(name, str(getattr(self, name))),
-                )
-                side: Side = "ground truth" if name == "gt_map" else "prediction"
-                yield Note(message, side, detail=rules.listed(values))
-
-    def require_both_sides(
-        self, facts: Mapping[str, Facts], where: str = "the whole set", *, left_out_by: Message = NOTHING
-    ) -> None:
-        """Refuse masks without a positive, or negative, pixel by the rule, and label maps of one class beside void."""
-        if not self.masks:
-            rules.require_two_classes(facts, self._labels, where, _count_void)
-        elif self.positive is not None:
-            rules.LabelRule.parse(self.positive).require_both_sides(facts, left_out_by=left_out_by, where=where)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""
-        return self._states_of_masks(sample, counts) if self.masks else self._states(sample, self.maps_of(sample))
+        interpreted = self.inputs.interpret(sample)
+        return self._states_of_masks(interpreted, counts) if self.masks else self._states(interpreted)
 
-    def _states_of_masks(self, sample: Sample, counts: LabelCounts | None) -> NDArray[np.uint8]:
-        (truth, predicted), valid, *_ = self._masks(sample)
+    def _states_of_masks(self, masks: InterpretedMaps, counts: LabelCounts | None) -> NDArray[np.uint8]:
+        truth, predicted = masks.maps
         all_positive = self.positive is None and counts is not None and not counts.matrix[0].any()
-        return states_of_labels(truth.labels | all_positive, predicted.labels, valid)
+        return states_of_labels(truth.labels | all_positive, predicted.labels, masks.valid)
 
-    def _states(self, sample: Sample, maps: LabelMaps) -> NDArray[np.uint8]:
+    def _states(self, interpreted: InterpretedMaps) -> NDArray[np.uint8]:
         import numpy as np
 
-        truth, predicted = (each.labels for each in maps.remapped())
+        truth, predicted = (side.labels for side in interpreted.maps.remapped())
         states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
-        valid = rules.where_not_void(truth, self.void or (), sample.field)
+        valid = where_not_void(truth, self.void or (), interpreted.valid)
         if valid is not None:
             states[~valid] = State.IGNORED
         return states
@@ -487,7 +295,7 @@ class Labels(
         rank = image_headline(self.metrics())
         metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
         if self.masks:
-            states = self._states_of_masks(sample, counts)
+            states = self._states_of_masks(self.inputs.interpret(sample), counts)
             truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
             white = np.uint8(255)
             drawn, ranks = truth * white, truth.astype(np.int64)
@@ -503,9 +311,10 @@ class Labels(
             overlay = Either("export_overlays", "segbench overlay")
             hint = Message("fix", "{overlay} draws right and wrong pixels of any number", overlay=overlay)
             raise DataError(sample.name, what, hint)
-        maps = self.maps_of(sample).remapped()
-        states = self._states(sample, maps)
-        drawn, classes = (places_of(each.labels, labels).astype(np.uint8) for each in maps)
+        interpreted = self.inputs.interpret(sample)
+        remapped = replace(interpreted, maps=interpreted.maps.remapped())
+        states = self._states(remapped)
+        drawn, classes = (places_of(side.labels, labels).astype(np.uint8) for side in remapped.maps)
         drawn[states == State.IGNORED] = len(labels) + 1
         ranks = (states == State.FALSE).astype(np.int64)
         return Pictures(drawn, ranks, states=[states], classes=classes, metrics=metrics)
@@ -513,36 +322,12 @@ class Labels(
     @property
     def _labels(self) -> tuple[int, ...]:
         """The labels of the classes, of masks those they are counted as."""
-        return (0, 1) if self.masks else cast("tuple[int, ...]", self.classes)
+        return self.inputs.labels
 
     @property
     def _names(self) -> tuple[str, ...]:
         """The names of the classes; none of masks."""
         return tuple(self.names or ())
-
-    def maps_of(self, sample: Sample) -> LabelMaps:
-        """Return the label maps of an image."""
-        from segbench.inputs.label_maps import label_maps
-
-        texts = {name: str(getattr(self, name)) for name in ("palette", "gt_map", "pred_map")}
-        return label_maps(sample, labels=self._labels, protocol="Labels", **texts)
-
-    def _masks(self, sample: Sample) -> Masks:
-        from segbench.inputs.label_maps import masks_in
-        from segbench.inputs.stacks import is_one_map
-
-        maps = self.maps_of(sample).remapped()
-        shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
-        if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
-            rule = Setting("predicted_positive")
-            what = Message(
-                "stack-and-rule", "is a stack of two maps, of which the higher one counts, beside {rule}", rule=rule
-            )
-            fix = Message("fix", "leave out {given}, or save one map", given=rule)
-            raise DataError(sample.predicted_file, what, fix)
-        settings: dict[str, Any] = {"positive": self.positive, "predicted_positive": self.predicted_positive}
-        wrong = next((hole.pixels for hole in sample.nodata if hole), None)
-        return masks_in(maps, sample.field, void=self.void or (), wrong=wrong, **settings)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -567,27 +352,3 @@ class ClassAgainstOthers(OneClass, Labels):
 
 def _against_others(name: str) -> str:
     return f"not {name}=0,{name}=1" if not name.isdecimal() else f"other labels=0,label {name}=1"
-
-
-def doubts_on_labels(matrix: IntArray) -> tuple[Note, ...]:
-    """Doubt predicted labels that are not classes, given the confusion matrix of an image."""
-    outside = int(matrix[:, -1].sum())
-    detail = Message("pixels", "{pixels:many pixel}", pixels=outside)
-    return (Note(_OUTSIDE, "prediction", doubt=True, detail=detail),) if outside else ()
-
-
-def _count_void(void: int, missing: int) -> Message:
-    """Say how to count a label that is void as a class that no pixel has."""
-    gt_map, pred_map = (Setting(name, f"{void}={missing}") for name in ("gt_map", "pred_map"))
-    return Message(
-        "fix",
-        "for masks leave out {given}; or count it: {gt_map}, and {pred_map} if predictions hold it, too",
-        given=Setting("classes"),
-        gt_map=gt_map,
-        pred_map=pred_map,
-    )
-
-
-def _swapped(counts: LabelCounts) -> LabelCounts:
-    """Count as positive what was counted as negative: an image that turned out to hold the positive value alone."""
-    return replace(counts, matrix=counts.matrix[::-1])

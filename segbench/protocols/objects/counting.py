@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,60 +10,12 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.inputs.class_names import written_classes
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES
+from segbench.inputs.overlaps import Overlaps, added_up
+from segbench.inputs.segments import Classes, Segments
 from segbench.protocols.objects.counts import ObjectCounts
 
 _TIE = 1e-9
 """Sums of IoU that differ by less are ties, in which `aji_plus` takes the larger intersection."""
-
-
-class Overlaps(NamedTuple):
-    """How many pixels objects of two maps share: entries of a sparse table, sorted by row and column."""
-
-    true: IntArray  # the distinct values of the ground truth, rising, and their areas
-    true_areas: IntArray
-    predicted: IntArray
-    predicted_areas: IntArray
-    rows: IntArray  # places in `true`
-    columns: IntArray
-    pixels: IntArray
-
-    @classmethod
-    def of(cls, truth: Array, predicted: Array) -> Overlaps:
-        """Count the pixels of every pair of values of two maps of integers."""
-        from segbench.protocols.objects import kernels
-
-        maps = (truth, predicted)
-        dtype = next(kind for kind in (np.uint16, np.int32, np.int64) if all(_fits(one, kind) for one in maps))
-        cells = kernels.intersections(*(np.ascontiguousarray(one, dtype).reshape(-1) for one in maps))
-        rows, columns, pixels = cells[np.lexsort((cells[:, 1], cells[:, 0]))].T
-        (true, rows), (found, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
-        areas = _added(rows, pixels, true.size), _added(columns, pixels, found.size)
-        return cls(true, areas[0], found, areas[1], rows, columns, pixels)
-
-    def some(self, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Give rows, columns and pixels of some entries."""
-        return self.rows[kept], self.columns[kept], self.pixels[kept]
-
-
-def _added(places: IntArray, pixels: IntArray, number: int) -> IntArray:
-    """Add up pixels at each of a number of places."""
-    return np.bincount(places, pixels, number).astype(np.int64)  # floats hold whole numbers up to 2^53
-
-
-def _fits(values: Array, kind: type[np.integer[Any]]) -> bool:
-    return np.can_cast(values.dtype, kind) or (kind is not np.uint16 and values.max(initial=0) <= np.iinfo(kind).max)
-
-
-@dataclass(frozen=True)
-class Segments:
-    """What the values of a panoptic map are."""
-
-    labels: Mapping[int, int]  # the class of each value; other values are void
-    crowds: frozenset[int] = frozenset()
-
-
-Classes = Mapping[int, tuple[str, bool]]
-"""The name of each class of panoptic maps, and whether it has things, by its label."""
 
 
 class Pairs(NamedTuple):
@@ -171,7 +121,7 @@ def match_panoptic(found: Overlaps, truth: Segments, predicted: Segments) -> Pan
     void, same = true[rows] < 0, true[rows] == labels[columns]
     crowd = np.isin(found.true, list(truth.crowds))
     some = void | (crowd[rows] & same)
-    in_void, excused = (_added(columns[part], pixels[part], labels.size) for part in (void, some))
+    in_void, excused = (added_up(columns[part], pixels[part], labels.size) for part in (void, some))
     rows, columns, shared = found.some(same & ~void & ~crowd[rows])
     unions = found.true_areas[rows] + (found.predicted_areas - in_void)[columns] - shared
     pairs = Pairs(rows, columns, shared, unions)
@@ -204,8 +154,8 @@ def count_components(true: Array, predicted: Array) -> ObjectCounts:
     """Count an image by its numbered components, see `components_of`."""
     table = Overlaps.of(true, predicted)
     rows, columns, shared = table.some((table.true[table.rows] > 0) & (table.predicted[table.columns] > 0))
-    met, inside = _added(rows, shared, table.true.size), _added(columns, shared, table.predicted.size)
-    outside = _added(rows, (table.predicted_areas - inside)[columns], table.true.size)  # of what meets it
+    met, inside = added_up(rows, shared, table.true.size), added_up(columns, shared, table.predicted.size)
+    outside = added_up(rows, (table.predicted_areas - inside)[columns], table.true.size)  # of what meets it
     real, drawn = table.true > 0, table.predicted > 0
     sizes = int(real.sum()), int(drawn.sum())
     return ObjectCounts.made(

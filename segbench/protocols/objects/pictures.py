@@ -15,18 +15,19 @@ from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
 from segbench.core.summary import Summary
 from segbench.inputs.object_kinds import INSTANCES, PANOPTIC
-from segbench.protocols.objects.counting import Overlaps, count_components, instance_pairs, match_panoptic
-from segbench.protocols.objects.inputs import maps_of, segments_in
+from segbench.inputs.overlaps import Overlaps
+from segbench.protocols.objects.counting import count_components, instance_pairs, match_panoptic
 from segbench.protocols.states import State
 
 
 def object_states(sample: Sample, rules: Any) -> tuple[Array, NDArray[np.uint8]]:
     """Give the objects of the ground truth, and outlines of found (components: at .5), missed and false ones."""
-    truth, predicted = maps_of(sample, rules)
-    found = Overlaps.of(truth, predicted)
+    image = rules.inputs.interpret(sample)
+    truth, predicted = rules.numbers_in(image)
+    found = image.overlaps if rules.kind == PANOPTIC else Overlaps.of(truth, predicted)
     states = np.full(truth.shape, State.NOTHING, np.uint8)
     places = np.searchsorted(found.true, truth), np.searchsorted(found.predicted, predicted)
-    objects, hits = _fates(sample, found, (truth, predicted), rules)
+    objects, hits = _fates(image, found, (truth, predicted), rules)
     if rules.kind == PANOPTIC:
         states[~objects[0][places[0]]] = State.IGNORED
     edges = [find_boundaries(place, mode="thick") for place in places]  # type: ignore[no-untyped-call]  # scikit-image
@@ -39,10 +40,10 @@ def object_states(sample: Sample, rules: Any) -> tuple[Array, NDArray[np.uint8]]
     return truth, states
 
 
-def _fates(sample: Sample, found: Overlaps, maps: Any, rules: Any) -> tuple[Any, Any]:
+def _fates(image: Any, found: Overlaps, maps: Any, rules: Any) -> tuple[Any, Any]:
     """Give which values are objects on both sides, and the places of those that are matched."""
     if rules.kind == PANOPTIC:
-        true, labels, pairs, ignored = match_panoptic(found, *segments_in(sample, found, rules)[:2])
+        true, labels, pairs, ignored = match_panoptic(found, image.true_segments, image.predicted_segments)
         return (true >= 0, (labels >= 0) & ~ignored), pairs[:2]
     objects = found.true > 0, found.predicted > 0
     if rules.kind == INSTANCES:

@@ -5,37 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, as_whole, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.expected import Expected, ExpectedScores
-from segbench.core.inputs import Facts
-from segbench.core.messages import NOTHING, Message, Setting, together
+from segbench.core.inputs import inputs_of, take_settings
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, read_whole
 from segbench.core.protocol import Counted, Protocol
-from segbench.core.sample import SIDES, Reading, Sample, Side
-from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many, written_classes
+from segbench.core.sample import Reading, Sample
+from segbench.inputs.class_names import written_classes
+from segbench.inputs.cut_masks import CONNECTIVITY, CutMasks, ThresholdOfSet
 from segbench.inputs.instance_maps import INSTANCE_MAPS
-from segbench.inputs.label_rules import Positive, void_labels
-from segbench.inputs.mask_settings import (
-    AT,
-    CONNECTIVITY,
-    POSITIVE,
-    VOID,
-    CutMasks,
-    ThresholdOfSet,
-    expected_of_mask,
-    settle_mask,
-)
+from segbench.inputs.label_rules import Positive
+from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
+from segbench.inputs.panoptic_maps import PanopticMaps
 from segbench.loaders.reading import MASKS
-from segbench.protocols.labels.settings import Labels
-from segbench.protocols.objects.numbering import on_background, parts_of, require_numbers
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.states import State
@@ -44,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import FloatArray
+    from segbench.core.arrays import Array, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.summary import Summary
     from segbench.core.table import Table
@@ -61,20 +52,13 @@ _ONLY_OF: Mapping[str, tuple[str, ...]] = {
 }
 
 
+def _name_instances(_values: Sequence[float]) -> Message:
+    """Say how label maps are counted, where masks are expected."""
+    return Message("fix", "for numbers of objects give {kind}", kind=Setting("kind", INSTANCES))
+
+
 @dataclass(frozen=True, kw_only=True)
-class Objects(
-    Protocol,
-    CutMasks,
-    can.Verb,
-    can.Checked,
-    can.Numbered,
-    can.FromCounts,
-    can.FromFiles,
-    can.TwoPasses,
-    can.Prepared,
-    can.Divided,
-    can.Pictured,
-):
+class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Prepared, can.Divided, can.Pictured):
     """Settings of the objects protocol.
 
     Parameters
@@ -151,39 +135,21 @@ class Objects(
         shown="0.5,0.75,0.9",
         measuring="union",
     )
-    divisor: int | None = option(
-        "Read panoptic maps of class * N + instance.",
-        metavar="N",
-        read=read_whole,
-        example="1000",
-        panel="Ground truth",
-        shown="JSON",
-    )
-    classes: int | Sequence[int] | str | None = option_like(
-        Labels,
-        "classes",
-        help="Name the classes of panoptic maps without a JSON: 7-33, or road=7,car=26, or a file.",
-        shown="those found",
-    )
+    divisor: int | None = option_like(PanopticMaps, "divisor")
+    classes: int | Sequence[int] | str | None = option_like(PanopticMaps, "classes")
     names: Sequence[str] | None = None
-    things: str | Sequence[int] = option(
-        "Say which classes are things: 24-28,31 or person,car.",
-        (),
-        metavar="CLASSES",
-        read=str,
-        panel="Ground truth",
-        shown="none",
-        rare=True,
-    )
-    void: Sequence[int] | None = option(
-        "Leave out these ground-truth values, or classes of panoptic maps: 0,255, or none.",
+    things: str | Sequence[int] = option_like(PanopticMaps, "things")
+    void: Sequence[int] | None = option_like(
+        CutMasks,
+        "void",
+        default=None,
+        help="Leave out these ground-truth values, or classes of panoptic maps: 0,255, or none.",
         shown="class 0; none",
-        **VOID,
     )
-    at: Any = option(
-        **{**AT, "help": "Cut soft predictions: scores above this, or above the threshold of the best F1: best."}
+    at: Any = option_like(
+        CutMasks, "at", help="Cut soft predictions: scores above this, or above the threshold of the best F1: best."
     )
-    positive: Positive | None = option(**POSITIVE)
+    positive: Positive | None = option_like(CutMasks, "positive")
     connectivity: int = option(default=8, **CONNECTIVITY)
     min_true: int = option("Leave out true components of fewer pixels.", 0, shown="none", **_PIXELS)
     min_predicted: int = option("Remove predicted components of fewer pixels.", 0, shown="none", **_PIXELS)
@@ -206,53 +172,31 @@ class Objects(
                         kind=Setting("kind", kinds[0]),
                     )
                 )
-        if self.kind == PANOPTIC:
-            self._settle_classes()
-        else:
-            set_fields(self, void=void_labels(self.void or ()))
-        if self.at is not None:
-            set_fields(self, reads=MASKS)
-        settle_mask(self, "best")
-        if self.kind != COMPONENTS:
-            set_fields(self, reads=replace(self.reads, numbered=SIDES))
+        take_settings(self)
         check_choice(self.connectivity, Setting("connectivity", None), (8, 4))
         for name in ("min_true", "min_predicted"):
             set_fields(self, **{name: as_whole(getattr(self, name), Setting(name, None), most=_MOST_PIXELS)})
 
-    def _settle_classes(self) -> None:
-        if self.divisor is None:
-            from segbench.inputs.descriptions import PANOPTIC_MAPS
-
-            set_fields(self, reads=PANOPTIC_MAPS)
+    @cached_property
+    def inputs(self) -> PanopticMaps | NumberedObjects | CutMasks:
+        """What objects are in files."""
+        inputs: PanopticMaps | NumberedObjects | CutMasks
+        if self.kind == PANOPTIC:
+            inputs = inputs_of(PanopticMaps, self)
+        elif self.kind == INSTANCES:
+            inputs = inputs_of(NumberedObjects, self, void=self.void or ())
         else:
-            set_fields(self, divisor=as_whole(self.divisor, Setting("divisor", None), least=2, most=2**31))
-        void = self.void
-        if self.classes is not None or self.names is not None:
-            rules = Labels(classes=self.classes, names=self.names, void=() if void is None else void)
-            set_fields(self, classes=rules.classes, names=rules.names)
-        labels: tuple[int, ...] = tuple(cast("Sequence[int]", self.classes or ()))
-        set_fields(self, void=void_labels((0,) * (0 not in labels) if void is None else void))
-        things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
-        given = listed(things, "things", "(24, 26)", most=MOST_CLASSES + 1)
-        refuse_many(given)
-        things = tuple(as_whole(label, Setting("things", None)) for label in given)
-        wrong = [label for label in things if (labels and label not in labels) or label == 0]
-        if wrong:
-            raise ArgumentError(
-                Message(
-                    "unfit-things",
-                    "{given} holds {label}, expected some of the classes, without 0",
-                    given=Setting("things", None),
-                    label=wrong[0],
-                )
+            inputs = inputs_of(
+                CutMasks,
+                self,
+                void=self.void or (),
+                reads=INSTANCE_MAPS if self.at is None else MASKS,
+                no_volumes=NO_LABEL_MAP,
+                of_labels=_name_instances,
+                above=True,
+                may_be_best=True,
             )
-        set_fields(self, things=things)
-
-    def _labels_of(self, text: str) -> Sequence[int]:
-        """Read labels and names of classes between commas."""
-        known = dict(zip(self.names or (), cast("Sequence[int]", self.classes or ()), strict=True))
-        parts = [part.strip() for part in text.split(",") if part.strip()]
-        return [label for part in parts for label in ([known[part]] if part in known else read_classes(part)[0])]
+        return inputs
 
     @property
     def _thresholds(self) -> tuple[Fraction, ...]:
@@ -288,11 +232,6 @@ class Objects(
         if self.classes is not None:
             found["classes"] = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
         return found | ({"things": ",".join(map(str, self.things))} if self.things else {})
-
-    @property
-    def class_rules(self) -> Labels:
-        """How the classes of panoptic maps are numbered."""
-        return Labels(classes=self.classes, names=self.names, void=self.void)
 
     def measuring_settings(self) -> frozenset[str]:
         """Return `iou`; components have thresholds of their own."""
@@ -348,44 +287,6 @@ class Objects(
             raise DataError("the best threshold", what, Message("fix", "choose it: {at}", at=Setting("at", 0.5)))
         return replace(self, at=ThresholdOfSet(summary["ods_threshold"]))
 
-    @property
-    def why_not_arrays(self) -> Message:
-        if self.at == "best":
-            at = Setting("at", 0.5)
-            return Message("no-arrays", "the best threshold is that of the whole set; give it: {at}", at=at)
-        if self.kind == PANOPTIC and self.divisor is None:
-            return Message(
-                "no-arrays",
-                "arrays have no JSON; give maps of class times divisor plus instance, and {divisor}",
-                divisor=Setting("divisor", 1000),
-            )
-        return NOTHING
-
-    def settle(
-        self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
-    ) -> can.Settled:
-        """Refuse thresholds of masks of 0 and 1, and such masks where objects have numbers."""
-        if complete:
-            self.require_numbers(facts)
-        return super().settle(facts, complete=complete)
-
-    def require_numbers(self, facts: Mapping[str, Facts]) -> None:
-        if self.kind == INSTANCES:
-            require_numbers(facts.values())
-
-    def on_background(self, sample: Sample) -> Mapping[Side, can.OnBackground | None]:
-        if self.kind != INSTANCES:
-            return {}
-        from segbench.inputs.mask_pairs import left_out
-        from segbench.protocols.objects.counting import Overlaps
-        from segbench.protocols.objects.inputs import maps_of
-
-        truth, predicted = maps_of(sample, self)
-        hidden = left_out(sample, sample.ground_truths[0], tuple(map(float, self.void or ())))
-        if hidden is not None:
-            truth, predicted = truth[~hidden], predicted[~hidden]
-        return on_background(Overlaps.of(truth, predicted)) if truth.size else {}
-
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
@@ -394,38 +295,28 @@ class Objects(
         for dtype in (np.uint16, np.int32):
             count_instances(np.eye(3, dtype=dtype), np.eye(3, dtype=dtype))
 
-    @property
-    def expected(self) -> Expected:
-        if self.kind != COMPONENTS:
-            numbered = [Setting("positive", ">0")] if self.kind == INSTANCES else []
-            masks = together(Setting("kind", COMPONENTS), Setting("at", 0.5), *numbered)
-            cut = Message("fix", "cut them at a score, for the components of a mask: {masks}", masks=masks)
-            return Expected(of_soft_maps=cut)
-        by_set = self.at == "best"  # a threshold on the scale of the scores, whatever that is
-        return expected_of_mask(self, None if self.at is None else ExpectedScores(pooled=by_set, any_range=by_set))
-
-    def require_readable(self, sample: Sample) -> Facts:
-        from segbench.inputs import mask_pairs
-        from segbench.protocols.objects import inputs
-
-        if self.at == "best":  # which a first pass over the set decides
-            return ()
-        inputs.maps_of(sample, self)
-        return mask_pairs.highest_of(sample, self)
-
     def count(self, sample: Sample) -> Counted:
-        from segbench.inputs import mask_pairs
-        from segbench.protocols.objects import counting, inputs
+        from segbench.protocols.objects import counting
 
-        maps = inputs.maps_of(sample, self)
-        if self.kind != PANOPTIC:
-            if self.kind == INSTANCES:
-                return Counted(counting.count_instances(*maps), (parts_of(*maps),))
-            notes = mask_pairs.notes_on_masks(sample, self, above=True)
-            return Counted(counting.count_components(*maps), mask_pairs.highest_of(sample, self), notes)
-        found = counting.Overlaps.of(*maps)
-        counts = counting.count_panoptic(found, *inputs.segments_in(sample, found, self))
-        return Counted(counts, notes=inputs.notes_on_classes(sample, found, self))
+        image: Any = self.inputs.interpret(sample)
+        if self.kind == PANOPTIC:
+            segments = image.true_segments, image.predicted_segments
+            counts = counting.count_panoptic(image.overlaps, *segments, image.classes)
+        elif self.kind == INSTANCES:
+            counts = counting.count_instances(image.truth, image.predicted)
+        else:
+            counts = counting.count_components(*self.numbers_in(image))
+        return Counted(counts, image.facts, image.notes)
+
+    def numbers_in(self, image: Any) -> tuple[Array, Array]:
+        """Return the maps of both sides as numbers of objects, of masks those of their components."""
+        if self.kind != COMPONENTS:
+            return image.truth, image.predicted
+        from segbench.protocols.objects.counting import components_of
+
+        (predicted,) = image.predicted
+        sizes = {"min_true": self.min_true, "min_predicted": self.min_predicted}
+        return components_of(image.truth, predicted, connectivity=self.connectivity, **sizes)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the lowest threshold of IoU, at .5 of components, and what is missed or false."""

@@ -2,67 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntArray, as_array
-from segbench.core.errors import ArgumentError, DataError
-from segbench.core.levels import in_type_of
+from segbench.core.arrays import MEAN_UNITS, Array, BoolArray, FloatArray, IntArray
+from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.inputs import lines as inputs
-from segbench.inputs.label_rules import void_labels
-from segbench.inputs.predicted_labels import in_colour
+from segbench.inputs.region_maps import RegionImage
 from segbench.protocols.regions.counts import COVERED_UNITS, RegionCounts
 from segbench.protocols.regions.kernels import LOG_UNITS, merge_upward, sweep_up
 from segbench.protocols.states import State
 
 _DENSE_CELLS = 2**22
-MOST_PIXELS = 2**30
-MOST_POINTS = 2**31 - 2**20  # of a ucm2: they are numbered in 32 bits, with a border
 
 
-def count_regions(
-    ground_truths: ArrayLike | Iterable[ArrayLike],
-    segmentations_or_ucm2: ArrayLike | Iterable[ArrayLike],
-    *,
-    thresholds: int | ArrayLike = 99,
-    void: Collection[int] = (),
-    valid: ArrayLike | None = None,
-) -> RegionCounts:
+def count_regions(image: RegionImage) -> RegionCounts:
     """Count how well the regions of one image agree with those of its annotators."""
-    truths = as_label_maps(ground_truths, "ground truth of annotator")
-    hierarchies, cuts = hierarchies_of(segmentations_or_ucm2, truths[0].shape, thresholds)
-    for hierarchy in hierarchies:
-        inputs.check_same_size(hierarchy.labels, truths[0], "prediction")
-    void = void_labels(void, least=0)
-    inside = None if valid is None else as_array(valid, "valid") != 0
-    if inside is not None:
-        inputs.check_same_size(inside, truths[0], "valid pixels")
+    hierarchies = hierarchies_of(image)
     # Best overlap of every predicted region, of all thresholds, with one of any annotator.
     overlaps = [np.zeros(int(hierarchy.offsets[-1] + hierarchy.number[-1])) for hierarchy in hierarchies]
-    counted = [_annotator(hierarchies, truth, _kept(truth, void, inside), overlaps) for truth in truths]
-    some = [one for one in counted if one is not None]
-    if not some:
-        raise DataError(
-            "ground truth",
-            Message("all-void", "every annotator has only void pixels, so nothing is counted"),
-            Message("fix", "check void labels and valid pixels"),
-        )
+    of_annotators = [
+        _annotator(hierarchies, truth, kept, overlaps) for truth, kept in zip(image.truths, image.kept, strict=True)
+    ]
+    counted = [annotator for annotator in of_annotators if annotator is not None]
     # Sorted, so that the mean does not depend on the order of annotators.
-    means = np.sort([one.shares for one in some], axis=0).sum(axis=0) / len(some)
+    means = np.sort([annotator.shares for annotator in counted], axis=0).sum(axis=0) / len(counted)
     units = np.rint(means * MEAN_UNITS).astype(np.int64)
+    inside = image.inside
     return RegionCounts(
-        cuts,
+        image.thresholds,
         1,
-        sum(one.area for one in some),
-        truths[0].size if inside is None else int(inside.sum()),
-        sum(one.covered_best for one in some),
-        np.sum([one.covered for one in some], axis=0),
+        sum(annotator.area for annotator in counted),
+        image.truths[0].size if inside is None else int(inside.sum()),
+        sum(annotator.covered_best for annotator in counted),
+        np.sum([annotator.covered for annotator in counted], axis=0),
         np.concatenate([_covered_pred(*pair, inside) for pair in zip(hierarchies, overlaps, strict=True)]),
         *units.clip(0),
     )
@@ -112,14 +90,6 @@ def _annotator(
     covered, *sums = np.concatenate(parts).T
     covered_best = int(np.floor(areas * best * COVERED_UNITS + 0.5).astype(np.int64).sum())
     return _Annotator(labels.size, covered_best, covered, _shares(sums, areas))
-
-
-def _kept(truth: Array, void: Sequence[int], inside: BoolArray | None) -> BoolArray | None:
-    """Mark what counts of an annotator; None for all."""
-    if not void:
-        return inside
-    labelled = ~np.isin(truth, void)
-    return labelled if inside is None else labelled & inside
 
 
 def _table(predicted: Array, labels: IntArray, rows: int, columns: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -175,22 +145,17 @@ class Hierarchy:
         return np.cumsum(np.where(fresh, self.number, 0)) - self.number
 
 
-def hierarchies_of(
-    prediction: ArrayLike | Iterable[ArrayLike], shape: tuple[int, ...], thresholds: int | ArrayLike
-) -> tuple[list[Hierarchy], FloatArray]:
-    """Find regions: one hierarchy for a contour map, one a label map otherwise; and their thresholds."""
-    parts = inputs.parts_of(prediction)
-    if len(parts) == 1 and np.shape(parts[0]) == tuple(2 * side + 1 for side in shape):
-        levels, cuts = ucm2_levels(parts[0], thresholds)
-        labels, region_of, number = merge_upward(levels, cuts.size)
-        return [Hierarchy(labels.reshape(shape), region_of, number)], cuts
-    maps = [dense(labels) for labels in as_label_maps(parts, "segmentation")]
-    each = [Hierarchy(labels, np.arange(size, dtype=np.int32)[np.newaxis], np.array([size])) for labels, size in maps]
-    return each, np.arange(1.0, len(each) + 1)
+def hierarchies_of(image: RegionImage) -> list[Hierarchy]:
+    """Find the predicted regions: one hierarchy for a contour map, one a label map otherwise."""
+    if image.levels is not None:
+        labels, region_of, number = merge_upward(image.levels, image.thresholds.size)
+        return [Hierarchy(labels.reshape(image.truths[0].shape), region_of, number)]
+    maps = [dense(labels) for labels in image.segmentations]
+    return [Hierarchy(labels, np.arange(size, dtype=np.int32)[np.newaxis], np.array([size])) for labels, size in maps]
 
 
 def regions_at(hierarchies: list[Hierarchy], thresholds: FloatArray, threshold: float) -> Array:
-    """Give the regions at one of the thresholds that `hierarchies_of` gave."""
+    """Return the regions at one of the thresholds of an image."""
     places = np.flatnonzero(np.isclose(thresholds, threshold, rtol=0, atol=1e-6))
     if not places.size:
         raise ArgumentError(
@@ -236,78 +201,3 @@ def region_states(predicted: Array, truth: Array, valid: BoolArray) -> NDArray[n
     elsewhere = np.where(np.isin(p, candidate[first]), State.FALSE, State.MISSED)
     states[valid] = np.where(stand_in[g] == p, State.TRUE, elsewhere)
     return states
-
-
-def as_labels(label_map: ArrayLike, name: str) -> Array:
-    """Read a label map: whole numbers from 0, each a region, connected or not."""
-    labels = inputs.as_plane(label_map, name)
-    if in_colour(labels):
-        code = "numpy.unique(rgb.reshape(-1, 3), axis=0, return_inverse=True)[1].reshape(rgb.shape[:2])"
-        raise DataError(
-            name,
-            Message("in-colour", "is in colour, expected a number for each region"),
-            Message("fix", "save label maps in one channel; {code} numbers the colours", code=code),
-        )
-    if labels.dtype.kind not in "bui":
-        raise DataError(
-            name,
-            Message("not-whole", "labels are of type {dtype}, expected whole numbers", dtype=str(labels.dtype)),
-            Message("fix", "write them as integers"),
-        )
-    if not labels.size:
-        raise DataError(name, Message("no-pixels", "has no pixel"))
-    if labels.size > MOST_PIXELS:
-        raise ArgumentError(
-            Message(
-                "too-many-pixels",
-                "{argument} has {pixels} pixels, expected at most {expected}",
-                argument=name,
-                pixels=labels.size,
-                expected=MOST_PIXELS,
-            )
-        )
-    if labels.dtype.kind == "i" and labels.min() < 0:
-        raise DataError(
-            name,
-            Message("negative-label", "holds the label {label}, expected 0 or more", label=labels.min()),
-            Message("fix", "give every region a number from 0"),
-        )
-    return labels
-
-
-def as_label_maps(label_maps: ArrayLike | Iterable[ArrayLike], name: str) -> list[Array]:
-    """Read one label map, or several of one size."""
-    return inputs.of_one_size(label_maps, name, as_labels)
-
-
-def ucm2_levels(ucm2: Array, thresholds: int | ArrayLike) -> tuple[NDArray[np.int32], FloatArray]:
-    """Find for each point of a contour map the first threshold that it does not exceed."""
-    scores = inputs.as_scores(ucm2, "ucm2")
-    if scores.size > MOST_POINTS:
-        raise ArgumentError(
-            Message(
-                "too-many-pixels",
-                "{argument} has {pixels} points, expected at most {expected}",
-                argument="ucm2",
-                pixels=scores.size,
-                expected=MOST_POINTS,
-            )
-        )
-    cuts = inputs.as_thresholds(thresholds)
-    if isinstance(thresholds, (int, np.integer)):
-        inputs.check_unit_range(scores, "ucm2")
-    levels = np.searchsorted(in_type_of(np.asarray(ucm2).dtype, cuts), scores).astype(np.int32)
-    above = int(np.count_nonzero(levels[1::2, 1::2]))
-    if above:
-        raise DataError(
-            "ucm2",
-            Message(
-                "contours-on-pixels",
-                "{pixels} pixels lie above the threshold {threshold:g}, "
-                "but contours run between pixels, at even places",
-                pixels=above,
-                threshold=cuts[0],
-            ),
-            Message("fix", "write the map at twice the resolution with 0 at odd places"),
-        )
-    return levels, cuts

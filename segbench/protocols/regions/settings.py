@@ -1,23 +1,22 @@
-"""Settings of the region protocol, and how the files of an image become what it counts."""
+"""Settings of the region protocol."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import set_fields
 from segbench.core.counts import counts_in
-from segbench.core.errors import DataError
-from segbench.core.expected import Expected
+from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, read_thresholds
+from segbench.core.options import option, option_like, read_thresholds
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.inputs.label_rules import void_labels, void_option
-from segbench.loaders.reading import REGIONS
+from segbench.inputs.region_maps import RegionMaps
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -26,12 +25,13 @@ if TYPE_CHECKING:
 
     from segbench.core.arrays import Array, FloatArray
     from segbench.core.pictures import Pictures
+    from segbench.inputs.region_maps import RegionImage
     from segbench.protocols.regions.counts import RegionCounts
     from segbench.protocols.regions.metrics import RegionTable
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Protocol, can.Verb, can.Checked, can.Official, can.Pictured):
+class Regions(Protocol, can.Verb, can.Official, can.Pictured):
     """Settings of the region protocol of BSDS500.
 
     Parameters
@@ -54,7 +54,7 @@ class Regions(Protocol, can.Verb, can.Checked, can.Official, can.Pictured):
     """
 
     name: ClassVar[str] = "regions"
-    reads: ClassVar[Reading] = REGIONS
+    reads: ClassVar[Reading] = RegionMaps.reads
     counts = counts_in("segbench.protocols.regions.counts", "RegionCounts")
     states_called: ClassVar[Mapping[int, str]] = {
         State.TRUE: "covered by the region's best match",
@@ -74,21 +74,20 @@ class Regions(Protocol, can.Verb, can.Checked, can.Official, can.Pictured):
         read=read_thresholds,
         example="0.25,0.5",
     )
-    void: tuple[int, ...] = void_option(
-        "Leave out pixels with these ground-truth labels: 0, or 0,255.", (), shown="none", metavar="LABELS"
-    )
+    void: tuple[int, ...] = option_like(RegionMaps, "void")
 
     def __post_init__(self) -> None:
         from segbench.inputs.lines import number_or_list
 
-        set_fields(self, thresholds=number_or_list(self.thresholds), void=void_labels(self.void, least=0))
+        set_fields(self, thresholds=number_or_list(self.thresholds))
+        take_settings(self)
+
+    @cached_property
+    def inputs(self) -> RegionMaps:
+        return cast("RegionMaps", inputs_of(RegionMaps, self))
 
     def signature_fields(self) -> dict[str, str]:
         return {"thresholds": written(self.thresholds), "void": written(self.void) or "none"}
-
-    @property
-    def expected(self) -> Expected:
-        return Expected()
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.regions.metrics import METRICS
@@ -108,11 +107,7 @@ class Regions(Protocol, can.Verb, can.Checked, can.Official, can.Pictured):
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.regions.counting import count_regions
 
-        settings: dict[str, Any] = {"thresholds": self.thresholds, "void": self.void, "valid": sample.field}
-        try:
-            return Counted(count_regions(sample.ground_truths, sample.predictions, **settings))
-        except DataError as error:
-            raise DataError(_file_of(sample, error.path), error.what, error.hint) from error
+        return Counted(count_regions(self.inputs.interpret(sample)))
 
     def pictures(self, sample: Sample, counts: RegionCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: outlines and states of the regions at each threshold."""
@@ -121,42 +116,39 @@ class Regions(Protocol, can.Verb, can.Checked, can.Official, can.Pictured):
         from segbench.core.pictures import Pictures, outline
         from segbench.protocols.regions.metrics import region_curve
 
-        truth = outline(sample.ground_truths[0])
+        image = self.inputs.interpret(sample)
+        truth = outline(image.truths[0])
         curve = region_curve(counts)
         places = np.searchsorted(counts.thresholds, thresholds)
-        predicted = self.regions(sample, thresholds.tolist())
+        predicted = _predicted_at(image, thresholds.tolist())
         return Pictures(
             truth,
             truth,
-            states=[self._states_of(sample, regions) for regions in predicted],
+            states=_states(image, predicted),
             outlines=[outline(regions) for regions in predicted],
             metrics={name: values[places] for name, values in curve.levels.items()},
         )
 
     def states(self, sample: Sample, threshold: float, counts: RegionCounts | None = None) -> NDArray[np.uint8]:
         """Mark where the first annotator's regions were found at a threshold; see `region_states`."""
-        return self._states_of(sample, self.regions(sample, [threshold])[0])
-
-    def _states_of(self, sample: Sample, regions: Array) -> NDArray[np.uint8]:
-        import numpy as np
-
-        from segbench.protocols.regions.counting import dense, region_states
-
-        truth, _ = dense(sample.ground_truths[0])
-        kept = ~np.isin(sample.ground_truths[0], np.asarray(self.void))
-        return region_states(regions, truth, kept if sample.field is None else kept & sample.field)
-
-    def regions(self, sample: Sample, thresholds: Sequence[float]) -> list[Array]:
-        """Give the predicted regions at each of some thresholds, as labels from 0; raises as `states`."""
-        from segbench.protocols.regions.counting import hierarchies_of, regions_at
-
-        hierarchies, cuts = hierarchies_of(sample.predictions, sample.ground_truths[0].shape, self.thresholds)
-        return [regions_at(hierarchies, cuts, threshold) for threshold in thresholds]
+        image = self.inputs.interpret(sample)
+        return _states(image, _predicted_at(image, [threshold]))[0]
 
 
-def _file_of(sample: Sample, name: str) -> str:
-    """Name the file in which the array lies."""
-    if not name.startswith("ground truth"):
-        return sample.predicted_file
-    which = name.rpartition(" ")[2]
-    return sample.truth_files[int(which)] if which.isdecimal() else sample.truth_file
+def _predicted_at(image: RegionImage, thresholds: Sequence[float]) -> list[Array]:
+    """Return the predicted regions at each of some thresholds, as labels from 0."""
+    from segbench.protocols.regions.counting import hierarchies_of, regions_at
+
+    hierarchies = hierarchies_of(image)
+    return [regions_at(hierarchies, image.thresholds, threshold) for threshold in thresholds]
+
+
+def _states(image: RegionImage, predicted: Sequence[Array]) -> list[NDArray[np.uint8]]:
+    """Mark where the first annotator's regions were found among those predicted at each of some thresholds."""
+    import numpy as np
+
+    from segbench.protocols.regions.counting import dense, region_states
+
+    truth, _ = dense(image.truths[0])
+    kept = np.ones(truth.shape, np.bool_) if image.kept[0] is None else image.kept[0]
+    return [region_states(regions, truth, kept) for regions in predicted]

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
-from segbench.core.errors import DataError
-from segbench.core.levels import LOGIT, ROUNDING, refuse_beyond_unit, refuse_not_finite, scores_of, span
-from segbench.core.messages import Either, Message, Setting
-from segbench.core.notes import Note
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.inputs.annotators import zero_or_one
+from segbench.inputs.saliency_maps import SaliencyImage
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts
 
 _SIGMA = 5
@@ -20,21 +17,21 @@ _REACH = 3
 _SQUARED_DISTANCES = 256**2  # from here on the weight of a negative is 2 to within 4e-16
 
 
-def count_map(name: str, labels: BoolArray, scores: Array, *, stretch: bool) -> SaliencyCounts:
-    """Count one image; `name` is what errors call its scores."""
+def count_map(image: SaliencyImage) -> SaliencyCounts:
+    """Count one image."""
     from segbench.protocols.saliency import kernels
 
-    truth = np.ascontiguousarray(zero_or_one(labels).view(np.uint8))
+    truth = np.ascontiguousarray(zero_or_one(image.salient).view(np.uint8))
     positives = int(np.count_nonzero(truth))
     top, left = (_centroid(truth.sum(axis, dtype=np.int64)) for axis in (1, 0))
-    levels, values = scores, None
-    if scores.dtype == np.uint8:
-        levels = np.ascontiguousarray(scores)
+    values: FloatArray | None = None
+    if image.levels is not None:
+        levels = np.ascontiguousarray(image.levels)
         table = kernels.count_levels(truth, levels, top, left)
-        of_level = _of_levels(table, stretch=stretch)
+        of_level = _of_levels(table, stretch=image.stretch)
         moments, histogram = kernels.moments_of_levels(table, of_level)
     else:
-        values = stretched(name, scores, stretch=stretch)
+        values = image.scores_of_pixels()
         moments, histogram = kernels.count_values(truth, values, top, left)
     cuts = min(2 * float(moments[1].sum()) / truth.size, 1.0), 0.5  # the adaptive threshold, and that of BER
     if values is None:
@@ -48,20 +45,6 @@ def count_map(name: str, labels: BoolArray, scores: Array, *, stretch: bool) -> 
         values = of_level[levels] if values is None else values
         errors = kernels.weighted_errors(truth, values, *_weights())
     return _counts(positives, moments, histogram, above, kernels.weighted_f(*errors, positives))
-
-
-def doubts_on_logits(scores: Array) -> tuple[Note, ...]:
-    """Doubt scores that look like logits, which are stretched as they are."""
-    lowest, highest = float(scores.min()), float(scores.max())
-    if scores.dtype.kind != "f" or not lowest < LOGIT - ROUNDING:
-        return ()
-    message = Message(
-        "logits-stretched",
-        "scores like logits: each map is stretched, which gives other metrics than a sigmoid; apply {arrays}{sigmoid}",
-        arrays=Either("a sigmoid, or for files ", ""),
-        sigmoid=Setting("scale", "sigmoid", of="Repairs"),
-    )
-    return (Note(message, doubt=True, detail=span(lowest, highest)),)
 
 
 def _counts(
@@ -90,46 +73,6 @@ def _counts(
     in_units: dict[str, Any] = {key: round(float(value) * UNITS) for key, value in values.items()}
     in_units |= zip(CURVES, np.rint(curves * UNITS).astype(np.int64), strict=True)
     return SaliencyCounts(images=1, pixels=pixels, positives=positives, **in_units)
-
-
-def stretched(name: str, scores: Array, *, stretch: bool) -> FloatArray:
-    """Give values in [0, 1], stretched by their own minimum and maximum if wanted."""
-    if scores.dtype.kind not in "biuf":
-        raise DataError(
-            name,
-            Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype)),
-            Message("fix", "save the map as an image or NPY"),
-        )
-    with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
-        values = scores_of(scores, name)
-    lowest, highest = float(values.min()), float(values.max())
-    if not (np.isfinite(lowest) and np.isfinite(highest)):
-        refuse_not_finite(name, values)
-    if stretch and highest / 2 - lowest / 2 > np.finfo(np.float64).max / 2:
-        raise DataError(
-            name,
-            Message(
-                "out-of-range",
-                "scores from {lowest:g} to {highest:g}, expected a range that floats hold",
-                lowest=lowest,
-                highest=highest,
-            ),
-            Message(
-                "fix",
-                "scale them: {setting}, or fix the prediction",
-                setting=Setting("scale", "sigmoid", of="Repairs"),
-            ),
-        )
-    if stretch and lowest != highest:
-        values = (values - lowest) / (highest - lowest)
-    else:
-        if stretch:
-            refuse_beyond_unit(name, values, "expected [0, 1], since a constant map cannot be stretched")
-        else:
-            otherwise = Message("fix", ", or leave out {given}", given=Setting("stretch", False))
-            refuse_beyond_unit(name, values, "expected [0, 1]", otherwise)
-        values = values.clip(0, 1)
-    return np.ascontiguousarray(values)
 
 
 def _of_levels(table: IntArray, *, stretch: bool) -> FloatArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from segbench.aggregator.result import Result, names_of, parts_if_any
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import Confusing
+from segbench.core.capabilities import Confusing, inputs_as
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
 from segbench.core.metric import Metric, headline
@@ -189,7 +189,7 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     ['100', '50', '50', '100']
     """
     counts = cast("LabelCounts", result.pooled)
-    if result.rules.capability(Confusing) is None:
+    if inputs_as(result.rules, Confusing) is None:
         raise ArgumentError(
             Message(
                 "no-plot",

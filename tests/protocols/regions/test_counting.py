@@ -14,6 +14,7 @@ from skimage.metrics import adapted_rand_error, variation_of_information
 
 from segbench import ArgumentError, DataError, RegionCounts, Regions, count, region_curve
 from segbench.core.sample import Sample
+from segbench.inputs.region_maps import regions_of
 from segbench.protocols.regions.counting import count_regions
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
@@ -90,7 +91,7 @@ class TestByHand:
     def test_each_region_at_its_own_threshold(self):
         fine, coarse = np.array([[1, 1, 2, 3]] * 2), np.array([[1, 1, 1, 1]] * 2)
         truth = [np.array([[1, 1, 2, 3]] * 2), coarse]
-        counts = count_regions(truth, [fine, coarse])
+        counts = count_regions(regions_of(truth, [fine, coarse]))
         assert counts.thresholds.tolist() == [1, 2]
         assert counts.covered_best == 16 * 2**20
         assert counts.covered.max() < counts.covered_best
@@ -130,12 +131,13 @@ class TestHierarchies:
     def test_merged_tables_are_those_of_every_threshold(self, vertical, horizontal, truths):
         ucm2 = double_grid(vertical / 5, horizontal / 5)
         counts = count(list(truths), ucm2, Regions(thresholds=7))
-        assert same_sums(counts, count_regions(truths, at_each_threshold(ucm2, counts.thresholds)))
+        assert same_sums(counts, count_regions(regions_of(truths, at_each_threshold(ucm2, counts.thresholds))))
         truths[:, 0, 0] = 0
         some = {"void": (3,), "valid": truths[0] < 2}
         segmentations = at_each_threshold(ucm2, counts.thresholds)
         assert same_sums(
-            count_regions(truths, ucm2, thresholds=7, **some), count_regions(truths, segmentations, **some)
+            count_regions(regions_of(truths, ucm2, thresholds=7, **some)),
+            count_regions(regions_of(truths, segmentations, **some)),
         )
 
     def test_crossings_connect_diagonally(self):
@@ -222,7 +224,7 @@ class TestSizes:
         truth = np.arange(65536).reshape(256, 256)
         counts = count(truth, ucm2, Regions(thresholds=9))
         segmentations = at_each_threshold(ucm2, counts.thresholds)
-        assert same_sums(counts, count_regions(truth, segmentations))
+        assert same_sums(counts, count_regions(regions_of(truth, segmentations)))
 
     def test_one_pixel(self):
         counts = count(np.array([[1]]), np.array([[3]]), "regions")
@@ -262,7 +264,7 @@ class TestRefusals:
         with refused("wrong-value", ArgumentError, settings={"thresholds": None}, value="0"):
             count(TRUTH, np.zeros((5, 9)), Regions(thresholds=0))
         with refused("counted-otherwise", ArgumentError, name="thresholds"):
-            count(TRUTH, PREDICTION, "regions") + count_regions(TRUTH, [TRUTH, TRUTH])
+            count(TRUTH, PREDICTION, "regions") + count_regions(regions_of(TRUTH, [TRUTH, TRUTH]))
         with refused("inconsistent-counts", ArgumentError):
             RegionCounts([1], 1, 4, 4, 2**23, [0], [0], *([[0]] * 6))
         with refused("wrong-value", ArgumentError, settings={"void": None}, value="0.5"):
@@ -283,4 +285,4 @@ def test_an_image_of_bsds500_merged_and_direct():
     cell = loadmat(Path(BSDS500) / "groundTruth" / "2018.mat")["groundTruth"].ravel()
     truths = [annotator["Segmentation"][0, 0] for annotator in cell]
     counts = count(truths, ucm2, "regions")
-    assert same_sums(counts, count_regions(truths, at_each_threshold(ucm2, counts.thresholds)))
+    assert same_sums(counts, count_regions(regions_of(truths, at_each_threshold(ucm2, counts.thresholds))))

@@ -1,100 +1,99 @@
-"""The files of an image as maps of objects, or as masks; what their values cannot mean is refused."""
+"""The segments of panoptic maps: their numbers in both maps, and their classes; what cannot be is refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from segbench.core.arrays import Array, is_whole
+from segbench.core.arrays import Array
 from segbench.core.errors import DataError
+from segbench.core.inputs import Interpreted
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.notes import Note
 from segbench.core.sample import Sample
 from segbench.inputs.class_names import MOST_CLASSES
-from segbench.inputs.mask_pairs import left_out, masks_at, refuse_numbers_with_loss, two_maps
-from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC
-from segbench.inputs.predicted_labels import in_colour
-from segbench.protocols.objects.counting import Classes, Overlaps, Segments, components_of
-from segbench.protocols.objects.numbering import advice_on_levels, advice_on_masks
-
-Maps = tuple[Array, Array]
+from segbench.inputs.mask_pairs import refuse_numbers_with_loss, two_maps
+from segbench.inputs.numberings import StoredLabels, find_numberings
+from segbench.inputs.object_numbers import advice_on_levels, whole_numbers
+from segbench.inputs.overlaps import Overlaps
 
 _LISTED = 5
 _INSTANCES = 2**32
 """What the class of a pixel is multiplied by where it has a file of its own."""
-_LARGEST = 2**62
 _OUTSIDE = -1
 """What pixels outside the field of view are given, which is no segment's number."""
-_STACKS = "objects that overlap have no label map: keep the one on top"
 _SIDES = ("ground truth", "prediction")
 
 
-def maps_of(sample: Sample, rules: Any) -> Maps:
-    """Give maps of integers on both sides: numbers of objects, or of segments."""
-    void = tuple(map(float, rules.void or ()))
-    if rules.kind != COMPONENTS:
-        refuse_numbers_with_loss(sample, advice_on_levels)
-    if rules.kind == INSTANCES:
-        return _instances(sample, void)
-    if rules.kind == COMPONENTS:
-        at = None if rules.at is None else (rules.at,)
-        numbers = Message("fix", "for numbers of objects give {kind}", kind=Setting("kind", INSTANCES))
-        settings: dict[str, Any] = {"positive": rules.positive, "no_volumes": _STACKS, "of_labels": lambda _: numbers}
-        mask, (found,) = masks_at(sample, at, above=True, void=void, **settings)
-        sizes = {name: getattr(rules, name) for name in ("connectivity", "min_true", "min_predicted")}
-        return components_of(mask, found, **sizes)
-    whole = rules.divisor is not None or sample.about[0] is not None
-    truth, predicted = _numbers(sample, two_maps(sample, _STACKS)) if whole else _combined(sample)
+@dataclass(frozen=True)
+class Segments:
+    """What the values of a panoptic map are."""
+
+    labels: Mapping[int, int]  # the class of each value; other values are void
+    crowds: frozenset[int] = frozenset()
+
+
+Classes = Mapping[int, tuple[str, bool]]
+"""The name of each class of panoptic maps, and whether it has things, by its label."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PanopticPair(Interpreted):
+    """Two panoptic maps, how their values lie on each other, and what these are."""
+
+    truth: Array
+    predicted: Array
+    overlaps: Overlaps
+    true_segments: Segments
+    predicted_segments: Segments
+    classes: Classes
+
+
+def numbers_of_segments(sample: Sample, divisor: int | None, no_volumes: str) -> tuple[Array, Array]:
+    """Return the numbers of the segments on both sides; those outside the field of view are no segment's."""
+    refuse_numbers_with_loss(sample, advice_on_levels)
+    whole = divisor is not None or sample.about[0] is not None
+    truth, predicted = whole_numbers(sample, two_maps(sample, no_volumes)) if whole else _combined(sample)
     if sample.field is not None:
         truth = np.where(sample.field, truth.astype(np.int64), _OUTSIDE)
     return truth, predicted
 
 
-def _instances(sample: Sample, void: Sequence[float]) -> Maps:
-    """Give the numbers of objects on both sides; void pixels are in none."""
-    maps = _numbers(sample, two_maps(sample, _STACKS))
-    for file, values in zip(_files(sample), maps, strict=True):
-        if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
-            value = int(values.max())
-            what = Message("masks", "is a mask of 0 and {value}, expected a number for each object", value=value)
-            raise DataError(file, what, advice_on_masks())
-    hidden = left_out(sample, sample.ground_truths[0], void)
-    if hidden is None:
-        return maps
-    truth, predicted = (np.where(hidden, values.dtype.type(0), values) for values in maps)
-    return truth, predicted
+def segments_in(sample: Sample, overlaps: Overlaps, settings: Any) -> tuple[Segments, Segments, Classes]:
+    """Say what the values of both maps are; what cannot be is listed in one error for each map.
 
-
-def segments_in(sample: Sample, found: Overlaps, rules: Any) -> tuple[Segments, Segments, Classes]:
-    """Say what the values of both maps are; what cannot be is listed in one error for each map."""
-    held = [(found.true, found.true_areas), (found.predicted, found.predicted_areas)]
+    The `settings` are those of `PanopticMaps`.
+    """
+    held = [(overlaps.true, overlaps.true_areas), (overlaps.predicted, overlaps.predicted_areas)]
     pixels = [dict(zip(*map(np.ndarray.tolist, side), strict=True)) for side in held]
     pixels[0].pop(_OUTSIDE, None)
     if sample.about[0] is not None:
-        if rules.classes is not None or rules.things or tuple(rules.void or ()) != (0,):
+        if settings.classes is not None or settings.things or tuple(settings.void) != (0,):
             what = Message("json-and-settings", "has a JSON, which names the classes, things and void")
-            settings = [Setting(name, None) for name in ("classes", "things", "void")]
-            raise DataError(sample.truth_file, what, Message("fix", "leave out {given}", given=settings))
+            given = [Setting(name, None) for name in ("classes", "things", "void")]
+            raise DataError(sample.truth_file, what, Message("fix", "leave out {given}", given=given))
         return _by_json(sample, pixels)
-    classes, things = dict(zip(rules.classes or (), rules.names or (), strict=True)), rules.things
+    classes, things = dict(zip(settings.classes or (), settings.names or (), strict=True)), settings.things
     both = zip(_files(sample), pixels, strict=True)
-    true, predicted = (_labels(*side, rules.divisor or _INSTANCES, classes, rules.void or ()) for side in both)
+    true, predicted = (_labels(*side, settings.divisor or _INSTANCES, classes, settings.void) for side in both)
     crowds = frozenset(value for value, label in true.items() if value == label and label in things)
     titled = {label: (classes.get(label, str(label)), label in things) for label in {*classes, *things}}
     return Segments(true, crowds), Segments(predicted), titled
 
 
-def notes_on_classes(sample: Sample, found: Overlaps, rules: Any) -> tuple[Note, ...]:
+def notes_on_classes(sample: Sample, overlaps: Overlaps, settings: Any) -> tuple[Note, ...]:
     """Say that panoptic maps number the classes as another list of a known data set does, and how these belong."""
-    if rules.classes is None or sample.about[0] is not None:
+    if settings.classes is None or sample.about[0] is not None:
         return ()
-    divisor, kept = rules.divisor or _INSTANCES, found.true[found.rows] != _OUTSIDE
-    sides = (found.true[found.rows][kept], found.predicted[found.columns][kept])
+    divisor, kept = settings.divisor or _INSTANCES, overlaps.true[overlaps.rows] != _OUTSIDE
+    sides = (overlaps.true[overlaps.rows][kept], overlaps.predicted[overlaps.columns][kept])
     truth, predicted = (np.where(values < divisor, values, values // divisor) for values in sides)
-    renumbered = rules.class_rules.renumbered_pairs(truth, predicted, found.pixels[kept])
+    pairs = StoredLabels.of_pairs(truth, predicted, overlaps.pixels[kept])
+    renumbered = find_numberings(pairs, settings.classes, settings.void, "", "")
     if renumbered is None:
         return ()
     message = Message(
@@ -188,7 +187,7 @@ def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segme
     return sides[0], sides[1], classes
 
 
-def _combined(sample: Sample) -> Maps:
+def _combined(sample: Sample) -> tuple[Array, Array]:
     """Put maps of classes and of instances together."""
     pairs = [list(sample.ground_truths), list(sample.predictions)]
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
@@ -216,7 +215,7 @@ def _combined(sample: Sample) -> Maps:
         raise DataError(sample.truth_file, what, "rename the maps of instances")
     if "inst" in files[0]:
         pairs[0].reverse()
-    classes, instances = (_numbers(sample, each) for each in zip(*pairs, strict=True))
+    classes, instances = (whole_numbers(sample, each) for each in zip(*pairs, strict=True))
     combined = (
         np.where((part == 0) | (labels == 0), labels, labels.astype(np.int64) * _INSTANCES + part)
         for labels, part in zip(classes, instances, strict=True)
@@ -226,28 +225,3 @@ def _combined(sample: Sample) -> Maps:
 
 def _files(sample: Sample) -> tuple[str, str]:
     return sample.truth_file, sample.predicted_file
-
-
-def _numbers(sample: Sample, maps: Sequence[Array]) -> Maps:
-    """Give the maps of both sides as whole numbers from 0."""
-    found = []
-    for file, values in zip(_files(sample), maps, strict=True):
-        if in_colour(values):
-            what = Message("in-colour", "is in colour, expected a number for each object")
-            fix = Message(
-                "fix",
-                "colours are ids with a JSON beside the folder: {kind}; or save numbers",
-                kind=Setting("kind", PANOPTIC),
-            )
-            raise DataError(file, what, fix)
-        lowest, highest = float(values.min()), float(values.max())
-        if not is_whole(values) or lowest < 0 or highest > _LARGEST:
-            what = Message(
-                "not-whole",
-                "holds values from {lowest:g} to {highest:g}, expected whole numbers from 0",
-                lowest=lowest,
-                highest=highest,
-            )
-            raise DataError(file, what, "save numbers of objects")
-        found.append(values.astype(np.int64) if values.dtype.kind == "f" else values)
-    return found[0], found[1]

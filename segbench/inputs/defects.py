@@ -1,14 +1,12 @@
 """Defects of MVTec LOCO: masks that each are one defect, found once so many of their pixels are that it is saturated.
 
-A defect with saturation s is found to min(pixels / s, 1). Of its pixels only the s with the highest scores matter, so
-it is counted as a component of these s pixels, and counts add up as those of components do.
+A defect with saturation s is found to min(pixels / s, 1).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,39 +14,15 @@ from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.sample import Sample
-from segbench.inputs.label_rules import LabelRule, Positive, refuse_grey_and_void, refuse_scores
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import Array, BoolArray
+    from segbench.core.arrays import BoolArray
 
-NONZERO = ">0"
-"""All values but 0, as VisA's masks need it."""
 FILE = "defects_config.json"
 _EXPECTED = f"expected {FILE} of MVTec LOCO, or the folder that holds one in each category"
-
-
-@dataclass(frozen=True)
-class DefectRule(LabelRule):
-    """A rule for masks of defects; the rule for those of any values does not take scores either."""
-
-    def labels(self, file: str, ground_truth: Array, valid: BoolArray | None = None) -> BoolArray:
-        """Mark which pixels are anomalous."""
-        if str(self) == NONZERO:
-            refuse_scores(file, ground_truth, valid, NONZERO)
-        return super().labels(file, ground_truth, valid)
-
-
-def anomalous_pixels(
-    file: str, ground_truth: Array, valid: BoolArray | None, positive: Positive | None, void: Sequence[float]
-) -> BoolArray:
-    """Mark which pixels are anomalous: by a rule, or all above 0 unless these may be grey levels or void."""
-    anomalous = DefectRule.parse(NONZERO if positive is None else positive).labels(file, ground_truth, valid)
-    if positive is None and ground_truth.dtype.kind != "b":
-        refuse_grey_and_void(file, ground_truth, valid, void)
-    return anomalous
 
 
 class Saturation(NamedTuple):
@@ -59,7 +33,7 @@ class Saturation(NamedTuple):
     relative: bool
 
     def of(self, area: int) -> int:
-        """Give the number of pixels, at least 1."""
+        """Return the number of pixels, at least 1."""
         wanted = int(self.threshold * area) if self.relative else min(int(self.threshold), area)
         return max(wanted, 1)
 
@@ -69,7 +43,7 @@ Defects = tuple[tuple[str, tuple[Saturation, ...]], ...]
 
 
 def as_defects(found: Any) -> Defects:
-    """Give defects as they were read, from lists too."""
+    """Return defects as they were read, from lists too."""
     return tuple((category, tuple(Saturation(*one) for one in rules)) for category, rules in found)
 
 
@@ -128,24 +102,26 @@ def _unreadable(file: Path, reason: str) -> ArgumentError:
     )
 
 
-class Found(NamedTuple):
-    """The pixels of a defect that count, of highest score, and how many these are."""
+class Defect(NamedTuple):
+    """A defect of an image, by its pixels that count."""
 
-    places: NDArray[np.intp]
-    size: int
+    pixels: NDArray[np.intp]
+    """Where they lie in the flattened image."""
+    saturation: int
+    """How many of them, those with the highest scores, need to be found."""
 
 
-def defects_of(sample: Sample, scores: Array, left_out: BoolArray | None, known: Defects) -> list[Found]:
-    """Give the defects of an image, one of each ground-truth file that has a pixel that counts."""
+def defects_of(sample: Sample, left_out: BoolArray | None, known: Defects) -> list[Defect]:
+    """Return the defects of an image, one of each ground-truth file that has a pixel that counts."""
     import numpy as np
 
-    tables: Mapping[str, tuple[Saturation, ...]] = dict(known)
-    rules = tables.get(sample.name.partition("/")[0], tables.get(""))
-    found = []
+    of_categories: Mapping[str, tuple[Saturation, ...]] = dict(known)
+    saturations = of_categories.get(sample.name.partition("/")[0], of_categories.get(""))
+    defects = []
     for file, truth in zip(sample.truth_files, sample.ground_truths, strict=True):
         values = np.unique(truth[truth > 0])
-        rule = next((one for one in rules or () if [one.pixel_value] == values.tolist()), None)
-        if values.size and rule is None:
+        saturation = next((one for one in saturations or () if [one.pixel_value] == values.tolist()), None)
+        if values.size and saturation is None:
             raise DataError(
                 file,
                 Message(
@@ -157,9 +133,7 @@ def defects_of(sample: Sample, scores: Array, left_out: BoolArray | None, known:
                 Message("fix", "give the file of the category: {setting}", setting=Setting("defects", None)),
             )
         counted = truth > 0 if left_out is None else (truth > 0) & ~left_out
-        places = np.flatnonzero(counted)
-        if rule is not None and places.size:
-            size = rule.of(places.size)
-            highest = np.argsort(-scores.reshape(-1)[places].astype(np.float64), kind="stable")[:size]
-            found.append(Found(places[highest], size))
-    return found
+        pixels = np.flatnonzero(counted)
+        if saturation is not None and pixels.size:
+            defects.append(Defect(pixels, saturation.of(pixels.size)))
+    return defects

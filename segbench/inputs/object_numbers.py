@@ -1,4 +1,4 @@
-"""Whether maps of objects are masks of 0 and 1, or number their background, too; only a whole set can show it.
+"""Maps of numbered objects, and whether they are masks of 0 and 1 or number their background, which the set shows.
 
 A map with the number 1 alone may hold one object. Masks are recognised by their connected parts: two or more in the
 average of the images that hold anything, and at least four more than there are such images.
@@ -9,19 +9,20 @@ that is false or missed; in nearly every image it is the background, which water
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.capabilities import OnBackground
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts
+from segbench.core.inputs import Facts, Interpreted
 from segbench.core.messages import Message, Setting, joined
-from segbench.inputs.object_kinds import COMPONENTS
-
-if TYPE_CHECKING:
-    from segbench.core.arrays import Array, BoolArray, IntArray
-    from segbench.core.sample import Side
-    from segbench.protocols.objects.counting import Overlaps
+from segbench.core.sample import Sample, Side
+from segbench.inputs.object_kinds import COMPONENTS, PANOPTIC
+from segbench.inputs.overlaps import Overlaps
+from segbench.inputs.predicted_labels import in_colour
 
 _NUMBERED, _ANOTHER = 2**20, 2**20 - 1
 """What stands for a map of several numbers, and of one that masks do not have, in place of the number of its parts."""
@@ -29,6 +30,49 @@ _SIDE = 2 * _NUMBERED
 _PARTS, _FURTHER_PARTS = 2, 4
 _LEAST_BACKGROUND, _MOST = 0.1, 0.5
 """Share of an image that is background, below which nothing is said, and share of this that is most of it."""
+_LARGEST = 2**62
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NumberedPair(Interpreted):
+    """The numbers of the objects on both sides; 0 where there is none, also where pixels do not count."""
+
+    truth: Array
+    predicted: Array
+
+
+def whole_numbers(sample: Sample, maps: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the maps of both sides as whole numbers from 0."""
+    numbers = []
+    for file, values in zip((sample.truth_file, sample.predicted_file), maps, strict=True):
+        if in_colour(values):
+            what = Message("in-colour", "is in colour, expected a number for each object")
+            fix = Message(
+                "fix",
+                "colours are ids with a JSON beside the folder: {kind}; or save numbers",
+                kind=Setting("kind", PANOPTIC),
+            )
+            raise DataError(file, what, fix)
+        lowest, highest = float(values.min()), float(values.max())
+        if not is_whole(values) or lowest < 0 or highest > _LARGEST:
+            what = Message(
+                "not-whole",
+                "holds values from {lowest:g} to {highest:g}, expected whole numbers from 0",
+                lowest=lowest,
+                highest=highest,
+            )
+            raise DataError(file, what, "save numbers of objects")
+        numbers.append(values.astype(np.int64) if values.dtype.kind == "f" else values)
+    return numbers[0], numbers[1]
+
+
+def refuse_masks(sample: Sample, maps: Sequence[Array]) -> None:
+    """Refuse masks of 0 and 255, or of True and False."""
+    for file, values in zip((sample.truth_file, sample.predicted_file), maps, strict=True):
+        if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
+            value = int(values.max())
+            what = Message("masks", "is a mask of 0 and {value}, expected a number for each object", value=value)
+            raise DataError(file, what, advice_on_masks())
 
 
 def advice_on_masks() -> Message:
@@ -56,7 +100,6 @@ def parts_of(truth: Array, predicted: Array) -> float:
 
 
 def _parts(numbers: Array) -> int:
-    import numpy as np
     from scipy.ndimage import label
 
     highest = int(numbers.max())
@@ -83,8 +126,6 @@ def on_background(found: Overlaps) -> dict[Side, OnBackground | None]:
 
 def _on_most(own: IntArray, places: IntArray, pixels: IntArray, is_background: BoolArray) -> OnBackground | None:
     """Find the number on most of a background, given the entries of a table of overlaps that lie on it."""
-    import numpy as np
-
     on_it, on_objects = (np.bincount(places[part], pixels[part], own.size) for part in (is_background, ~is_background))
     place = int(on_it.argmax())
     number, share = int(own[place]), float(on_it[place] / on_it.sum())

@@ -1,0 +1,54 @@
+"""Predicted masks: whether they run the other way than the ground truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from segbench.checks.findings import Finding
+from segbench.checks.probes import MOST_VALUES
+from segbench.checks.scores import inverted_findings
+from segbench.checks.seen import Seen, rule
+from segbench.core.messages import Message, Setting, joined
+from segbench.inputs.label_rules import LabelRule
+
+
+@rule("inverted", "partly-inverted", needs=["masks"])
+def inverted_masks(seen: Seen) -> list[Finding]:
+    """Find predicted masks that run the other way than the ground truth."""
+    turn, turn_truth = _turned(seen)
+    return inverted_findings(seen.masks, turn, other_side=turn_truth)
+
+
+def _turned(seen: Seen) -> tuple[Message | Setting, Message | Setting]:
+    """Say how to turn predicted masks, and how to turn the ground truth and leave predictions as they are."""
+    rule, inputs = seen.expected.rule, seen.label_inputs
+    if inputs and inputs.positive is not None:
+        rule = LabelRule.parse(inputs.positive)
+    drawn, predicted = _values(seen)
+    other_side = _turned_rule("positive", rule, drawn)
+    if not inputs:
+        return Message("fix", "save masks of what is to be found"), other_side
+    predicted_rule = getattr(inputs, "predicted_positive", None)
+    if predicted_rule is not None:
+        return _turned_rule("predicted_positive", LabelRule.parse(predicted_rule), predicted), other_side
+    if rule and rule.at_half:  # which cuts predictions, too
+        turn = _turned_rule("predicted_positive", rule, predicted)
+        return turn, joined((other_side, Setting("predicted_positive", str(rule))), " ")
+    return Setting("predicted_positive", 0), other_side
+
+
+def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> Message | Setting:
+    """Return the setting for what is negative under a rule, given the values; of very many some."""
+    if rule is None:
+        return Setting(name, 0)
+    if rule.comparison == "=" and len(values) >= MOST_VALUES:
+        return Message("fix", "{setting} with all other values", setting=Setting(name))
+    return Setting(name, rule.other_side(values if len(values) > 2 else [0]) or ">0")
+
+
+def _values(seen: Seen) -> tuple[list[float], list[float]]:
+    """Return some values of ground truth and predictions that are masks, over all images inspected."""
+    sides = [probe.values for probe in seen.counted]
+    sides += [(truth.values, ()) for truth in seen.truths]
+    drawn, predicted = (sorted({value for side in sides for value in side[k]}) for k in (0, 1))
+    return drawn, predicted

@@ -1,0 +1,115 @@
+"""What label maps of classes and masks have in common: values that a remapping replaces, and pixels left out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from segbench.core.arguments import set_fields
+from segbench.core.capabilities import Confusing, LeftOut
+from segbench.core.inputs import Inputs
+from segbench.core.options import option
+from segbench.core.sample import Sample
+from segbench.inputs.label_rules import where_not_void
+from segbench.inputs.label_values import as_map_text, places_of
+
+if TYPE_CHECKING:
+    from segbench.core.arrays import IntArray
+    from segbench.inputs.label_maps import LabelMaps
+
+_REMAPPING: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelInputs(Inputs, Confusing):
+    """A map of one value per pixel on both sides.
+
+    Parameters
+    ----------
+    void : sequence of int, optional
+        Ground-truth labels of pixels that are left out.
+    gt_map, pred_map : str or mapping of int to int
+        Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
+    asked_by : str
+        The class of the protocol, as advice names it.
+    """
+
+    void: Sequence[int] | None = None
+    gt_map: str | Mapping[int, int] = option(
+        "Replace ground-truth labels: 7=0,8=1, ranges 1-150=0-149, all others '*=255'.",
+        panel="Ground truth",
+        **_REMAPPING,
+    )
+    pred_map: str | Mapping[int, int] = option(
+        "Replace predicted labels in the same way.", of_predictions=True, **_REMAPPING
+    )
+    asked_by: str = "Labels"
+
+    def __post_init__(self) -> None:
+        for name in ("gt_map", "pred_map"):
+            set_fields(self, **{name: as_map_text(getattr(self, name), name)})
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[int, ...]:
+        """The labels that count, one for each class."""
+
+    @property
+    def signed_maps(self) -> dict[str, str]:
+        """What replaces values, as fields of signatures have it; nothing of what is not given."""
+        maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map)}
+        return {name: text for name, text in maps.items() if text}
+
+    def maps_of(self, sample: Sample) -> LabelMaps:
+        """Return the label maps of an image as they are stored, and what their values represent."""
+        from segbench.inputs.label_maps import label_maps
+
+        maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map), "palette": self._palette}
+        return label_maps(sample, labels=self.labels, protocol=self.asked_by, **maps)
+
+    @property
+    def _palette(self) -> str:
+        """The labels of colours as text; masks have none."""
+        return ""
+
+    def predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
+        import numpy as np
+
+        truth, predicted = (side.labels for side in self.maps_of(sample).remapped())
+        wrong = np.isin(truth, self.labels) & ~np.isin(predicted, self.labels)
+        wrong &= True if sample.field is None else sample.field
+        outside, codes = np.unique(predicted[wrong], return_inverse=True)
+        codes += places_of(truth[wrong], self.labels) * outside.size
+        counts = np.bincount(codes, minlength=len(self.labels) * outside.size).reshape(-1, max(outside.size, 1))
+        return dict(zip(map(int, outside), counts.T, strict=False))
+
+    def left_out(self, sample: Sample) -> LeftOut:
+        """Compare predictions with the ground truth where that is void or outside the field of view."""
+        import numpy as np
+
+        stored, void = self.maps_of(sample), self.void or ()
+        truth, predicted = (side.labels for side in stored.remapped())
+        valid = where_not_void(truth, void, sample.field)
+        if valid is None:
+            return LeftOut()
+        zeros = (stored.truth.labels == 0) & np.isin(truth, void)
+        classes = np.count_nonzero(np.isin(predicted[zeros], self.labels))
+        labels = tuple(label for label in void if (predicted == label).any())
+        same = bool((truth == predicted)[~valid].all())
+        return LeftOut(same, int(np.count_nonzero(zeros)), int(classes), labels)
+
+    def joined(self, sample: Sample) -> dict[str, list[int]]:
+        """Return the values of an image that keep a number which a remapping gives others, where that is a class."""
+        return self.joined_in(self.maps_of(sample)) if self.gt_map or self.pred_map else {}
+
+    def joined_in(self, maps: LabelMaps) -> dict[str, list[int]]:
+        """Return these values of label maps, by the setting of each side."""
+        from segbench.core.arrays import distinct
+
+        joined = {}
+        for name, side in zip(("gt_map", "pred_map"), maps, strict=True):
+            if unclear := side.mapping.ambiguous.intersection(self.labels):
+                joined[name] = sorted(unclear.intersection(map(int, distinct(side.labels).tolist())))
+        return joined
