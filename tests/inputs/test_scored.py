@@ -53,7 +53,9 @@ def test_annotators_are_brought_together(rule, labels):
 
 
 def test_scores_are_inverted_and_then_rounded():
-    pixels = interpreted(Pixels(positive=1, void=255, invert=True, quantize=8), TRUTH, scores=np.array([[0, 0.2, 0.8, 1]]))
+    pixels = interpreted(
+        Pixels(positive=1, void=255, invert=True, quantize=8), TRUTH, scores=np.array([[0, 0.2, 0.8, 1]])
+    )
     assert (pixels.scores.tolist(), pixels.scores.dtype, pixels.bits) == ([[255, 204, 51, 0]], np.uint8, 8)
     assert [note.kind for note in pixels.notes] == ["inverted"]
 
