@@ -427,7 +427,7 @@ def _one_or_two_values(
         return ()
     lowest, highest = among.min(), among.max()
     neighbours = among.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
-    if not neighbours and not np.all((among == lowest) | (among == highest)):
+    if not neighbours and not ((among == lowest) | (among == highest)).all():
         held = np.unique(among)
         raise ManyValuesError(name, _expected_two(held), held.tolist(), partial(suggested_beside, void=void))
     return tuple(dict.fromkeys((float(lowest), float(highest))))

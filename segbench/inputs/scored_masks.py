@@ -87,17 +87,19 @@ class ScoredMasks(Inputs, DrawnMasks, SoftMaps):
 
     def interpret(self, sample: Sample) -> ScoredPixels:
         """Label pixels, and make scores high where positive, rounded where the settings say so."""
-        from segbench.core.levels import INVERTED
-
         if len(sample.ground_truths) > 1 and self.annotators is None:
             raise _without_rule(sample)
         drawn, values = self.labelled(sample)
         valids = [valid for _, valid in drawn]
         scores, bits = self.scores(sample.predicted_file, sample.predictions[0], sample.field, valids)
         notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
+        if self.invert:
+            from segbench.core.levels import INVERTED
+
+            notes = (INVERTED, *notes)
         return ScoredPixels(
             facts=values,
-            notes=(INVERTED, *notes) if self.invert else notes,
+            notes=notes,
             labelled=brought_together(drawn, self.annotators),
             scores=scores,
             file=sample.predicted_file,

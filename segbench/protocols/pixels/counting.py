@@ -58,7 +58,7 @@ def _count_levels(labels: BoolArray, valid: BoolArray | None, levels: Array, lev
 
 def counts_of_levels(negatives: IntArray, positives: IntArray, ignored: int) -> ScoreCounts:
     """Give the counts of levels, from two histograms over all of them."""
-    seen = np.flatnonzero(negatives + positives)[::-1]
+    seen = (negatives + positives).nonzero()[0][::-1]
     scores = seen / (negatives.size - 1)
     return ScoreCounts.unchecked(
         scores=scores, positives=positives[seen], negatives=negatives[seen], ignored=ignored, of_predictions=True
