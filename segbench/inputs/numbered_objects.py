@@ -130,6 +130,7 @@ class SequenceObjects(Inputs):
         """Return the numbers of the objects on both sides, as bytes; void pixels are in none."""
         import numpy as np
 
+        from segbench.core.arrays import is_whole
         from segbench.inputs.mask_pairs import left_out, refuse_numbers_with_loss, two_maps
         from segbench.inputs.object_numbers import NumberedPair
         from segbench.inputs.predicted_labels import in_colour
@@ -154,7 +155,7 @@ class SequenceObjects(Inputs):
         objects = []
         for file, numbers in zip(files, (true_numbers, predicted), strict=True):
             inside = numbers if ignored is None else np.where(ignored, numbers.dtype.type(0), numbers)
-            if not np.array_equal(inside, np.rint(inside)) or inside.min() < 0 or inside.max() > _MOST_OBJECTS:
+            if not is_whole(inside) or inside.min() < 0 or inside.max() > _MOST_OBJECTS:
                 raise _not_numbered(sample, file, inside)
             objects.append(inside.astype(np.uint8))
         true_held, predicted_held = (np.flatnonzero(np.bincount(numbers.reshape(-1))[1:]) + 1 for numbers in objects)

@@ -52,8 +52,9 @@ def places_of_objects(objects: NumberedPair) -> Places:
 def places_of_classes(image: InterpretedMaps, inputs: ClassLabelMaps) -> Places:
     """Return the places of the classes of two label maps; labels that are no class are refused."""
     labels, void = inputs.labels, inputs.void or ()
-    counted_as = {"labels": labels, "names": inputs.class_names, "void": void, "protocol": inputs.asked_by}
-    matrix, _ = count_maps(image.maps, valid=image.valid, **counted_as)
+    matrix, _ = count_maps(
+        image.maps, labels=labels, names=inputs.class_names, void=void, valid=image.valid, protocol=inputs.asked_by
+    )
     number = len(labels)
     places = []
     for label_map in image.maps:
