@@ -12,9 +12,7 @@ from segbench.core.errors import DataError
 from segbench.core.expected import Expected
 from segbench.core.inputs import Facts, Inputs
 from segbench.core.messages import NOTHING, Message, Setting, as_message, joined, together
-from segbench.core.options import option_like
 from segbench.core.sample import SIDES, Reading, Sample, Side
-from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import (
     ManyValuesError,
@@ -49,7 +47,8 @@ def sequence_of(name: str) -> str:
 class NumberedObjects(Inputs, Numbered):
     """Instance label maps: a number for each object of an image on either side."""
 
-    void: Sequence[int] = option_like(CutMasks, "void", help="Leave out pixels with these ground-truth values: 0,255.")
+    void: Sequence[int] = ()
+    """Ground-truth values of pixels that are left out on both sides."""
     reads: ClassVar[Reading] = replace(INSTANCE_MAPS, numbered=SIDES)
 
     def __post_init__(self) -> None:
@@ -118,7 +117,8 @@ class SequenceObjects(Inputs):
     255 is background of the ground truth, but not of predictions.
     """
 
-    void: Sequence[int] = option_like(CutMasks, "void")
+    void: Sequence[int] = ()
+    """Ground-truth values of pixels that are background on both sides."""
     reads: Reading  # type: ignore[misc]  # of the protocol
     no_volumes: str
     """What to do with images of more than two dimensions."""
