@@ -10,9 +10,7 @@ from segbench.core.arguments import set_fields
 from segbench.core.errors import DataError
 from segbench.core.inputs import Facts, Inputs
 from segbench.core.messages import NOTHING, Message, Setting, as_message, joined, together
-from segbench.core.options import option_like
 from segbench.core.sample import SIDES, Reading, Sample, Side
-from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import (
     ManyValuesError,
@@ -48,7 +46,8 @@ def sequence_of(name: str) -> str:
 class NumberedObjects(Inputs):
     """Instance label maps: a number for each object of an image on either side."""
 
-    void: Sequence[int] = option_like(CutMasks, "void", help="Leave out pixels with these ground-truth values: 0,255.")
+    void: Sequence[int] = ()
+    """Ground-truth values of pixels that are left out on both sides."""
     reads: ClassVar[Reading] = replace(INSTANCE_MAPS, numbered=SIDES)
 
     def __post_init__(self) -> None:
@@ -122,7 +121,8 @@ class SequenceObjects(Inputs, DrawnMasks):
     255 is background of the ground truth, but not of predictions.
     """
 
-    void: Sequence[int] = option_like(CutMasks, "void")
+    void: Sequence[int] = ()
+    """Ground-truth values of pixels that are background on both sides."""
     reads: Reading  # type: ignore[misc]  # of the protocol
     no_volumes: str
     """What to do with images of more than two dimensions."""
@@ -138,6 +138,7 @@ class SequenceObjects(Inputs, DrawnMasks):
         """Return the numbers of the objects on both sides, as bytes; void pixels are in none."""
         import numpy as np
 
+        from segbench.core.arrays import is_whole
         from segbench.inputs.mask_pairs import left_out, refuse_numbers_with_loss, two_maps
         from segbench.inputs.object_numbers import NumberedPair
         from segbench.inputs.predicted_labels import in_colour
@@ -162,7 +163,7 @@ class SequenceObjects(Inputs, DrawnMasks):
         objects = []
         for file, numbers in zip(files, (true_numbers, predicted), strict=True):
             inside = numbers if ignored is None else np.where(ignored, numbers.dtype.type(0), numbers)
-            if not np.array_equal(inside, np.rint(inside)) or inside.min() < 0 or inside.max() > _MOST_OBJECTS:
+            if not is_whole(inside) or inside.min() < 0 or inside.max() > _MOST_OBJECTS:
                 raise _not_numbered(sample, file, inside)
             objects.append(inside.astype(np.uint8))
         true_held, predicted_held = (np.flatnonzero(np.bincount(numbers.reshape(-1))[1:]) + 1 for numbers in objects)

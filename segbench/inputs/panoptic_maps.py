@@ -14,7 +14,6 @@ from segbench.core.options import option, option_like, read_whole
 from segbench.core.sample import SIDES, Reading, Sample
 from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many
-from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import void_labels
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, components_of_soft_maps
@@ -51,9 +50,8 @@ class PanopticMaps(Inputs):
         shown="none",
         rare=True,
     )
-    void: Sequence[int] | None = option_like(
-        CutMasks, "void", default=None, help="Leave out these classes: 0,255, or none.", shown="class 0"
-    )
+    void: Sequence[int] | None = None
+    """Classes that are void; None for 0, unless that is a class."""
     reads: ClassVar[Reading] = INSTANCE_MAPS
 
     def __post_init__(self) -> None:
