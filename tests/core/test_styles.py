@@ -164,7 +164,7 @@ EXCEPTIONS = {
     "core/guesses.py": "the table of guesses has the names of options",
     "protocols/guesses.py": "what is written in Python for these",
     "loaders/archives.py": "options of tar",
-    "protocols/stacks.py": "makes the options of an Either",
+    "inputs/stacks.py": "makes the options of an Either",
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",
     "report/page/document.py": "variables of CSS",
