@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.arguments import set_fields
+from segbench.core.arguments import check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.inputs import Inputs, Interpreted
 from segbench.core.messages import Message
@@ -55,7 +55,8 @@ class RegionMaps(Inputs):
     """Thresholds at which the protocol cuts contour maps; a number of them is for strengths from 0 to 1."""
 
     def __post_init__(self) -> None:
-        """Check the labels that are left out."""
+        """Check the settings."""
+        check_settings(self)
         set_fields(self, void=void_labels(self.void, least=0))
 
     def interpret(self, sample: Sample) -> RegionImage:

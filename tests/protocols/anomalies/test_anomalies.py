@@ -353,6 +353,13 @@ class TestFiles:
         assert set(failed) == set("bcdefghijkl")
         assert (failed["b"].kind, failed["b"].values["image"]) == ("no-score", "b")
 
+    def test_check_finds_images_without_a_score(self, folders):
+        report = segbench.check(
+            folders / "gt", folders / "pred", Anomalies(image_scores={"a": 1}), negatives="*", sample=12
+        )
+        (uncounted,) = [finding for finding in report.findings if finding.kind == "not-countable"]
+        assert uncounted.images == tuple("bcdefghijkl")
+
     def test_a_table_of_something_else_is_refused(self, folders):
         (folders / "scores.csv").write_text("name,score\na,1\nb,high\n")
         with refused("not-finite", ArgumentError, score="'high'", image="b"):
