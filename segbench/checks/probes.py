@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from segbench.checks.findings import About
 from segbench.core.arrays import IntArray
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts, Inputs, Interpreted, SoftMaps, inputs_of, soft_maps_of
+from segbench.core.inputs import Facts, InputSettings, Interpreted, SoftMaps, inputs_of, soft_maps_of
 from segbench.core.levels import as_shares
 from segbench.core.messages import Either, Message, protocol_with
 from segbench.core.notes import Note
@@ -264,7 +264,7 @@ def inspect_sample(sample: Sample, files: SampleFiles, protocol: Protocol) -> Pr
     return replace(_of_soft_maps(sample, image, inputs, soft_maps, common), facts=image.facts, refused=refused)
 
 
-def _of_label_maps(sample: Sample, image: Interpreted, inputs: Inputs, common: Mapping[str, Any]) -> Probe:
+def _of_label_maps(sample: Sample, image: Interpreted, inputs: InputSettings, common: Mapping[str, Any]) -> Probe:
     """Inspect an image without scores."""
     masks = masks_of(inputs)
     drawn = [_truth(sample, k, image, inputs) for k in range(len(sample.ground_truths)) if masks and masks.rule]
@@ -279,7 +279,7 @@ def _of_label_maps(sample: Sample, image: Interpreted, inputs: Inputs, common: M
 
 
 def _of_soft_maps(
-    sample: Sample, image: Interpreted, inputs: Inputs, settings: SoftMaps, common: Mapping[str, Any]
+    sample: Sample, image: Interpreted, inputs: InputSettings, settings: SoftMaps, common: Mapping[str, Any]
 ) -> Probe:
     """Inspect an image with scores."""
     blank, lines = sample.without_truth, inputs if isinstance(inputs, BoundaryMaps) else None
@@ -499,7 +499,7 @@ class _Truth(NamedTuple):
     valid: NDArray[np.bool_]
 
 
-def _truth(sample: Sample, place: int, image: Interpreted, inputs: Inputs) -> _Truth:
+def _truth(sample: Sample, place: int, image: Interpreted, inputs: InputSettings) -> _Truth:
     """Inspect one of the ground truths of an image."""
     file, array, masks = sample.truth_files[place], sample.ground_truths[place], masks_of(inputs)
     void = () if masks is None or sample.without_truth else masks.void_values or ()
@@ -531,7 +531,7 @@ def _truth(sample: Sample, place: int, image: Interpreted, inputs: Inputs) -> _T
 
 
 def _perhaps_positive(
-    sample: Sample, place: int, values: Sequence[float], valid: NDArray[np.bool_], inputs: Inputs
+    sample: Sample, place: int, values: Sequence[float], valid: NDArray[np.bool_], inputs: InputSettings
 ) -> NDArray[np.bool_]:
     """Mark what may be positive in a ground truth that a run refuses, only to see which way scores run."""
     file, array, masks = sample.truth_files[place], sample.ground_truths[place], masks_of(inputs)

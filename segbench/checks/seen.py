@@ -10,7 +10,7 @@ from segbench.checks.findings import Finding
 from segbench.checks.probes import ClassesProbe, CountsProbe, LabelProbe, Probe, Ranking, ScoreProbe, TruthProbe
 from segbench.checks.survey import Misfit, Surveyed
 from segbench.core.errors import DataError
-from segbench.core.inputs import Inputs, SoftMaps, soft_maps_of
+from segbench.core.inputs import InputSettings, SoftMaps, soft_maps_of
 from segbench.core.messages import Message
 from segbench.core.protocol import Protocol
 from segbench.inputs.boundary_maps import BoundaryMaps
@@ -33,7 +33,7 @@ class Seen:
     repairs: Repairs
     surveyed: Surveyed
     probes: Sequence[Probe]
-    inputs: Inputs  # of the protocol, or of a class of it
+    inputs: InputSettings  # of the protocol, or of a class of it
     judged: dict[Rule, Sequence[Finding]] = field(default_factory=dict)  # by the rules asked so far
 
     @property

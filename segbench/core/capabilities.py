@@ -236,7 +236,7 @@ def settled(
     complete: bool = True,
     part: bool = False,
 ) -> Settled:
-    """Decide what only the whole set can: how counts change, by facts of images, see `segbench.core.inputs.Inputs`."""
+    """Decide what only the whole set can: how counts change, by facts of images, see `segbench.core.inputs`."""
     turned = protocol.inputs.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
     return dict.fromkeys(turned, protocol.turned)
 

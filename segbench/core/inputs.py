@@ -24,7 +24,7 @@ class Interpreted:
     """One image as a protocol counts it; each kind of inputs adds its arrays."""
 
     facts: Facts = ()
-    """What `Inputs.settle` needs to know of the image; empty where nothing is left open."""
+    """What `InputSettings.settle` needs to know of the image; empty where nothing is left open."""
     notes: tuple[Note, ...] = ()
     """What the settings changed in the data, and what is odd about it."""
 
@@ -38,7 +38,7 @@ class Interpreted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class InputSettings:
     """Settings about files, and what files mean under them.
 
     Fields with a help text are options of each protocol that has them as `segbench.core.options.option_like`.
@@ -88,7 +88,7 @@ class Inputs:
 
 
 class SoftMaps:
-    """Inputs whose predictions are soft maps."""
+    """InputSettings whose predictions are soft maps."""
 
     invert: bool | None = None
     """Whether low scores mean positive; None where no setting says so."""
@@ -136,13 +136,13 @@ class SoftMaps:
         return ()
 
 
-def soft_maps_of(inputs: Inputs) -> SoftMaps | None:
+def soft_maps_of(inputs: InputSettings) -> SoftMaps | None:
     """Return inputs whose predictions are soft maps; None of others."""
     return inputs if isinstance(inputs, SoftMaps) and inputs.soft else None
 
 
 @dataclass(frozen=True, kw_only=True)
-class AsRead(Inputs, SoftMaps):
+class AsRead(InputSettings, SoftMaps):
     """Arrays as they are read, of any meaning."""
 
     reads: Reading  # type: ignore[misc]  # of the protocol
@@ -153,7 +153,7 @@ class AsRead(Inputs, SoftMaps):
         return self.reads.soft
 
 
-def inputs_of(kind: type[Any], protocol: Any, **others: Any) -> Any:  # noqa: ANN401  a kind of `Inputs`
+def inputs_of(kind: type[Any], protocol: Any, **others: Any) -> Any:  # noqa: ANN401  a kind of `InputSettings`
     """Make inputs of the settings of a protocol that have the names of its own, and of `others`."""
     names = [setting.name for setting in fields(kind) if setting.init and setting.name not in others]
     return kind(**{name: getattr(protocol, name) for name in names if hasattr(protocol, name)}, **others)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
 from segbench.core.guesses import refuse_unknown_settings
-from segbench.core.inputs import AsRead, Facts, Inputs
+from segbench.core.inputs import AsRead, Facts, InputSettings
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.notes import Note, as_note
@@ -32,7 +32,7 @@ class Counted:
     counts : Counts
         The counts of the image.
     facts : tuple of float
-        What `segbench.core.inputs.Inputs.settle` needs to know of the image; empty where nothing is left open.
+        What `segbench.core.inputs.InputSettings.settle` needs to know of the image; empty where nothing is left open.
     notes : tuple of Note, or of str
         What the settings changed in the data, and what was found in it, to be shown to the user; texts become notes.
     """
@@ -71,7 +71,7 @@ class Protocol(ABC):
         return super().__new__(cls)
 
     @property
-    def inputs(self) -> Inputs:
+    def inputs(self) -> InputSettings:
         """What the files of an image mean under these settings, one of `segbench.inputs`; by default what is read."""
         return AsRead(reads=self.reads)
 
@@ -130,7 +130,7 @@ class Protocol(ABC):
         """Lay out the counts of one method by image name, so that metrics can be measured."""
 
     def turned(self, counts: Any) -> Any:  # noqa: ANN401  of its type
-        """Count an image the other way round, as the whole set decides, see `segbench.core.inputs.Inputs.settle`."""
+        """Count an image the other way round, as the whole set decides, see `inputs.settle`."""
         raise NotImplementedError(f"{type(self).__name__} has inputs that may turn counts, and must say how")
 
     def measured_with(self, image: str) -> str:

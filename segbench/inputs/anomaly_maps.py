@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Inputs, Interpreted, SoftMaps
+from segbench.core.inputs import InputSettings, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.options import option, option_like
 from segbench.core.sample import Reading, Sample
@@ -106,7 +106,7 @@ class AnomalyImage(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnomalyMaps(Inputs, DrawnMasks, SoftMaps):
+class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
     """Masks of what is anomalous, and maps with scores of any range; `segbench.Anomalies` describes the settings."""
 
     reads: ClassVar[Reading] = replace(MASKS, name="anomalies")

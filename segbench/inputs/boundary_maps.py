@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import as_whole, check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Inputs, Interpreted, SoftMaps
+from segbench.core.inputs import InputSettings, Interpreted, SoftMaps
 from segbench.core.messages import Message, Setting
 from segbench.core.notes import Note
 from segbench.core.options import option
@@ -64,7 +64,7 @@ class RegionBoundaries(DrawnBoundaries):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundaryMaps(Inputs, DrawnMasks, SoftMaps):
+class BoundaryMaps(InputSettings, DrawnMasks, SoftMaps):
     """A boundary map or label map of each annotator, and a soft map; `segbench.Boundaries` describes the settings."""
 
     reads: ClassVar[Reading] = BOUNDARIES
@@ -257,7 +257,7 @@ class BoundaryMaps(Inputs, DrawnMasks, SoftMaps):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotatorMaps(Inputs):
+class AnnotatorMaps(InputSettings):
     """Boundary maps of several annotators, without a prediction."""
 
     reads: ClassVar[Reading] = ANNOTATORS

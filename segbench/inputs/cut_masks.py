@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from segbench.core.arguments import as_real, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Facts, Inputs, Interpreted, SoftMaps
+from segbench.core.inputs import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting, alternatives
 from segbench.core.notes import Note
 from segbench.core.numbers import number, written
@@ -56,7 +56,7 @@ class ThresholdOfSet(float):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CutMasks(Inputs, DrawnMasks, SoftMaps):
+class CutMasks(InputSettings, DrawnMasks, SoftMaps):
     """A mask, and a predicted mask or a soft map that becomes masks by thresholds."""
 
     at: Any = option(

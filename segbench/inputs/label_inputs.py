@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.arguments import set_fields
-from segbench.core.inputs import Facts, Inputs
+from segbench.core.inputs import Facts, InputSettings
 from segbench.core.options import option
 from segbench.core.sample import Sample
 from segbench.inputs.label_rules import where_not_void
@@ -32,7 +32,7 @@ class LeftOut(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelInputs(Inputs):
+class LabelInputs(InputSettings):
     """A map of one value per pixel on both sides.
 
     Parameters

@@ -15,7 +15,7 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray
 from segbench.core.errors import DataError
-from segbench.core.inputs import Inputs, Interpreted, soft_maps_of
+from segbench.core.inputs import InputSettings, Interpreted, soft_maps_of
 from segbench.core.levels import ROUNDING
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.notes import Note
@@ -207,7 +207,7 @@ def _is_mask(prediction: Array) -> bool:
     return bool(((prediction == lowest) | (prediction == highest)).all())
 
 
-def _positives(sample: Sample, inputs: Inputs) -> BoolArray | None:
+def _positives(sample: Sample, inputs: InputSettings) -> BoolArray | None:
     """Mark the pixels that any annotator has as positive; None where that is no matter of values."""
     masks = masks_of(inputs)
     if masks is None or getattr(inputs, "label_maps", False) or len(sample.predictions) > 1:

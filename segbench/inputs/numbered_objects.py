@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts, Inputs
+from segbench.core.inputs import Facts, InputSettings
 from segbench.core.messages import NOTHING, Message, Setting, as_message, joined, together
 from segbench.core.sample import SIDES, Reading, Sample, Side
 from segbench.inputs.instance_maps import INSTANCE_MAPS
@@ -43,7 +43,7 @@ def sequence_of(name: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NumberedObjects(Inputs):
+class NumberedObjects(InputSettings):
     """Instance label maps: a number for each object of an image on either side."""
 
     void: Sequence[int] = ()
@@ -115,7 +115,7 @@ def components_of_soft_maps(*settings: Setting) -> Message:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequenceObjects(Inputs, DrawnMasks):
+class SequenceObjects(InputSettings, DrawnMasks):
     """Frames of sequences, a folder each, in which an object has one number, as in DAVIS.
 
     255 is background of the ground truth, but not of predictions.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.errors import ArgumentError
-from segbench.core.inputs import Inputs
+from segbench.core.inputs import InputSettings
 from segbench.core.messages import Message, Setting
 from segbench.core.options import option, option_like, read_whole
 from segbench.core.sample import SIDES, Reading, Sample
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PanopticMaps(Inputs):
+class PanopticMaps(InputSettings):
     """Maps of segments: class * divisor + instance, ids that a JSON describes, or two files, classes and instances."""
 
     divisor: int | None = option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Inputs, Interpreted
+from segbench.core.inputs import InputSettings, Interpreted
 from segbench.core.messages import Message
 from segbench.core.sample import Reading, Sample
 from segbench.inputs.label_rules import void_labels, void_option
@@ -43,7 +43,7 @@ class RegionImage(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegionMaps(Inputs):
+class RegionMaps(InputSettings):
     """Label maps of annotators, and predicted regions; `segbench.Regions` describes the settings."""
 
     reads: ClassVar[Reading] = REGIONS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from segbench.core.arguments import check_settings, set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import Inputs, Interpreted, SoftMaps
+from segbench.core.inputs import InputSettings, Interpreted, SoftMaps
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.notes import Note
 from segbench.core.numbers import written
@@ -128,7 +128,7 @@ class SaliencyImage(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SaliencyMaps(Inputs, DrawnMasks, SoftMaps):
+class SaliencyMaps(InputSettings, DrawnMasks, SoftMaps):
     """A mask and a soft map, each compared as a whole.
 
     Parameters

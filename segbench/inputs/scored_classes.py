@@ -17,7 +17,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import Quantize, as_whole, check_settings, listed, set_fields
-from segbench.core.inputs import Facts, Inputs, Interpreted
+from segbench.core.inputs import Facts, InputSettings, Interpreted
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.notes import Note
 from segbench.core.options import option, option_like
@@ -67,7 +67,7 @@ class ClassScores(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredClasses(Inputs):
+class ScoredClasses(InputSettings):
     """Label maps, and a soft map for each class; `segbench.Classes` describes the settings."""
 
     reads: ClassVar[Reading] = CLASS_MAPS

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from segbench.core.arguments import Quantize, as_quantize, check_settings, set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts, Inputs, Interpreted, SoftMaps
+from segbench.core.inputs import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.options import option
 from segbench.core.sample import Reading, Sample
@@ -49,7 +49,7 @@ class ScoredPixels(Interpreted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoredMasks(Inputs, DrawnMasks, SoftMaps):
+class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
     """Masks, and a soft map that scores their pixels; `segbench.Pixels` describes the settings."""
 
     reads: ClassVar[Reading] = replace(MASKS, pixelwise=True)
