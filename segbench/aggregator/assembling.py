@@ -27,7 +27,7 @@ from segbench.aggregator.records import (
 from segbench.aggregator.result import Result, note_on_stop, partial_text
 from segbench.aggregator.store import PackedCounts, ResultsFile
 from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pooling, competes, read_published, settled
+from segbench.core.capabilities import Pooling, read_published, settled
 from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.inputs import Facts
 from segbench.core.messages import Either, Message
@@ -198,7 +198,7 @@ def _places(runs: Sequence[Run]) -> list[int | None]:
     for run in runs:
         key = run.method, namesakes[run.protocol, run.label]
         namesakes[run.protocol, run.label] += 1
-        ranked = competes(run.rules)
+        ranked = run.rules.competes
         numbers.append(places.setdefault(key, len(places)) if ranked else None)
     return numbers
 

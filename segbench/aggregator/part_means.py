@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from segbench.core.capabilities import Reference
 from segbench.core.metric import Metric
 from segbench.core.part_means import PartMeans, singular
 from segbench.core.protocol import Capability, Counted, Protocol
@@ -92,8 +91,14 @@ class MeanOverParts(Protocol):
         return self.of.measured_with(image)
 
     def capability(self, kind: type[Capability]) -> Capability | None:
-        """Say whether methods are ranked; nothing else is known of a mean."""
-        return self.of.capability(kind) if kind is Reference else None
+        """Return None: a mean has nothing but its parts."""
+        del kind
+        return None
+
+    @property
+    def competes(self) -> bool:
+        """Whether methods are ranked."""
+        return self.of.competes
 
     @property
     def distance_unit(self) -> str:

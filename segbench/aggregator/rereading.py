@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.part_means import MeanOverParts
-from segbench.core.capabilities import Divided, Pictured, Reference
+from segbench.core.capabilities import Divided, Pictured
 from segbench.core.errors import DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import best_threshold
@@ -86,8 +86,9 @@ def _without_pictures(result: Result) -> Message:
         return Message("no-pictures", "is one {part} of several, of which no pictures are drawn", part=part)
     if protocol.capability(Pictured):
         return NOTHING
-    if reference := protocol.capability(Reference):
-        return Message("no-pictures", "{does}, so there is no picture of it", does=reference.does)
+    if not protocol.competes:
+        does = protocol.instead_of_competing
+        return Message("no-pictures", "{does}, so there is no picture of it", does=does)
     how = "with several classes, which have no" if protocol.capability(Divided) else "by a protocol without"
     return Message("no-pictures", "was counted {how} pictures", how=how)
 

@@ -40,7 +40,6 @@ from segbench.core.capabilities import (
     Part,
     Pooling,
     Published,
-    competes,
 )
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
@@ -326,7 +325,7 @@ class Result:
     def competes(self) -> bool:
         """Whether this is a method to be ranked: not how well annotators agree, and not a partial result."""
         is_mean_of_folds = isinstance(self.rules, MeanOverRuns) and not self.runs
-        return competes(self.rules) and self.partial is None and not is_mean_of_folds
+        return self.rules.competes and self.partial is None and not is_mean_of_folds
 
     @property
     def outdated(self) -> Message:

@@ -134,7 +134,7 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.capabilities import Annotated, Crisp, Divided, Pooling
+    from segbench.core.capabilities import Companions, Divided, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -143,7 +143,7 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     shared = {"data": group(Data, "Data", without=without_meaning(first), **fixed), "protocol": protocol_group(kinds)}
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
-    needed = {"human": Annotated, "crisp": Crisp, "per_class": Divided, "tuning_results": Pooling}
+    needed = {"human": Companions, "crisp": Companions, "per_class": Divided, "tuning_results": Pooling}
     unused = [name for name, of in needed.items() if not any(issubclass(kind, of) for kind in kinds)]
     return shared | {"run": group(Run, "Output", without=unused)}
 

@@ -85,9 +85,9 @@ class Workers(Jobs):
 
 def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
     """Give the settings with and without suppression and thinning, by what is put behind the name of a method."""
-    from segbench.core.capabilities import Crisp
+    from segbench.core.capabilities import Companions
 
-    evaluated: Any = protocol.capability(Crisp)  # the option is shown for these protocols alone
+    evaluated: Any = protocol.capability(Companions)  # the option is shown for these protocols alone
     standard, as_predicted = evaluated.crisp_pair()
     if standard == as_predicted:
         raise ArgumentError(
@@ -118,7 +118,7 @@ def count_methods(
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.aggregator.saving import ReplacedRun
-    from segbench.core.capabilities import Annotated, Prepared
+    from segbench.core.capabilities import Companions
     from segbench.inputs.files import find_files
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
@@ -134,13 +134,12 @@ def count_methods(
     first = [source for _, pairing, *_ in work for source in pairing.files[0].within(Path.cwd()).sources]
     images = sum(len(pairing.files) for _, pairing, *_ in work)
     if human:
-        annotated: Any = protocol.capability(Annotated)  # as above
-        annotators = annotated.annotators_alone()
+        companions: Any = protocol.capability(Companions)  # as above
+        annotators = companions.annotators_alone()
         alone = replace(next(iter(pairings.values())).inputs, prediction=None, column=None)
         work.append((MethodRun("human"), find_files(alone, annotators), annotators, Repairs()))
     forget_listings()  # of very many files they take as much memory as the counts
-    if prepared := protocol.capability(Prepared):  # before workers start, each of which would do it
-        prepared.prepare(lambda message: click.echo(message, err=True))
+    protocol.prepare(lambda message: click.echo(message, err=True))  # before workers start, each of which would do it
     with (
         workers.open(first, images) as executor,
         warnings.catch_warnings(action="ignore", category=FailedImages),

@@ -225,11 +225,9 @@ class Chosen:
 
     def unfinished(self) -> dict[str, str]:
         """Give by method why it cannot be compared for certain: its run is not complete, or a later one is not."""
-        from segbench.core.capabilities import competes
-
         kinds = {result.protocol for result in self.results}
         beside = [run for run in self.stopped if run.protocol in kinds]
-        competing = [run for run in beside if competes(run.rules)]
+        competing = [run for run in beside if run.rules.competes]
         reasons = {run.method: f"its run is not complete ({_so_far(run)}); repeat it" for run in competing}
         return reasons | {result.method: str(result.outdated) for result in self.results if result.outdated}
 

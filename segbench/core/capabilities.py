@@ -35,14 +35,6 @@ class Verb:
     """Arguments that the help of the verb shows, without the verb."""
 
 
-class Prepared(ABC):
-    """Has work to do once, before workers start."""
-
-    @abstractmethod
-    def prepare(self, say: Callable[[str], None]) -> None:
-        """Compile what workers need; `say` takes a message for the user where that takes long."""
-
-
 class Pictured(ABC):
     """Shows what became of each pixel of an image, in overlays and on the report page."""
 
@@ -201,31 +193,20 @@ class Official(ABC):
         """Write counts by image: the content of each file by its name."""
 
 
-class Annotated(ABC):
-    """Can compare the annotators of an image with each other."""
+class Companions(ABC):
+    """Can be evaluated beside its methods in other ways: with annotators alone, and with maps as they are predicted."""
 
     @abstractmethod
     def annotators_alone(self) -> Protocol:
-        """Give the protocol that does: each annotator against all others."""
-
-
-class Crisp(ABC):
-    """Can evaluate maps as they are predicted, too, without what makes them crisp."""
+        """Give the protocol that compares the annotators of an image with each other: each against all others."""
 
     @abstractmethod
     def crisp_pair(self) -> tuple[Protocol, Protocol]:
-        """Give the protocol, and the one without suppression and thinning."""
+        """Give the protocol, and the one without the suppression and thinning that make maps crisp."""
 
 
 class ApartByFolder:
     """Has predictions of a model of its own in each folder of a data set, so that nothing is pooled over folders."""
-
-
-class Reference:
-    """Has results that methods are compared with, and that are not ranked."""
-
-    does: ClassVar[str]
-    """What it does instead, in words."""
 
 
 def settled(
@@ -251,11 +232,6 @@ def read_published(protocol: Protocol, text: str) -> Published:
             )
         )
     return importable.published(text)
-
-
-def competes(protocol: Protocol) -> bool:
-    """Return whether its results are ranked."""
-    return protocol.capability(Reference) is None
 
 
 def states_called(protocol: Protocol) -> Mapping[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -64,6 +64,8 @@ class Protocol(ABC):
     """How files become arrays, one of `segbench.loaders.reading`."""
     counts: ClassVar[type[Counts]]
     """The type of the counts of an image."""
+    instead_of_competing: ClassVar[str] = ""
+    """What it does instead, in words, if its results are not ranked among those of methods; empty if they are."""
 
     def __new__(cls, *_: object, **settings: object) -> Self:
         """Refuse settings that there are not, and say which were meant."""
@@ -132,6 +134,14 @@ class Protocol(ABC):
     def turned(self, counts: Any) -> Any:  # noqa: ANN401  of its type
         """Count an image the other way round, as the whole set decides, see `inputs.settle`."""
         raise NotImplementedError(f"{type(self).__name__} has inputs that may turn counts, and must say how")
+
+    def prepare(self, say: Callable[[str], None]) -> None:  # noqa: B027  most need nothing
+        """Do work once, before workers start: compile what they need; `say` takes a message where that takes long."""
+
+    @property
+    def competes(self) -> bool:
+        """Whether its results are ranked."""
+        return not self.instead_of_competing
 
     def measured_with(self, image: str) -> str:
         """Name the images that are left out with this one if it is missing, such as its sequence: none but itself."""

@@ -23,7 +23,6 @@ from collections.abc import Sequence
 
 from segbench.aggregator.comparing import different_settings
 from segbench.aggregator.result import Result
-from segbench.core.capabilities import competes
 from segbench.core.metric import Better, headline
 from segbench.core.numbers import DIGITS, many
 from segbench.core.text_table import Mark
@@ -40,7 +39,7 @@ def competing_sets(results: Sequence[Result]) -> list[list[int]]:
             published.append(place)
         elif found:
             found[0].append(place)
-        elif not competes(result.rules) and len(sets) == 1:
+        elif not result.rules.competes and len(sets) == 1:
             sets[0].append(place)
         else:
             sets.append([place])
@@ -57,7 +56,7 @@ def _alike(one: Result, other: Result) -> bool:
     # The digest of imported counts is that of the files that held them.
     known = sources[0] == sources[1] != "imported"
     same_images = set(one.counts) == set(other.counts) and (not known or one.data == other.data)
-    if not same_images or "imported" in sources or not (competes(one.rules) and competes(other.rules)):
+    if not same_images or "imported" in sources or not (one.rules.competes and other.rules.competes):
         return same_images
     return different_settings((one, other)).keys() <= {"source"}
 
@@ -67,7 +66,7 @@ def why_apart(results: Sequence[Result], sets: Sequence[Sequence[int]]) -> tuple
     best_known = (min(of, key=lambda k: bool(results[k].published) or "source" in results[k].settings) for of in sets)
     firsts = [results[place] for place in best_known]
     known = [one for one in firsts if not one.published and one.settings.get("source") != "imported"]
-    methods = [one for one in known if competes(one.rules)]
+    methods = [one for one in known if one.rules.competes]
     settings = different_settings(methods).keys() - {"source"} if methods else frozenset()
     numbers = [len(one.counts) for one in known]
     images = [frozenset(one.counts) for one in firsts if not one.published]

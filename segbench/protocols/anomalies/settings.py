@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.MeasuredBySet, can.Prepared, can.Pictured):
+class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.MeasuredBySet, can.Pictured):
     """Settings of the anomaly protocol.
 
     Parameters

@@ -61,7 +61,7 @@ class _OfBoundaries(Protocol, can.Importable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(_OfBoundaries, can.Official, can.Crisp, can.Verb, can.Prepared, can.Annotated, can.Pictured):
+class Boundaries(_OfBoundaries, can.Official, can.Verb, can.Companions, can.Pictured):
     """Settings of the boundary protocol of BSDS500.
 
     Parameters
@@ -313,7 +313,7 @@ def _crispness(image: SoftBoundaries) -> tuple[int, int]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(_OfBoundaries, can.Reference):
+class Annotators(_OfBoundaries):
     """The human point: each annotator's boundaries as a prediction, against all others.
 
     Parameters
@@ -331,7 +331,7 @@ class Annotators(_OfBoundaries, can.Reference):
     """
 
     reads: ClassVar[Reading] = AnnotatorMaps.reads
-    does: ClassVar[str] = "compares annotators with each other"
+    instead_of_competing: ClassVar[str] = "compares annotators with each other"
     settings: Boundaries
 
     @cached_property

@@ -38,7 +38,7 @@ _MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary h
 
 
 @dataclass(frozen=True, kw_only=True)
-class Centerlines(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Pictured):
+class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
     """Settings of the centerlines protocol: predictions are masks, or soft maps with `at` or `thresholds`.
 
     Parameters

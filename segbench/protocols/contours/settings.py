@@ -88,7 +88,7 @@ def _read_sizes(text: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, can.Verb, can.FromCounts, can.Prepared, can.Divided, can.Pictured):
+class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters

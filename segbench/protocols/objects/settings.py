@@ -58,7 +58,7 @@ def _name_instances(_values: Sequence[float]) -> Message:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Prepared, can.Divided, can.Pictured):
+class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, can.Pictured):
     """Settings of the objects protocol.
 
     Parameters

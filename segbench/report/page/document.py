@@ -25,7 +25,7 @@ from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
 from segbench.core.arguments import as_path, as_whole, check_choice
-from segbench.core.capabilities import competes, states_called
+from segbench.core.capabilities import states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
@@ -253,7 +253,7 @@ def _compared(
 ) -> tuple[list[Method], Comparison | None, str]:
     """Order and compare results of one protocol; without a comparison say why there is none."""
     # Human annotators do not compete: they come last, whatever their value.
-    order = sorted(headline_order(given), key=lambda k: not competes(given[k].rules))
+    order = sorted(headline_order(given), key=lambda k: not given[k].rules.competes)
     results, styles = [given[k] for k in order], styles_of(given)
     names = names_of(results)
     comparison, why = None, ""
@@ -316,7 +316,7 @@ def _section(
     results = [method.result for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
     names = [method.name for method in methods]
-    rules = next((result.rules for result in results if competes(result.rules)), results[0].rules)
+    rules = next((result.rules for result in results if result.rules.competes), results[0].rules)
     metrics = rules.metrics()
     ranking, image_key = headline(metrics), image_headline(metrics).image_key
     whole = _with_first(method_table(results, intervals=drawn), ranking.key)
@@ -450,13 +450,13 @@ def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
 
 def _methods(results: Sequence[Result]) -> str:
     """Say how many methods there are, and if there are human annotators, too."""
-    methods = len({result.method for result in results if competes(result.rules)})
-    human = "human annotators" if any(not competes(result.rules) for result in results) else ""
+    methods = len({result.method for result in results if result.rules.competes})
+    human = "human annotators" if any(not result.rules.competes for result in results) else ""
     return " and ".join(filter(None, (many(methods, "method") if methods else "", human)))
 
 
 def _title(results: Sequence[Result]) -> str:
-    counted = [set(result.counts) for result in results if competes(result.rules) and not result.published]
+    counted = [set(result.counts) for result in results if result.rules.competes and not result.published]
     images = max(map(len, counted), default=0)
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
     said = _methods(results)

@@ -16,7 +16,6 @@ from segbench.aggregator.executors import answers
 from segbench.aggregator.rereading import files_of, why_no_pictures
 from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import competes
 from segbench.core.errors import SegbenchError
 from segbench.core.metric import best_threshold, image_headline, images_at_their_best
 from segbench.core.numbers import number, of_all
@@ -253,7 +252,7 @@ class Gallery:
 
 def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
-    competing = [method for method in methods if competes(method.result.rules)] or list(methods)
+    competing = [method for method in methods if method.result.rules.competes] or list(methods)
     metric, title = image_headline(methods[0].result.metrics), _ranking_title(methods[0])
     names, values = values_by_image(competing)
     known = np.flatnonzero(~np.isnan(values).all(axis=0))

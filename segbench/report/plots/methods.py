@@ -15,7 +15,7 @@ from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import Pictured, competes
+from segbench.core.capabilities import Pictured
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import headline, image_headline
@@ -194,9 +194,9 @@ def draw_methods(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Ax
 
 def styles_of(results: Sequence[Result]) -> list[LineStyle]:
     """Give the style of each result: by its place in its file, else in this list; of annotators a neutral one."""
-    methods = [result for result in results if competes(result.rules)]
+    methods = [result for result in results if result.rules.competes]
     places = iter(free_places(result.place for result in methods))
-    return [line_style(next(places) if competes(result.rules) else None) for result in results]
+    return [line_style(next(places) if result.rules.competes else None) for result in results]
 
 
 def of_one_protocol(given: object, *, join: bool = True) -> list[Result]:
