@@ -509,8 +509,10 @@ def _truth(sample: Sample, place: int, image: Interpreted, inputs: InputSettings
     nan = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     values = few_distinct(array.reshape(-1) if valid.all() else array[valid])
     lines = inputs if isinstance(inputs, BoundaryMaps) and not sample.without_truth else None
+    counted = valid
     if image.drawn_masks:
-        positive, _ = image.drawn_masks[min(place, len(image.drawn_masks) - 1)]
+        positive, within = image.drawn_masks[min(place, len(image.drawn_masks) - 1)]
+        counted = valid if within is None else valid & within
     else:
         positive = _perhaps_positive(sample, place, values, valid, inputs)
     as_drawn = lines is not None and not lines.label_maps
@@ -527,7 +529,7 @@ def _truth(sample: Sample, place: int, image: Interpreted, inputs: InputSettings
         lossy=sample.lossy[0],
         nodata=tuple(value for value in sample.truth_nodata if value and value in values),
     )
-    return _Truth(held, positive, valid)
+    return _Truth(held, positive, counted)
 
 
 def _perhaps_positive(
