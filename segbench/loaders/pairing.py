@@ -260,7 +260,9 @@ class Pattern:
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
             raise ArgumentError(
-                Message("wrong-pattern", "{given} has no * before its extension, expected one", given=Setting(field, text))
+                Message(
+                    "wrong-pattern", "{given} has no * before its extension, expected one", given=Setting(field, text)
+                )
             )
         groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
         regex = "".join(groups.get(c) or re.escape(c) for c in body)
