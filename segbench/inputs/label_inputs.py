@@ -75,6 +75,11 @@ class LabelInputs(InputSettings):
         """The labels that count, one for each class."""
 
     @property
+    @abstractmethod
+    def class_names(self) -> tuple[str, ...]:
+        """What the classes are called."""
+
+    @property
     def signed_maps(self) -> dict[str, str]:
         """What replaces values, as fields of signatures have it; nothing of what is not given."""
         maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map)}
