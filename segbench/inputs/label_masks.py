@@ -80,13 +80,13 @@ class LabelMasks(LabelInputs):
         """Return both masks as True and False, where pixels are not void, and which are right."""
         from segbench.inputs.confusion import ClassesOfPixels, count_maps
 
-        masks = self.masks_of(sample)
+        masks = self.mask_maps(sample)
         matrix, ignored = count_maps(
             masks.maps, labels=self.labels, names=(), void=(), valid=masks.valid, protocol=self.asked_by
         )
         return ClassesOfPixels(**vars(masks), matrix=matrix, ignored=ignored)
 
-    def masks_of(self, sample: Sample) -> InterpretedMaps:
+    def mask_maps(self, sample: Sample) -> InterpretedMaps:
         """Return both masks without counting their pixels."""
         from segbench.inputs.label_maps import masks_in
         from segbench.inputs.stacks import is_one_map

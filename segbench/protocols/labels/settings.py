@@ -240,7 +240,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         """Mark wrong pixels; of masks true, false and missed ones."""
         inputs = self.inputs
         if isinstance(inputs, LabelMasks):
-            return self._states_of_masks(inputs.masks_of(sample), counts)
+            return self._states_of_masks(inputs.mask_maps(sample), counts)
         return self._states(inputs.maps_of(sample).remapped(), sample.field)
 
     def _states_of_masks(self, masks: InterpretedMaps, counts: LabelCounts | None) -> NDArray[np.uint8]:
@@ -268,7 +268,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
         inputs = self.inputs
         if isinstance(inputs, LabelMasks):
-            states = self._states_of_masks(inputs.masks_of(sample), counts)
+            states = self._states_of_masks(inputs.mask_maps(sample), counts)
             truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
             white = np.uint8(255)
             drawn, ranks = truth * white, truth.astype(np.int64)
