@@ -50,6 +50,7 @@ from .curves.dominance import Dominance as Dominance
 from .curves.dominance import dominates as dominates
 from .curves.points import BestF as BestF
 from .curves.points import best_f as best_f
+from .imaging.thinning import thin as thin
 from .inputs.lines import label_boundaries as label_boundaries
 from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
@@ -66,7 +67,6 @@ from .protocols.boundaries.matching import match_boundaries as match_boundaries
 from .protocols.boundaries.settings import Annotators as Annotators
 from .protocols.boundaries.settings import Boundaries as Boundaries
 from .protocols.boundaries.suppression import nms as nms
-from .protocols.boundaries.thinning import thin as thin
 from .protocols.centerlines.counts import CenterlineCounts as CenterlineCounts
 from .protocols.centerlines.metrics import CenterlineCurve as CenterlineCurve
 from .protocols.centerlines.settings import Centerlines as Centerlines

@@ -18,13 +18,13 @@ _ADVICE = re.compile(r"(?:\b(?:give|try|add|use|set|or)|->|(?:;|->) [^;]*:) $")
 def _options_of(*words):
     """Return the options of the command that some words name, none where they name none."""
     from segbench import SegbenchError
-    from segbench.cli.command import Group
+    from segbench.cli.command import CommandGroup
     from segbench.cli.commands import app
 
     command, flags = app, {"--help"}
     with click.Context(app, info_name="segbench") as context, suppress(SegbenchError):  # of a preset that is none
         for word in words:
-            command = command.get_command(context, word) if isinstance(command, Group) else None
+            command = command.get_command(context, word) if isinstance(command, CommandGroup) else None
             if command is None:
                 return frozenset()
             flags |= {flag for parameter in command.params for flag in parameter.opts}

@@ -28,13 +28,13 @@ from scipy.ndimage import gaussian_filter
 from skimage.transform import resize
 
 import segbench
+from segbench.imaging.bits import levels_of, pack
+from segbench.imaging.thinning import thin_levels
 from segbench.inputs.lines import as_scores, as_thresholds
-from segbench.protocols.boundaries.bits import levels_of, pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
 from segbench.protocols.boundaries.search import side
 from segbench.protocols.boundaries.sweep import reached, sweep
-from segbench.protocols.boundaries.thinning import thin_levels
 
 MAX_DIST = 0.0075
 

@@ -22,14 +22,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 import segbench
+from segbench.imaging.bits import levels_of, pack, unpack
+from segbench.imaging.thinning import thin_levels
 from segbench.inputs.lines import as_scores, label_boundaries
-from segbench.protocols.boundaries.bits import levels_of, pack, unpack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.matching import match_boundaries
 from segbench.protocols.boundaries.sweep import sweep
-from segbench.protocols.boundaries.thinning import thin_levels
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
 from bsds500 import boundaries, options_with_folder, soft_map

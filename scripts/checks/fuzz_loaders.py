@@ -223,11 +223,11 @@ def official_seeds() -> list[bytes]:
 def figures(result: Any) -> None:  # noqa: ANN401  a Result, which is not to be imported before it is instrumented
     """Ask a result for all that is drawn from it."""
     from segbench.report.documents import document
-    from segbench.report.tables import Listing
+    from segbench.report.tables import TableSettings
 
     document([result], "csv")
     with suppress(*ours()):
-        document([result], "csv", Listing(rows="image"))
+        document([result], "csv", TableSettings(rows="image"))
     with suppress(*ours()):
         _ = result.curve
 

@@ -46,7 +46,7 @@ Packed = Mapping[Facts, bytes]
 """Packed counts of one image by the facts they rest on; empty where they stay in the results file."""
 
 
-class _Image(NamedTuple):
+class _HeldImage(NamedTuple):
     """What is held of an image."""
 
     content: int  # of the ground truth, see `segbench.aggregator.contents`; of tiles the sum
@@ -174,7 +174,7 @@ class Accumulator:
         return MethodRun(self.method, self.run)
 
     def _forget(self) -> None:
-        self._images: dict[str, _Image] = {}
+        self._images: dict[str, _HeldImage] = {}
         self._digests: dict[str, str] = {}  # of images in the results file
         self._known: dict[str, Facts] = {}  # of images that have any, so that each update does not read all images
         self._unnamed: dict[Facts, Pool] = {}
@@ -245,7 +245,7 @@ class Accumulator:
         reads = self.protocol.reads
         batch = self._batch((labels, scores, valid), named=name is not None, names=listed)
         notes = dict.fromkeys(batch.notes if reads.levels else ())
-        named: list[tuple[str, _Image]] = []
+        named: list[tuple[str, _HeldImage]] = []
         unnamed: list[Counted] = []
         if name is not None:
             images = iter([(as_name(name), batch)])
@@ -265,7 +265,7 @@ class Accumulator:
             counted = self._count(part, f" of {image!r}")
             on_axes = part.note_on_axes if reads.pixelwise else ()
             notes |= dict.fromkeys(note.of_set for note in (*counted.notes, *on_axes))
-            named.append((image, _Image(content_of(part), {counted.facts: encode(counted.counts)})))
+            named.append((image, _HeldImage(content_of(part), {counted.facts: encode(counted.counts)})))
         self._add(named, unnamed, notes)
 
     def merge(self, other: Accumulator) -> None:
@@ -316,7 +316,7 @@ class Accumulator:
             )
         images, unnamed, notes = other._packed()
         stored = other._stored({})
-        whole = ((name, _Image(held.content, _whole(name, held, stored))) for name, held in images.items())
+        whole = ((name, _HeldImage(held.content, _whole(name, held, stored))) for name, held in images.items())
         self._add(whole, self._unpacked(unnamed), notes)
 
     def compute(self, *, results: str | PathLike[str] | None = None) -> Result:
@@ -451,10 +451,10 @@ class Accumulator:
     def _count(self, batch: Batch, of: str = "") -> Counted:
         return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"))
 
-    def _add(self, images: Iterable[tuple[str, _Image]], unnamed: Sequence[Counted], notes: Iterable[Note]) -> None:
+    def _add(self, images: Iterable[tuple[str, _HeldImage]], unnamed: Sequence[Counted], notes: Iterable[Note]) -> None:
         """Add all of it, or nothing where something is refused."""
         with self._lock:
-            fresh: dict[str, _Image] = {}
+            fresh: dict[str, _HeldImage] = {}
             for name, image in images:
                 fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), image)
             without = _union([*self._unnamed, *(part.facts for part in unnamed)])
@@ -470,7 +470,7 @@ class Accumulator:
             self._pool(unnamed)
             self._notes.update(notes)
 
-    def _kept(self, path: Path, images: Mapping[str, _Image]) -> dict[str, _Image]:
+    def _kept(self, path: Path, images: Mapping[str, _HeldImage]) -> dict[str, _HeldImage]:
         """Save images in the results file, and give them with their counts left there."""
         run, outcomes = self._run(), []
         for name, held in images.items():
@@ -490,7 +490,7 @@ class Accumulator:
             self.protocol, method=shown(self.method), run=self.run, settings={"source": "arrays"}, notes=notes
         )
 
-    def _joined(self, name: str, held: _Image | None, fresh: _Image) -> _Image:
+    def _joined(self, name: str, held: _HeldImage | None, fresh: _HeldImage) -> _HeldImage:
         """Give the counts of an image with those that came under its name before."""
         if held is None:
             return fresh
@@ -521,13 +521,13 @@ class Accumulator:
         for facts, data in fresh.packed.items():
             parts = [decode(part, self.protocol.counts) for part in (joined[facts], data)] if facts in joined else []
             joined[facts] = encode(self.protocol.counts.sum(parts)) if parts else data
-        return _Image((held.content + fresh.content) & BITS, joined)
+        return _HeldImage((held.content + fresh.content) & BITS, joined)
 
     def _pool(self, unnamed: Iterable[Counted]) -> None:
         for part in unnamed:
             self._unnamed.setdefault(part.facts, Pool()).add(part.counts)
 
-    def _packed(self) -> tuple[dict[str, _Image], Packed, set[Note]]:
+    def _packed(self) -> tuple[dict[str, _HeldImage], Packed, set[Note]]:
         """Give all counts packed, and notes."""
         with self._lock:
             unnamed = {facts: encode(pool.total()) for facts, pool in self._unnamed.items()}
@@ -571,12 +571,12 @@ def _digest(content: int) -> str:
     return f"{content:016x}"
 
 
-def _whole(name: str, held: _Image, stored: Mapping[str, bytes]) -> Packed:
+def _whole(name: str, held: _HeldImage, stored: Mapping[str, bytes]) -> Packed:
     """Give the counts of an image, also where they stay in the results file."""
     return {facts: data or stored[name] for facts, data in held.packed.items()}
 
 
-def _with_facts(images: Mapping[str, _Image]) -> dict[str, Facts]:
+def _with_facts(images: Mapping[str, _HeldImage]) -> dict[str, Facts]:
     """Give the facts of the images that have any."""
     return {name: facts for name, held in images.items() if (facts := _union(held.packed))}
 

@@ -205,7 +205,7 @@ def _layout(header: bytes) -> Layout | None:
     return Layout._make((size, *widths, scales[0], types[0].itemsize == 4))
 
 
-class _Image(NamedTuple):
+class _UnpackedImage(NamedTuple):
     """An image in its turn: `unpacked` if it has no parts and is whole, and the layout if its scores are levels."""
 
     name: str
@@ -214,7 +214,7 @@ class _Image(NamedTuple):
     layout: Layout | None = None
 
     @classmethod
-    def of(cls, name: str, packed: bytes) -> _Image:
+    def of(cls, name: str, packed: bytes) -> _UnpackedImage:
         """Unpack an image."""
         if packed.startswith(_PARTS):
             return cls(name, packed)
@@ -312,10 +312,10 @@ class EncodedCounts(ByName[Counts]):
                     nearest=near,
                 )
             )
-        counts: Counts = self._decoded(_Image(name, self._packed[name]))
+        counts: Counts = self._decoded(_UnpackedImage(name, self._packed[name]))
         return counts
 
-    def _decoded(self, image: _Image) -> Any:  # noqa: ANN401  counts of its type
+    def _decoded(self, image: _UnpackedImage) -> Any:  # noqa: ANN401  counts of its type
         with self._naming(image.name):
             counts: Counts = decode(image.packed, self._kind, image.unpacked)
             self._require_alike(image.name, counts)
@@ -327,7 +327,7 @@ class EncodedCounts(ByName[Counts]):
 
     def in_batches(self) -> Iterator[Several]:
         """Unpack all images in sorted order of names, those whose scores are levels many at a time."""
-        images = (_Image.of(name, self._packed[name]) for name in self._names)
+        images = (_UnpackedImage.of(name, self._packed[name]) for name in self._names)
         for as_levels, some in groupby(images, key=lambda image: image.layout is not None):
             if as_levels:
                 yield from map(self._several, batched(some, lambda image: image.layout.scores if image.layout else 0))
@@ -336,7 +336,7 @@ class EncodedCounts(ByName[Counts]):
         if not self._names:
             yield Several.of(())
 
-    def _several(self, images: Sequence[_Image]) -> Several:
+    def _several(self, images: Sequence[_UnpackedImage]) -> Several:
         """Unpack images by their layouts."""
         from segbench.aggregator.unpacking import unpack
 

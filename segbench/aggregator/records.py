@@ -223,7 +223,7 @@ class Run:
         settings = json.dumps(without_selection(self.settings, "partial"), sort_keys=True)
         return self.method, self.run, self.protocol, self.stored.counting, settings
 
-    @property
+    @cached_property
     def fields(self) -> dict[str, str]:
         """All settings as text, and who counted if that is not installed; of imported results none are known."""
         known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text

@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding
-from segbench.checks.probes import few_distinct
 from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined, together, write
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many
+from segbench.inputs.summaries import few_distinct
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.hints import nearest
 from segbench.loaders.images import decode

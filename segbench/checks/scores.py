@@ -10,7 +10,6 @@ import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding, found_in
 from segbench.checks.predicted import labels_as_scores
-from segbench.checks.probes import MOST_VALUES, Ranking, ScoreProbe
 from segbench.checks.seen import Seen, rule
 from segbench.checks.truths import rule_for_other_side
 from segbench.core.grouping import grouped
@@ -29,6 +28,7 @@ from segbench.core.levels import (
 from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
 from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
+from segbench.inputs.summaries import MOST_VALUES, Ranking, ScoreSummary
 from segbench.loaders.decoded import shown
 
 LABELS = Either("Labels()", "segbench labels GT PRED")
@@ -280,7 +280,7 @@ def unscaled_levels(seen: Seen) -> list[Finding]:
     return []
 
 
-def _highest(score: ScoreProbe) -> Message:
+def _highest(score: ScoreSummary) -> Message:
     return Message("detail", "up to {highest:g}", highest=score.highest)
 
 
@@ -330,7 +330,7 @@ def unusual_range(seen: Seen) -> list[Finding]:
     return found_in(outside, message, fix, _ends, stops=stops)
 
 
-def _ends(score: ScoreProbe) -> Message:
+def _ends(score: ScoreSummary) -> Message:
     return Message("detail", "{lowest:g} to {highest:g}", lowest=score.lowest, highest=score.highest)
 
 
@@ -420,7 +420,7 @@ def constant_scores(seen: Seen) -> list[Finding]:
     return found_in(flat, message, fix, lambda score: Message("detail", "all {value:g}", value=score.highest))
 
 
-def _values(scores: Sequence[ScoreProbe]) -> list[float]:
+def _values(scores: Sequence[ScoreSummary]) -> list[float]:
     """Give the values of all scores, rising; one where types store a score by several."""
     stored = {value / score.full: value for score in scores for value in score.values}
     return [stored[score] for score in sorted(stored)]
@@ -458,7 +458,7 @@ def few_levels(seen: Seen) -> list[Finding]:
     return found_in(scores, message, fix)
 
 
-def _are_jpeg_masks(scores: Sequence[ScoreProbe]) -> bool:
+def _are_jpeg_masks(scores: Sequence[ScoreSummary]) -> bool:
     """Return whether maps look like masks that JPEG turned into levels near 0 and 255."""
     lossy = [score for score in scores if score.dtype == "uint8" and score.lossy]
     return len(lossy) == len(scores) and sum(score.middle for score in lossy) < BETWEEN * sum(
@@ -582,7 +582,7 @@ def ridges(seen: Seen) -> list[Finding]:
     return found_in(thick, message, fix, _in_blocks)
 
 
-def _in_blocks(score: ScoreProbe) -> Message:
+def _in_blocks(score: ScoreSummary) -> Message:
     return Message("detail", "{percent:.0f} %", percent=100 * score.blocks)
 
 

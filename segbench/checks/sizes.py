@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from segbench.checks.findings import About, Finding, Place, failing, finding, found_in
-from segbench.checks.probes import ClassStackError, UncountedError
 from segbench.checks.seen import Seen, rule
 from segbench.checks.survey import Misfit, kind_of
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, joined
-from segbench.inputs.stacks import ClassMapsError
+from segbench.inputs.stacks import ClassMapsError, ClassStackError
+from segbench.inputs.summaries import UncountedError
 from segbench.loaders.repairs import HINT, SizeError, how_to_fix
 
 RENAME = Message(

@@ -15,7 +15,7 @@ import click
 from segbench.cli.command import Command, flag, stopping
 from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
-from segbench.cli.options import Group, group, protocol_group
+from segbench.cli.options import OptionGroup, group, protocol_group
 from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
 from segbench.cli.selection import Leveled, joined_if_alike, tell
 from segbench.core.errors import ArgumentError, DataError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run(Leveled, Workers, Shown, Printed):
+class RunOptions(Leveled, Workers, Shown, Printed):
     """What is counted and what is printed, as given on the command line."""
 
     human: bool = option(
@@ -132,7 +132,7 @@ def option_names(verb: str) -> frozenset[str]:
     return frozenset(each.name or "" for group in _groups(verb).values() for each in group.parameters)
 
 
-def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, Group]:
+def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, OptionGroup]:
     """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
     from segbench.core.capabilities import Companions, Divided, Pooling
     from segbench.protocols.registry import protocols_of
@@ -145,10 +145,10 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
         return shared | {"inspection": group(Inspection, "Output")}
     needed = {"human": Companions, "crisp": Companions, "per_class": Divided, "tuning_results": Pooling}
     unused = [name for name, of in needed.items() if not any(issubclass(kind, of) for kind in kinds)]
-    return shared | {"run": group(Run, "Output", without=unused)}
+    return shared | {"run": group(RunOptions, "Output", without=unused)}
 
 
-def count(*, data: Data, protocol: Protocol, run: Run) -> None:
+def count(*, data: Data, protocol: Protocol, run: RunOptions) -> None:
     """Count the images of each method, print the metrics and save the counts."""
     from segbench.core.capabilities import Divided
     from segbench.loaders.listing import listed_once

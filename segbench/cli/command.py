@@ -153,7 +153,7 @@ class Listed(NamedTuple):
     text: str
 
 
-class Group(Command, click.Group):
+class CommandGroup(Command, click.Group):
     """Commands that are made when they are run: their options take a while to import, and a list shows none of them.
 
     `listed` gives them by name, `find` makes one of any name, and `begun` refuses a command line or completes it.
@@ -243,6 +243,6 @@ def stopping(how_to_continue: Callable[[], str] = str) -> Iterator[None]:
 def commands_of(context: click.Context) -> dict[str, click.Command]:
     """Make every command of the group of a context, by name."""
     group = context.command
-    assert isinstance(group, Group)  # noqa: S101  for types alone
+    assert isinstance(group, CommandGroup)  # noqa: S101  for types alone
     every = {name: group.get_command(context, name) for name in group.list_commands(context)}
     return {name: each for name, each in every.items() if each is not None}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from segbench._version import __version__
-from segbench.cli.command import Command, Group, Listed, flag
+from segbench.cli.command import Command, CommandGroup, Listed, flag
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.protocols.registry import verbs
@@ -177,7 +177,7 @@ def _of_preset(name: str) -> Command | None:
     return command_for(name, checks=False)
 
 
-_RUN = Group(
+_RUN = CommandGroup(
     "run",
     listed=_listed_presets,
     find=_of_preset,
@@ -214,7 +214,7 @@ def _begin_check(args: list[str]) -> list[str]:
     return [_DEFAULT_VERB, *args]
 
 
-_CHECK = Group(
+_CHECK = CommandGroup(
     "check",
     listed=_listed_checks,
     find=lambda name: _made(name, _listed_checks(), checks=True),
@@ -268,7 +268,7 @@ def _install_completion(context: click.Context) -> str:
     return f"written: {file}; open a new shell to use it"
 
 
-app = Group(
+app = CommandGroup(
     "segbench",
     listed=_commands,
     find=_find,

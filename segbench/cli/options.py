@@ -70,7 +70,7 @@ class Argument(_Shown, click.Argument):
         return [(self.value if self.required else f"[{self.value}]") + "..." * (self.nargs < 0)]
 
 
-class Group(NamedTuple):
+class OptionGroup(NamedTuple):
     """Options of a command, and what is made of those that were typed or come from a preset."""
 
     parameters: Sequence[click.Parameter]
@@ -83,13 +83,13 @@ class Group(NamedTuple):
         return self.make({name: value for name, value in found.items() if not any(value is each for each in unset)})
 
 
-def group(kind: type, panel: str = "Options", *, without: Collection[str] = (), **fixed: Any) -> Group:  # noqa: ANN401  values of its fields
+def group(kind: type, panel: str = "Options", *, without: Collection[str] = (), **fixed: Any) -> OptionGroup:  # noqa: ANN401  values of its fields
     """Make a group of a dataclass; fields that are left out keep their defaults, `fixed` ones have their values."""
     parameters = _parameters(kind, panel, {*without, *fixed})
-    return Group([*parameters.values()], lambda typed: made(kind, typed, **fixed))
+    return OptionGroup([*parameters.values()], lambda typed: made(kind, typed, **fixed))
 
 
-def protocol_group(protocols: Sequence[type[Protocol]]) -> Group:
+def protocol_group(protocols: Sequence[type[Protocol]]) -> OptionGroup:
     """Make a group of the options of a verb's protocols, which gives the protocol with its settings."""
     parameters: dict[str, Option | Argument] = {}
     for kind in protocols:
@@ -98,7 +98,7 @@ def protocol_group(protocols: Sequence[type[Protocol]]) -> Group:
             known = parameters.setdefault(name, new)
             if new.default_text not in ("", known.default_text):
                 known.default_text += f"; {new.default_text} with {' '.join(required(kind).values())}"
-    return Group([*parameters.values()], lambda typed: chosen_protocol(protocols, typed))
+    return OptionGroup([*parameters.values()], lambda typed: chosen_protocol(protocols, typed))
 
 
 def _parameters(kind: type, panel: str, without: Collection[str] = ()) -> dict[str, Option | Argument]:

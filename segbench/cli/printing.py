@@ -63,11 +63,11 @@ class Rounded(Printed):
         return {"digits": DIGITS if self.digits is None else self.digits, "zeros": self.zeros}
 
 
-def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None:  # noqa: ANN401  as `Listing` takes them
+def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None:  # noqa: ANN401  as `TableSettings` takes them
     """Print results to standard output."""
-    from segbench.report.tables import Listing
+    from segbench.report.tables import TableSettings
 
-    how = Listing(**listing, style="options")
+    how = TableSettings(**listing, style="options")
     if form == "table":
         from rich.console import Console
 
@@ -141,7 +141,7 @@ _QUIET = 1.0  # seconds in which auto prints no line
 _MINUTE = 60.0
 
 
-class Tally:
+class ProgressCount:
     """How many images are done, of how many: a call prints a line for every 10 %, and one a minute if they take longer.
 
     A bar is drawn by `draw` instead.
@@ -171,14 +171,14 @@ class Tally:
 
 
 @contextmanager
-def progress_of(label: str, form: Progress = "auto") -> Iterator[Tally]:
+def progress_of(label: str, form: Progress = "auto") -> Iterator[ProgressCount]:
     """Show how many images are done; call what it gives with the number done and the number of all."""
     from rich import progress as parts
     from rich.console import Console
 
     console = Console(stderr=True, force_terminal=True if form == "bar" else None)
     if form in ("lines", "none") or not console.is_terminal:
-        yield Tally(label, form)
+        yield ProgressCount(label, form)
         return
     columns = (
         parts.TextColumn("{task.description}", markup=False),
@@ -188,7 +188,7 @@ def progress_of(label: str, form: Progress = "auto") -> Iterator[Tally]:
         parts.TimeRemainingColumn(),
     )
     with parts.Progress(*columns, console=console, transient=True) as bar:
-        yield Tally(label, "bar", partial(bar.update, bar.add_task(label, total=None)))
+        yield ProgressCount(label, "bar", partial(bar.update, bar.add_task(label, total=None)))
 
 
 def _clock(seconds: float) -> str:

@@ -581,7 +581,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report(OneFile, ChosenParts, Shown, Jobs, Leveled):
+class ReportCommand(OneFile, ChosenParts, Shown, Jobs, Leveled):
     """``segbench report``."""
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")

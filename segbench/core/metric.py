@@ -266,16 +266,22 @@ def left_out_note(
     metrics: Iterable[Metric], why: str, left_out: int, total: int, what: str = "image"
 ) -> tuple[Note, ...]:
     """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
-    names, number = keys_and_names(metrics), part_of(left_out, total, what)
+    names = keys_and_names(metrics)
+    if not names or not 0 < left_out < total:
+        return ()
+    number = part_of(left_out, total, what)
     said = Message("left-out", "left out of {metrics}, {why}: {number}", why=why, number=number)
-    return (Note(said, metrics=names),) if names and 0 < left_out < total else ()
+    return (Note(said, metrics=names),)
 
 
 def zero_note(metrics: Iterable[Metric], empty: int, total: int, what: str = "image") -> tuple[Note, ...]:
     """Say how many false alarms where the ground truth is empty means take as 0; nothing where there are none."""
-    names, number = keys_and_names(metrics), part_of(empty, total, what)
+    names = keys_and_names(metrics)
+    if not names or not empty:
+        return ()
+    number = part_of(empty, total, what)
     said = Message("counted-as-0", "counted as 0 in {metrics}, ground truth empty: {number}", number=number)
-    return (Note(said, metrics=names),) if names and empty else ()
+    return (Note(said, metrics=names),)
 
 
 def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[Note, ...]:

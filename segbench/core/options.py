@@ -43,12 +43,10 @@ def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a 
 
 def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  # noqa: ANN401  a dataclass
     """Write the options of these names that differ from their defaults, as signatures have them."""
-    changed = {}
-    for setting in options_of(type(protocol)).values():
-        value = getattr(protocol, setting.name)
-        if setting.name in names and value != setting.default:
-            changed[setting.name] = setting_text(value)
-    return changed
+    options = [each for each in fields(protocol) if each.name in names and each.metadata.get("help")]
+    values = {option.name: getattr(protocol, option.name) for option in options}
+    defaults = {option.name: option.default for option in options}
+    return {name: setting_text(value) for name, value in values.items() if value != defaults[name]}
 
 
 def setting_text(value: Any) -> str:  # noqa: ANN401  a value of a field

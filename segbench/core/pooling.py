@@ -37,7 +37,7 @@ class InBatches(Protocol):
         """Give the counts of all images in sorted order of names."""
 
 
-class Pooling:
+class ScorePool:
     """Counts of many images, seen one by one, then pooled: at once, or range by range where that takes too much."""
 
     def __init__(self, per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
-from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, Pooling, batched, number_of_scores
+from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several, range_of_scores
 from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
 
@@ -45,7 +45,7 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
         if alone.scores.size <= SCORES_AT_ONCE:
             best_alone, source = best_fs(Several.of([alone])), frozenset({alone.threshold_source})
             return PooledPixels(alone, alone.scores.size, {}, range_of_scores(alone), best_alone, source)
-    pooling = Pooling(per_image, extra)
+    pooling = ScorePool(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}
     for some in batched((per_image[name] for name in sorted(per_image)), number_of_scores):

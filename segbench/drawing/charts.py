@@ -79,7 +79,7 @@ class Guide(NamedTuple):
 DIAGONAL = Guide(np.array(_UNIT), np.array(_UNIT))
 
 
-class Axis(NamedTuple):
+class ChartAxis(NamedTuple):
     """An axis: its title, its ends, and what the script of the page calls its values."""
 
     title: str
@@ -97,8 +97,8 @@ class Chart:
 
     kind: str
     caption: str
-    x: Axis
-    y: Axis
+    x: ChartAxis
+    y: ChartAxis
     layers: Sequence[Sequence[Mark]]
     guides: Sequence[Guide] = ()
     levels: Sequence[Guide] = ()
@@ -124,7 +124,7 @@ def chart_in_space(
         layers.append([*marks, *([] if alone else _dots(best, k)), *([areas[k]] if k in areas else [])])
     beta2 = next((curve.beta2 for curve in curves if curve is not None), 1.0)
     guides = _equal_f_lines(beta2) if space == "pr" else [DIAGONAL]
-    titles = [Axis(*each) for each in zip(map(_capital, AXES[space]), RATES[space], strict=True)]
+    titles = [ChartAxis(*each) for each in zip(map(_capital, AXES[space]), RATES[space], strict=True)]
     corners = ("lower left", "lower right") if space == "pr" else ("lower right",)
     caption = "Precision and recall" if space == "pr" else "ROC"
     return Chart(space, caption, titles[0], titles[1], layers, guides, corners=corners)
@@ -160,7 +160,7 @@ def chart_of_thresholds(
         rises = y.size == 1 or (y != y[:1]).any()  # what is alike everywhere, as of masks, is best nowhere
         around = [areas[k]] if k in areas else []
         layers.append([Path(at[kept], up[kept]), *(_dots(best, k) if rises else []), *around])
-    x_axis, y_axis = Axis("Threshold", "threshold", ends), Axis(_capital(title), measure, (0.0, top))
+    x_axis, y_axis = ChartAxis("Threshold", "threshold", ends), ChartAxis(_capital(title), measure, (0.0, top))
     return Chart(f"threshold-{measure}", f"{y_axis.title} at each threshold", x_axis, y_axis, layers)
 
 

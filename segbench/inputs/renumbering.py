@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Either, Message, Setting
+from segbench.core.notes import Note
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.numberings import known_maps
 
@@ -118,3 +119,38 @@ def _written(pairs: Mapping[int, int]) -> str:
         sides = zip(first, others[-1], strict=True) if others else ((number,) for number in first)
         parts.append("=".join("-".join(map(str, numbers)) for numbers in sides))
     return ",".join(parts)
+
+
+def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[Note, ...]:
+    """Say what is odd in the predicted labels of all images, given their matrix: outside, and other numbers.
+
+    Of labels that were `remapped`, or may be ids of instances, it does not show which remapping stored values need.
+    """
+    notes: list[Note] = []
+    outside = int(matrix[:, -1].sum())
+    if outside:
+        predicted = "pixel is" if outside == 1 else "pixels are"
+        said = Message(
+            "outside-classes",
+            "{pixels} {predicted} predicted outside the classes and counted as wrong",
+            pixels=outside,
+            predicted=predicted,
+        )
+        notes.append(Note(said))
+    if len(classes) > 2 and (found := find_renumbering(matrix, classes, classes, images=images)):
+        as_stored = Message(
+            "compare-stored",
+            "{check} compares the values as stored",
+            check=Either("segbench.check(..., Labels(...))", "segbench check labels"),
+        )
+        fix = as_stored if remapped or found.defined else found.fix
+        if found.shift:
+            notes.append(Note(Message("off-by-one", "all predicted labels seem to be off by one: {fix}", fix=fix)))
+        else:
+            renumbered = Message(
+                "other-numbering",
+                "predictions seem to number the classes differently from the ground truth: {fix}",
+                fix=fix,
+            )
+            notes.append(Note(renumbered))
+    return tuple(notes)

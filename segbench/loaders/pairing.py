@@ -236,13 +236,12 @@ class Pattern:
     @classmethod
     def parse(cls, text: str, field: str, *, tagged: bool = False) -> Pattern:
         """Check a pattern, a field of `Inputs`, and make it ready."""
-        given = Setting(field, text)
         if text.count("*") != 1:
             raise ArgumentError(
                 Message(
                     "wrong-pattern",
                     "{given} has {count} *, expected one, in place of the image's name",
-                    given=given,
+                    given=Setting(field, text),
                     count=text.count("*"),
                 )
             )
@@ -252,7 +251,7 @@ class Pattern:
                 Message(
                     "wrong-pattern",
                     "{given} has {count} #, expected {expected}",
-                    given=given,
+                    given=Setting(field, text),
                     count=text.count("#"),
                     expected=at_most if tagged else "none: there is one mask per image",
                 )
@@ -261,7 +260,9 @@ class Pattern:
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
             raise ArgumentError(
-                Message("wrong-pattern", "{given} has no * before its extension, expected one", given=given)
+                Message(
+                    "wrong-pattern", "{given} has no * before its extension, expected one", given=Setting(field, text)
+                )
             )
         groups = {"*": "(?P<name>.+)", "#": "(?P<tag>[^/]+?)"}
         regex = "".join(groups.get(c) or re.escape(c) for c in body)

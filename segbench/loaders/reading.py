@@ -85,7 +85,7 @@ class OneMap(Reading):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(OneMap):
+class ContourFiles(OneMap):
     """A map, a ``ucm2`` of double size, or label maps: in one file (``segs``), or one file for each scale."""
 
     annotators: bool = True
@@ -122,7 +122,7 @@ class Contours(OneMap):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Boundaries(Contours):
+class BoundaryFiles(ContourFiles):
     """Boundary maps, perhaps of categories."""
 
     def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
@@ -133,7 +133,7 @@ class Boundaries(Contours):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Annotators(OneMap):
+class AnnotatorFiles(OneMap):
     """Boundary maps of annotators, without a prediction."""
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
@@ -150,7 +150,7 @@ class Annotators(OneMap):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regions(Contours):
+class RegionFiles(ContourFiles):
     """Label maps of regions."""
 
     def check_repairs(self, repairs: Repairs) -> None:
@@ -159,7 +159,7 @@ class Regions(Contours):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelMaps(OneMap):
+class LabelMapFiles(OneMap):
     """Label maps, or stacks of a score per class."""
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
@@ -201,7 +201,7 @@ def _nodata_of(decoded: Sequence[Decoded]) -> tuple[NoData | None, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClassMaps(LabelMaps):
+class ClassMaps(LabelMapFiles):
     """A label map, and a soft map per class: in a stack, or one file each."""
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
@@ -219,14 +219,14 @@ class ClassMaps(LabelMaps):
 
 
 MASKS = OneMap(name="masks", same_labels=_ALL, soft=True)
-BOUNDARIES = Boundaries(
+BOUNDARIES = BoundaryFiles(
     name="boundaries",
     part_noted=False,
     without_field=_WHOLE_IMAGES,
     soft=True,
 )
-ANNOTATORS = Annotators(name="annotators", alone=True, part_noted=False, without_field=_WHOLE_IMAGES)
-REGIONS = Regions(
+ANNOTATORS = AnnotatorFiles(name="annotators", alone=True, part_noted=False, without_field=_WHOLE_IMAGES)
+REGIONS = RegionFiles(
     name="regions",
     levels=False,
     without_negatives="regions",
@@ -238,7 +238,7 @@ REGIONS = Regions(
     form="map",
     numbered=SIDES,
 )
-LABEL_MAPS = LabelMaps(
+LABEL_MAPS = LabelMapFiles(
     name="labels",
     same_labels=_ALL,
     levels=False,

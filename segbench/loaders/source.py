@@ -218,6 +218,8 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
         format_of_others = other_format(f"{place}/{name}" for name in names)
         ending = Message("fix", "files may end in {extensions: }", extensions=EXTENSIONS)
         raise DataError(place, what, format_of_others or ending)
+    if not others:
+        return Listing(entries, ())
     message = Message(
         "other-files",
         "{place}: {files:many other file} left out: {endings}",
@@ -225,7 +227,7 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
         files=others.total(),
         endings=left_out,
     )
-    return Listing(entries, (Note(message),) if others else ())
+    return Listing(entries, (Note(message),))
 
 
 def split_suffix(name: str) -> tuple[str, str]:

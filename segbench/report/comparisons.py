@@ -20,13 +20,13 @@ from segbench.core.numbers import exact, many, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.remarks import remarks
-from segbench.report.tables import Row, Table, method_table
+from segbench.report.tables import MetricTable, TableRow, method_table
 from segbench.report.terminal import say, show_table
 from segbench.statistics.answer import Answer, letters_text, p_number
 from segbench.statistics.comparison import Comparison, Difference, compared
 from segbench.statistics.pairs import Test
 from segbench.statistics.signed_rank import fewest_differences
-from segbench.statistics.worse import Check, Outcome
+from segbench.statistics.worse import BaselineCheck, BaselineOutcome
 
 SCHEMA = 3
 _OF_RANKS = {
@@ -55,7 +55,7 @@ class Compared:
     metrics: Sequence[str] | None = None
     against: str | None = None
     left_out: Sequence[Note] = ()
-    check: Check | None = None
+    check: BaselineCheck | None = None
 
     @property
     def first(self) -> Comparison:
@@ -157,7 +157,7 @@ def comparison_json(of: Compared) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def _outcome(outcome: Outcome, axis: str) -> dict[str, Any]:
+def _outcome(outcome: BaselineOutcome, axis: str) -> dict[str, Any]:
     fields = dataclasses.asdict(outcome) | {"reason": outcome.reason.written("options")}
     name = fields.pop("part")
     return ({axis: name} if name else {}) | fields
@@ -382,7 +382,7 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
     """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts."""
     keys = compared(of.first) if of.metrics is None else list(of.metrics)
     columns = method_table(next(iter(of.results.values())), keys=keys).columns
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     sets: list[range] = []
     raised: dict[tuple[int, int], str] = {}
     for name, comparison in of.comparisons.items():
@@ -398,9 +398,9 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
             labels = (name, letter, method) if name else (letter, method)
             for place, found in enumerate(marks, len(labels)):
                 raised[len(rows), place] = found[method]
-            rows.append(Row(labels, by_method[method].summary, ends, sd=by_method[method].sd))
+            rows.append(TableRow(labels, by_method[method].summary, ends, sd=by_method[method].sd))
     labels = ("", "method") if "" in of.comparisons else (of.axis, "", "method")
-    text = Table(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
+    text = MetricTable(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
     notes: list[Note | str] = [_legend(of, keys, second=second, intervals=intervals)]

@@ -17,9 +17,9 @@ from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.tables import (
     PLAIN,
-    Listing,
-    Part,
-    Table,
+    MetricTable,
+    ResultSet,
+    TableSettings,
     image_metrics,
     listed,
     mean_of_folds,
@@ -32,7 +32,7 @@ from segbench.statistics.intervals import Intervals
 SCHEMA = 4
 
 
-def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
+def document(results: Sequence[Result], form: str, how: TableSettings = PLAIN) -> str:
     """Write results as json, csv, markdown or latex."""
     if form == "json":
         return json_document(results, how)
@@ -48,13 +48,13 @@ def document(results: Sequence[Result], form: str, how: Listing = PLAIN) -> str:
     return ("" if every else "\n").join(map(write, tables))
 
 
-def _signed(part: Part, how: Listing) -> Table:
+def _signed(part: ResultSet, how: TableSettings) -> MetricTable:
     """Add the signatures to the notes of a table of methods."""
     signatures = part.signatures if how.rows in ("method", "group", "object", "run") else ()
     return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
-def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
+def json_document(results: Sequence[Result], how: TableSettings = PLAIN) -> str:
     """Write results as JSON; docs/plots.md describes it."""
     if how.rows in AXES and AXES[how.rows].has_rows:
         return _document_of_parts(results, how)
@@ -86,7 +86,7 @@ def json_document(results: Sequence[Result], how: Listing = PLAIN) -> str:
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
-def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], how: Listing) -> None:
+def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], how: TableSettings) -> None:
     """Add the rows of the pooled curve to each run, column by column."""
     for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
         if result.chosen_points:
@@ -96,7 +96,7 @@ def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], h
         run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
 
-def _with_runs(results: Sequence[Result], how: Listing) -> tuple[list[Result], Listing]:
+def _with_runs(results: Sequence[Result], how: TableSettings) -> tuple[list[Result], TableSettings]:
     """Put the results that were joined before each result of them, and behind pooled folds their mean."""
     listed: list[tuple[Result, int]] = []
     for number, result in enumerate(results):
@@ -112,13 +112,13 @@ def _drawn_as(result: Result, drawn: Intervals) -> Intervals:
     return result.intervals(level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)
 
 
-def _narrowed(run: Mapping[str, Any], how: Listing) -> dict[str, Any]:
+def _narrowed(run: Mapping[str, Any], how: TableSettings) -> dict[str, Any]:
     """Give what JSON has of the chosen metrics."""
     parts = ("summary", "intervals", "undefined", "sd", "spread")
     return {name: how.chosen(run[name]) for name in parts if name in run}
 
 
-def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
+def _document_of_parts(results: Sequence[Result], how: TableSettings) -> str:
     """Write a run for each part, their mean and all of them."""
     runs = []
     if how.rows != "run":
@@ -137,14 +137,14 @@ def _document_of_parts(results: Sequence[Result], how: Listing) -> str:
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
-def _images(result: Result, how: Listing, results: Sequence[Result]) -> dict[str, Any]:
+def _images(result: Result, how: TableSettings, results: Sequence[Result]) -> dict[str, Any]:
     """Give what JSON has of single images."""
     notes = {name: [note.described(how.style) for note in notes] for name, notes in result.image_notes.items()}
     return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
 
 
 def _alone(
-    of_rows: ImageSummaries | UnitSummaries, kind: str, how: Listing, results: Sequence[Result]
+    of_rows: ImageSummaries | UnitSummaries, kind: str, how: TableSettings, results: Sequence[Result]
 ) -> dict[str, Any]:
     """Return what JSON has of images or units measured alone."""
     names = list(of_rows)

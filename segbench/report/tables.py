@@ -1,7 +1,8 @@
 """Tables of metrics: one row per method, image, class or threshold.
 
-A `Table` holds values. `Table.text` rounds them for readers (the terminal, Markdown, LaTeX). `Table.exact` is for other
-programs: every digit, nothing where a metric is undefined or not of the protocol, and columns for intervals.
+A `MetricTable` holds values. `MetricTable.text` rounds them for readers (the terminal, Markdown, LaTeX).
+`MetricTable.exact` is for other programs: every digit, nothing where a metric is undefined or not of the protocol, and
+columns for intervals.
 Tables for readers are of one protocol; those for programs take results of several.
 """
 
@@ -54,7 +55,7 @@ _IN_CSV: Mapping[SpreadForm, tuple[str, ...]] = {
 """Fields of `Spread` that have a column."""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """The metrics of a row, ends of their intervals, and texts in further columns; `method` is its result's place.
 
     Of means over runs `sd` has the standard deviation of each metric.
@@ -70,7 +71,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class MetricTable:
     """Rows of metrics; `labels` are titles of leading columns, which hold names, `texts` those of trailing ones.
 
     Rows of each of the `sets` compete for the best value of a column; `best` has rows and keys that are best in any
@@ -80,7 +81,7 @@ class Table:
 
     labels: tuple[str, ...]
     columns: tuple[Metric, ...]
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
     texts: tuple[str, ...] = ()
     sets: Sequence[Sequence[int]] = ()
     best: frozenset[tuple[int, str]] = frozenset()
@@ -88,14 +89,14 @@ class Table:
     spread: SpreadForm = ""
     noun: str = "image"
 
-    def _value(self, row: Row, metric: Metric) -> float:
+    def _value(self, row: TableRow, metric: Metric) -> float:
         """Return what is printed of a metric: its value, or the mean or median that its spread is about."""
         if metric.key in row.spread:
             return row.spread[metric.key].median if self.spread == "quartiles" else row.spread[metric.key].mean
         no_median = self.spread == "quartiles" and metric.kind == "score"
         return math.nan if no_median else row.summary.get(metric.key, math.nan)
 
-    def _beside(self, row: Row, metric: Metric) -> tuple[float, ...]:
+    def _beside(self, row: TableRow, metric: Metric) -> tuple[float, ...]:
         """Return what is printed beside it: ends of its interval, the standard deviation or the quartiles."""
         if not self.spread:
             return row.intervals.get(metric.key, _UNKNOWN)
@@ -163,7 +164,7 @@ class Table:
         """Round the values for readers; intervals are beside them, or `stacked` in lines below, which begin so."""
         first = len(self.labels)
 
-        def cell(row: Row, metric: Metric) -> str:
+        def cell(row: TableRow, metric: Metric) -> str:
             numbers = self._value(row, metric), *self._beside(row, metric)
             value, *ends = (metric.written(one, digits=digits) for one in numbers)
             deviation = row.sd.get(metric.key, math.nan)
@@ -231,7 +232,7 @@ def _latex_heading(metric: Metric) -> Heading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listing:
+class TableSettings:
     """How results are listed.
 
     There is one of the `intervals` per result, or none. Metrics are those of some `keys` in this order, or all that
@@ -256,16 +257,16 @@ class Listing:
         return {key: values[key] for key in keys if key in values}
 
 
-PLAIN = Listing()
+PLAIN = TableSettings()
 
 
-class Part(NamedTuple):
+class ResultSet(NamedTuple):
     """Results of one protocol on one data set, in the order of their rows, and their table."""
 
     results: list[Result]
     names: list[str]
     intervals: list[Intervals]
-    table: Table
+    table: MetricTable
 
     @property
     def signatures(self) -> list[str]:
@@ -278,7 +279,7 @@ class Part(NamedTuple):
         return [f"{few_names(methods, len(self.names))}: {signature}" for signature, methods in signed.items()]
 
 
-def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> list[dict[str, Part]]:
+def listed(results: Sequence[Result], how: TableSettings, *, every: bool = False) -> list[dict[str, ResultSet]]:
     """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one."""
     if every or how.rows == "class":
         groups = [[*range(len(results))]]
@@ -297,8 +298,8 @@ def listed(results: Sequence[Result], how: Listing, *, every: bool = False) -> l
 
 
 def _part(
-    results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: Listing, *, every: bool
-) -> Part:
+    results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: TableSettings, *, every: bool
+) -> ResultSet:
     """Make the table of some of the results."""
     if how.rows == "group" and not any("group" in results[place].axes for place in places):
         how = replace(how, rows="method")
@@ -319,7 +320,7 @@ def _part(
         table = part_table(rows, some, how.rows, keys=keys, every=every, spread=how.spread)
     else:
         table = method_table(some, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
-    return Part(some, named, drawn, table)
+    return ResultSet(some, named, drawn, table)
 
 
 def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[str, list[int]]:
@@ -350,7 +351,7 @@ def method_table(
     fold_rows: bool = True,
     spread: SpreadForm = "",
     numbered: bool = False,
-) -> Table:
+) -> MetricTable:
     """Return one row per method; with `every`, all metrics, numbers of images and signatures, as other programs need.
 
     Below a method that pools folds stands the mean over folds, unless there are no `fold_rows`. Rows have their numbers
@@ -379,18 +380,18 @@ def method_table(
         drawn, said = intervals[k] if intervals else {}, texts(result)
         deviations = {} if spread else result.sd
         row_texts = tuple(said[title] for title in titles)
-        rows.append(Row((names[k],), result.summary, drawn, row_texts, k, deviations, described[k]))
+        rows.append(TableRow((names[k],), result.summary, drawn, row_texts, k, deviations, described[k]))
         if result.pools_folds and fold_rows and not spread:
             mean = mean_of_folds(result)
             label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
-            rows.append(Row((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
+            rows.append(TableRow((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
     shown = _method_columns(results, keys, every=every)
     found = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
     notes = [*optimistic_notes(shown), *(one.note for one in found if one.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
     competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
     noun = next((result.measured.noun for result in results if result.spread), "image") if spread else "image"
-    return Table(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes), spread=spread, noun=noun)
+    return MetricTable(("method",), shown, rows, tuple(titles), competing, notes=tuple(notes), spread=spread, noun=noun)
 
 
 def _differ_in_images(results: Sequence[Result]) -> bool:
@@ -439,7 +440,7 @@ def image_table(
     sort: str | None = None,
     most: int | None = None,
     units: bool = False,
-) -> Table:
+) -> MetricTable:
     """Return one row per image and method, or per unit, see `table_of_images`."""
     methods = [((name,), result) for name, result in zip(names_of(results), results, strict=True)]
     return table_of_images(methods, labels=("method",), keys=keys, sort=sort, most=most, units=units)
@@ -466,7 +467,7 @@ def table_of_images(
     sort: str | None,
     most: int | None = None,
     units: bool = False,
-) -> Table:
+) -> MetricTable:
     """Give one row per image, or per unit, of each result, or the worst by a metric first, at `most` so many of them.
 
     Results are named in the columns `labels`. Notes say why metrics of these rows are undefined.
@@ -488,7 +489,7 @@ def table_of_images(
     for k in sorted(order[:most].tolist()):  # as results files hold them
         place = int(np.searchsorted(starts, k, "right")) - 1
         image = images[place][k - starts[place]]
-        found[k] = Row((*named[place][0], image), alone[place][image], method=place)
+        found[k] = TableRow((*named[place][0], image), alone[place][image], method=place)
     rows = [found[k] for k in order[:most].tolist()]
     keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
     undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
@@ -502,7 +503,7 @@ def table_of_images(
     if published:
         unknown = Message("published", "published without images, so metrics of images are unknown")
         notes.append(Note(unknown).said_of(", ".join(published)))
-    return Table((*labels, noun), chosen, rows, notes=tuple(notes))
+    return MetricTable((*labels, noun), chosen, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
@@ -610,14 +611,14 @@ def part_table(
     keys: Sequence[str] | None,
     every: bool,
     spread: SpreadForm = "",
-) -> Table:
+) -> MetricTable:
     """Return one row per part and method, the methods of a part one below the other; with `every` as `method_table`.
 
     Runs are below each other by method, and only their means compete. Of groups, objects and runs notes say what is
     wrong with them.
     """
     blocks = [list(parts)] if every or axis == "run" else [*grouped((part.name, part) for part in parts).values()]
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     sets: list[list[int]] = []
     numbered = not every and any(_differ_in_images([part.result for part in block]) for block in blocks)
     for block in blocks:
@@ -637,7 +638,7 @@ def part_table(
     return replace(table, labels=(axis, "method"), rows=rows, sets=sets, notes=tuple(notes))
 
 
-def _error_rows(part: PartRow, row: Row) -> list[Row]:
+def _error_rows(part: PartRow, row: TableRow) -> list[TableRow]:
     """Return the standard errors of joined runs by their source; nothing of single ones."""
     errors = part.result.standard_errors
     titles = {"images": f"{part.result.measured.noun}s"} if errors else {}
@@ -755,14 +756,14 @@ def threshold_table(
     digits: int = DIGITS,
     keys: Sequence[str] | None = None,
     every: bool = False,
-) -> Table:
+) -> MetricTable:
     """Give one row per threshold and method; for readers some `SHOWN_THRESHOLDS`, and the best, which is marked."""
     curves = threshold_columns(results)
     # A published curve lacks the counts: for readers the longest list of columns comes first. tpr is recall once more.
     sources = curves if every else sorted(curves, key=len, reverse=True)
     known = [key for key in dict.fromkeys(key for curve in sources for key in curve) if every or key != "tpr"]
     chosen = ["threshold", *(key for key in keys if key in known and key != "threshold")] if keys else known
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     best = set()
     notes = []
     for name, curve, result in zip(names_of(results), curves, results, strict=True):
@@ -785,7 +786,7 @@ def threshold_table(
         if highest is not None:
             best |= {(len(rows) + place, measure) for place, at in enumerate(kept) if at == highest}
         lists = {key: curve[key].tolist() for key in chosen if key in curve}
-        rows += [Row((name,), Summary({key: column[at] for key, column in lists.items()})) for at in kept]
+        rows += [TableRow((name,), Summary({key: column[at] for key, column in lists.items()})) for at in kept]
     thresholds = [row.summary["threshold"] for row in rows]
     if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
         rounded = Message(
@@ -793,7 +794,7 @@ def threshold_table(
         )
         notes.append(Note(rounded))
     columns = tuple(Metric(key=key, title=key, kind="threshold" if key == "threshold" else "score") for key in chosen)
-    return Table(("method",), columns, rows, best=frozenset(best), notes=tuple(notes))
+    return MetricTable(("method",), columns, rows, best=frozenset(best), notes=tuple(notes))
 
 
 def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:

@@ -20,13 +20,13 @@ from segbench.core.names import one_line
 from segbench.core.notes import Note, as_note
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.remarks import Remark, remarks, run_notes
-from segbench.report.tables import BELOW, PLAIN, Listing, Part, Table, listed
+from segbench.report.tables import BELOW, PLAIN, MetricTable, ResultSet, TableSettings, listed
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}
 
 
-def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> None:
+def show(results: Sequence[Result], console: Console, how: TableSettings = PLAIN) -> None:
     """Print a table per protocol, the best value of each column in bold, then all that must be known about it."""
     for parts in listed(results, how):
         tables = {name: part.table for name, part in parts.items()}
@@ -42,13 +42,13 @@ def show(results: Sequence[Result], console: Console, how: Listing = PLAIN) -> N
             show_table(_joined(tables, how), console)
 
 
-def _joined(tables: Mapping[str, Table], how: Listing, stacked: str = "") -> TextTable:
+def _joined(tables: Mapping[str, MetricTable], how: TableSettings, stacked: str = "") -> TextTable:
     """Give the tables of data sets side by side."""
     texts = {name: one.text(digits=how.digits, zeros=how.zeros, stacked=stacked) for name, one in tables.items()}
     return side_by_side(texts, "-")
 
 
-def _show_methods(parts: Mapping[str, Part], console: Console, how: Listing) -> None:
+def _show_methods(parts: Mapping[str, ResultSet], console: Console, how: TableSettings) -> None:
     """Print the table of methods, remarks and signatures; nothing where it has no columns."""
     if not any(part.table.columns for part in parts.values()):
         return
@@ -82,7 +82,7 @@ def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> No
             say(console, f"  {line.written('options')}", "red")
 
 
-def _show_explained(of_sets: Mapping[str, Table], text: TextTable, console: Console) -> None:
+def _show_explained(of_sets: Mapping[str, MetricTable], text: TextTable, console: Console) -> None:
     """Print tables, that are side by side in `text`, with the footnotes of those columns that are shown."""
     tables = list(of_sets.values())
     kept = show_table(replace(text, notes=()), console)

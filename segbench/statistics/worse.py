@@ -22,7 +22,7 @@ Decision = Literal["worse", "undecided", "not worse"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BaselineOutcome:
     """One method against the baseline by one metric; `reason` says why there is no interval."""
 
     part: str
@@ -36,15 +36,15 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Check:
+class BaselineCheck:
     """Methods against the baseline: the worst outcome decides."""
 
     baseline: str
     margin: float
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[BaselineOutcome, ...]
 
     @property
-    def worst(self) -> list[Outcome]:
+    def worst(self) -> list[BaselineOutcome]:
         """The outcomes that decide."""
         found = (each.outcome for each in self.outcomes)
         decides = min(found, key=list(EXIT_CODES).index)
@@ -69,24 +69,24 @@ def check_not_worse(
     baseline: str,
     margin: float,
     unfinished: Mapping[str, str],
-) -> Check:
+) -> BaselineCheck:
     """Find out of every other method whether its interval lies wholly beyond the margin, before it, or holds it."""
     # Of methods that are `unfinished`, which gives the reason, that is undecided; they need not be compared.
-    outcomes: list[Outcome] = []
+    outcomes: list[BaselineOutcome] = []
     for (name, comparison), key in itertools.product(comparisons.items(), keys):
         metric, others = comparison.metric(key), unfinished.keys() - {*comparison.methods, baseline}
         found = [
             _outcome(name, comparison, metric, row.by(comparison.test), margin)
             for row in comparison.rows(key, against=baseline, tallied=False)
         ]
-        found += [Outcome(name, key, method, "undecided", None, None, NOTHING, "") for method in sorted(others)]
+        found += [BaselineOutcome(name, key, method, "undecided", None, None, NOTHING, "") for method in sorted(others)]
         of_all = f"{baseline}: {unfinished[baseline]}" if baseline in unfinished else ""
         for one in found:
             reason = as_message(unfinished.get(one.method, of_all))
             said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
             open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_part(name)}{said}")
             outcomes.append(open_ if reason else one)
-    return Check(baseline, margin, tuple(outcomes))
+    return BaselineCheck(baseline, margin, tuple(outcomes))
 
 
 def _of_part(name: str) -> str:
@@ -112,7 +112,7 @@ def _decided(comparison: Comparison, metric: Metric, row: Difference, margin: fl
     return outcome
 
 
-def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> Outcome:
+def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference, margin: float) -> BaselineOutcome:
     worse = _worse(row.b, metric, margin)
     outcome: Decision = "undecided"
     interval, reason = None, NOTHING
@@ -133,4 +133,4 @@ def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference,
         tested = f"; {pairs.test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
         text = f"{decided} ({difference}, {100 * comparison.level:g} % interval [{low}, {high}]{tested})"
     known = None if math.isnan(row.difference) else row.difference
-    return Outcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{text}")
+    return BaselineOutcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{text}")

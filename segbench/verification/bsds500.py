@@ -26,7 +26,7 @@ from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions
 from segbench.report.bsds import files_of
-from segbench.verification.checks import Check, Group, Part, compare, counted_group, expected, read_expectation
+from segbench.verification.checks import Check, Group, VerifiedPart, compare, counted_group, expected, read_expectation
 
 _BEST: Mapping[str, Mapping[str, Sequence[str]]] = {
     "boundaries": {"eval_bdry.txt": ("ods_threshold", *BEST_KEYS)},
@@ -44,7 +44,7 @@ _ALLOWED = 1e-3
 _PROTOCOLS: Mapping[str, Callable[..., Boundaries | Regions]] = {"boundaries": Boundaries, "regions": Regions}
 
 
-def bsds500_part(folder: Path) -> Part:
+def bsds500_part(folder: Path) -> VerifiedPart:
     """Find what lies in a folder."""
     if not folder.is_dir():
         what = Message("not-a-folder", "is not a folder")
@@ -60,7 +60,7 @@ def bsds500_part(folder: Path) -> Part:
             "as in the release, or the folders groundTruth, ucm2, bench_png, bench_segs and official",
         )
     groups = [*(_example_groups(examples) if examples else ()), *(_test_set_groups(test_set) if test_set else ())]
-    return Part("BSDS500", groups)
+    return VerifiedPart("BSDS500", groups)
 
 
 def _layout(folder: Path, what: str, holds: Callable[[Mapping[str, Path]], bool]) -> Mapping[str, Path] | None:

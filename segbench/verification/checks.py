@@ -89,7 +89,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Part:
+class VerifiedPart:
     """A paper or a folder, and the groups of its numbers."""
 
     title: str

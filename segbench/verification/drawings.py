@@ -18,24 +18,24 @@ from segbench.protocols.centerlines.settings import Centerlines
 from segbench.protocols.contours.settings import Contours
 from segbench.protocols.objects.counting import components_of
 from segbench.protocols.objects.settings import Objects
-from segbench.verification.checks import Check, Group, Part, compare_texts, counted, expected, small_group
+from segbench.verification.checks import Check, Group, VerifiedPart, compare_texts, counted, expected, small_group
 
 Known = Mapping[str, Any]
 Found = Mapping[str, float]
 _PLACES = "ground_truth", "predictions/random_walker"
 
 
-def drawn_parts() -> list[Part]:
+def drawn_parts() -> list[VerifiedPart]:
     """Give a part for each of these protocols."""
     pimo = small_group("a million pixels", _aupimo)
     contours = _groups("contours", _contours, partial(_demo, Contours))
     centerlines = _groups("centerlines", partial(_summary, Centerlines), partial(_demo, Centerlines))
     objects = _groups("objects", partial(_summary, Objects), _components)
     return [
-        Part("AUPRO and AUPIMO of drawings", [*_groups("anomalies", _aupro), pimo]),
-        Part("Contours, examples and other tools on masks that ship", contours),
-        Part("Centerlines, drawings and scikit-image on masks that ship", centerlines),
-        Part("Objects, examples and another tool on masks that ship", objects),
+        VerifiedPart("AUPRO and AUPIMO of drawings", [*_groups("anomalies", _aupro), pimo]),
+        VerifiedPart("Contours, examples and other tools on masks that ship", contours),
+        VerifiedPart("Centerlines, drawings and scikit-image on masks that ship", centerlines),
+        VerifiedPart("Objects, examples and another tool on masks that ship", objects),
     ]
 
 

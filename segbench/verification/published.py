@@ -13,13 +13,13 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
 from segbench.loaders.decoded import shown
-from segbench.verification.checks import Check, Part, compare, small_group
+from segbench.verification.checks import Check, VerifiedPart, compare, small_group
 
 _ALLOWED = 1e-6  # what six printed digits leave open
 _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
 
 
-def published_part(folder: Path) -> Part:
+def published_part(folder: Path) -> VerifiedPart:
     """Find the methods in a folder, and read them."""
     evaluations = find_evaluations(folder)
     if not any(one.best for one in evaluations):
@@ -27,7 +27,7 @@ def published_part(folder: Path) -> Part:
         raise DataError(shown(folder), what, f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}")
     methods = zip(evaluations, import_bsds(folder), strict=True)
     groups = [small_group(evaluation.name, partial(_compare, evaluation, result)) for evaluation, result in methods]
-    return Part("Published boundary curves", groups)
+    return VerifiedPart("Published boundary curves", groups)
 
 
 def _compare(evaluation: Evaluation, result: Result) -> Iterator[Check]:

@@ -19,7 +19,7 @@ from segbench.core.numbers import of_all
 from segbench.loaders.decoded import shown
 from segbench.protocols.saliency.counts import LEVELS, UNITS
 from segbench.protocols.saliency.settings import Saliency
-from segbench.verification.checks import Check, Part, compare, counted_group
+from segbench.verification.checks import Check, VerifiedPart, compare, counted_group
 
 _OFFICIAL = "MATLAB toolbox"
 _TABLES = {
@@ -39,7 +39,7 @@ Rows = Mapping[str, list[float]]
 """The values of one method by image."""
 
 
-def saliency_part(folder: Path) -> Part:
+def saliency_part(folder: Path) -> VerifiedPart:
     """Find the methods in a folder, and read what is known of them."""
     tables = {name: _read_table(folder / name) for name in _TABLES if (folder / name).is_file()}
     methods = sorted({method for table in tables.values() for method in table})
@@ -58,7 +58,7 @@ def saliency_part(folder: Path) -> Part:
         missing = "" if found == len(images) else lie
         compare_all = partial(_compare, folder / _CURVES, name, known, missing)
         groups.append(counted_group(name, () if missing else images, (*places, Saliency()), compare_all))
-    return Part("Saliency", groups)
+    return VerifiedPart("Saliency", groups)
 
 
 def _read_table(path: Path) -> dict[str, dict[str, list[float]]]:

@@ -21,25 +21,25 @@ from segbench.curves.areas import AreaMethod, auc_pr, auc_roc
 from segbench.curves.conversion import from_pr
 from segbench.curves.curve import Curve, pr_curve, roc_curve
 from segbench.loaders.presets import shipped
-from segbench.verification.checks import Check, Part, compare_texts, counted, expected, small_group
+from segbench.verification.checks import Check, VerifiedPart, compare_texts, counted, expected, small_group
 
 _METRIC = re.compile(r"(?:its )?(\w+)(?:(, | at recall | at level | of point | at )(.+))?")
 """A metric in a row of ``papers.toml``, and where on the curve it is read."""
 
 
-def paper_parts() -> list[Part]:
+def paper_parts() -> list[VerifiedPart]:
     """Give a part a paper."""
     return [
-        Part(paper["title"], [small_group(case["name"], partial(_example, case)) for case in paper["case"]])
+        VerifiedPart(paper["title"], [small_group(case["name"], partial(_example, case)) for case in paper["case"]])
         for paper in expected("papers")["paper"]
     ]
 
 
-def demo_part() -> Part:
+def demo_part() -> VerifiedPart:
     """Give the table that `segbench demo` prints, as the README shows it."""
     methods = expected("demo")["methods"].items()
     groups = [small_group(method, partial(_demo_method, method, texts)) for method, texts in methods]
-    return Part("The demo's table, nine photographs that ship with segbench", groups)
+    return VerifiedPart("The demo's table, nine photographs that ship with segbench", groups)
 
 
 def _demo_method(method: str, texts: Sequence[str]) -> Iterator[Check]:

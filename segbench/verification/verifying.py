@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from segbench.verification.bsds500 import bsds500_part
-from segbench.verification.checks import Check, Part
+from segbench.verification.checks import Check, VerifiedPart
 from segbench.verification.drawings import drawn_parts
 from segbench.verification.published import published_part
 from segbench.verification.saliency import saliency_part
@@ -63,7 +63,7 @@ def verify(
     ]
 
 
-def parts(**folders: str | PathLike[str] | None) -> list[Part]:
+def parts(**folders: str | PathLike[str] | None) -> list[VerifiedPart]:
     """Give what `verify` recomputes, part by part; a folder that will not do is an error before anything is counted."""
     kinds = {"bsds500": bsds500_part, "curves": published_part, "saliency": saliency_part}
     own = [kinds[kind](Path(folder)) for kind, folder in folders.items() if folder is not None]

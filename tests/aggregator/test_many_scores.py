@@ -16,7 +16,7 @@ from segbench.core import pooling
 from segbench.core.metric import Metric
 from segbench.protocols.pixels import metrics
 from segbench.report.documents import json_document
-from segbench.report.tables import Listing, threshold_table
+from segbench.report.tables import TableSettings, threshold_table
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ def test_what_is_listed_by_threshold_says_that_thresholds_were_chosen(folders, t
         note = threshold_table([result]).notes[0]
         assert (note.kind, note.values["points"]) == ("some-thresholds", f", at {result.chosen_points}")
         assert result.chosen_points.startswith(f"{result.reduced.scores.size} of ")
-        (run,) = json.loads(json_document([result], Listing(rows="threshold")))["runs"]
+        (run,) = json.loads(json_document([result], TableSettings(rows="threshold")))["runs"]
         (note,) = (note for note in run["notes"] if note["kind"] == "chosen-points")
         assert note["values"] == {"points": result.chosen_points}
 

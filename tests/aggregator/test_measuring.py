@@ -14,7 +14,7 @@ from segbench import Accumulator, Classes, Contours, Labels, Objects, Pixels, ev
 from segbench.aggregator.codec import EncodedCounts, encode_kept
 from segbench.aggregator.result import parts_if_any
 from segbench.report.documents import document
-from segbench.report.tables import Listing
+from segbench.report.tables import TableSettings
 
 IMAGES = 4
 SHAPE = (24, 26)
@@ -147,7 +147,7 @@ def everything(result):
         "order": list(result.summary),
         "optimistic": list(result.summary.optimistic),
         "images": repr(images),
-        "table": document([result], "csv") + document([result], "csv", Listing(rows="image")),
+        "table": document([result], "csv") + document([result], "csv", TableSettings(rows="image")),
         "curve": repr(curve),
     }
 

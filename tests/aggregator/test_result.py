@@ -22,7 +22,7 @@ from segbench import (
     evaluate,
 )
 from segbench.report.documents import json_document
-from segbench.report.tables import Listing
+from segbench.report.tables import TableSettings
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ class TestDict:
     def test_it_is_the_run_that_show_prints(self, result):
         assert result.to_dict() == json.loads(json_document([result]))["runs"][0]
         intervals = result.intervals(replicates=20)
-        (shown,) = json.loads(json_document([result], Listing(intervals=[intervals])))["runs"]
+        (shown,) = json.loads(json_document([result], TableSettings(intervals=[intervals])))["runs"]
         assert json.loads(json.dumps(result.to_dict(intervals=intervals))) == shown
         assert shown["signature"] == f"{result.signature}|{intervals.signature}"
 

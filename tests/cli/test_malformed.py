@@ -8,7 +8,7 @@ import pytest
 from cases import write_folder
 from refusing import insist
 
-from segbench.cli.command import Group
+from segbench.cli.command import CommandGroup
 from segbench.cli.commands import app
 
 MALFORMED = ("0.5x0.7", "abc", "-1")
@@ -48,7 +48,7 @@ _EXAMPLE = re.compile(r"(?:as in|write|such as|\(as) (?:--[a-z-]+ )?([^\s;:()]*\
 def options_of(verb):
     with click.Context(app, info_name="segbench") as context:
         command = app.get_command(context, verb)
-        assert not isinstance(command, Group)
+        assert not isinstance(command, CommandGroup)
     valued = [each for each in command.params if isinstance(each, click.Option) and not each.is_flag]
     return [each.opts[-1] for each in valued if each.opts[-1] not in WRITES]
 

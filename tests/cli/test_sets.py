@@ -11,7 +11,7 @@ from refusing import insist
 from rich.console import Console
 
 from segbench import load_results
-from segbench.report.tables import Listing
+from segbench.report.tables import TableSettings
 from segbench.report.terminal import show
 
 
@@ -117,7 +117,7 @@ def test_a_narrow_terminal_shows_the_same_metrics_of_all_sets(files, sets, block
     drawn = [result.intervals(replicates=9) for result in results]
     console = Console(width=80, file=io.StringIO(), force_terminal=True, color_system=None)
     named = [name for name in sets for _ in results]
-    show(results * len(sets), console, Listing(intervals=drawn * len(sets), sets=named))
+    show(results * len(sets), console, TableSettings(intervals=drawn * len(sets), sets=named))
     table = console.file.getvalue().partition("left out: ")[0].splitlines()
     assert max(map(len, table)) <= 80
     assert ["".join(line.replace("-", "").split()) for line in table if line.startswith("   ")] == blocks

@@ -28,7 +28,7 @@ from segbench.loaders.reading import MASKS
 from segbench.protocols import registry
 from segbench.report.documents import json_document
 from segbench.report.plots.saving import save_plot
-from segbench.report.tables import Listing, threshold_table
+from segbench.report.tables import TableSettings, threshold_table
 
 CUTS = np.array([0.25, 0.5, 0.75])
 
@@ -194,7 +194,7 @@ def test_a_method_without_a_curve_stands_beside_one_with(counted, tmp_path):
     (note,) = table.notes
     assert (note.kind, note.written()) == ("no-curve", "printed: no curve is known")
     assert len(threshold_table([known, printed], every=True).rows) == 3
-    assert '"per_threshold": {}' in json_document([known, printed], Listing(rows="threshold"))
+    assert '"per_threshold": {}' in json_document([known, printed], TableSettings(rows="threshold"))
     (shown,) = embedded(write_page(tmp_path, [known, printed]).read_text("utf-8"), "data-")
     assert [bool(readings) for readings in shown["readings"]] == [True, False]
 

@@ -6,7 +6,7 @@ import pytest
 
 from segbench import Regions, evaluate, export_bsds
 from segbench.report.documents import document
-from segbench.report.tables import Listing
+from segbench.report.tables import TableSettings
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
 FILES = ["eval_RI_VOI.txt", "eval_RI_VOI_thr.txt", "eval_cover.txt", "eval_cover_img.txt", "eval_cover_th.txt"]
@@ -34,7 +34,7 @@ def test_files_by_hand(result, tmp_path):
 
 
 def test_csv(result):
-    header, row = document([result], "csv", Listing(rows="threshold")).splitlines()
+    header, row = document([result], "csv", TableSettings(rows="threshold")).splitlines()
     assert header.startswith("method,threshold,covering,covering_of_prediction,rand_index,voi,voi_split,voi_merge")
     assert row.startswith("pred,1.0,0.58333")
 

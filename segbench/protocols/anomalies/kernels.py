@@ -87,7 +87,7 @@ def write_pairs(scores: FloatArray, sizes: NDArray[np.int32], pixels: NDArray[np
     return int(pairs + 1)
 
 
-class Places(NamedTuple):
+class ScoreCells(NamedTuple):
     """Falling scores and minus infinity, and where those of each of many cells of equal width begin among them."""
 
     scores: FloatArray
@@ -97,23 +97,23 @@ class Places(NamedTuple):
 
 
 @helper
-def cell_of(score: Any, places: Places) -> Any:
+def cell_of(score: Any, places: ScoreCells) -> Any:
     """Give the cell of a score, those beyond the ends in the first and the last."""
     return np.int32(max(min((places.top - np.float64(score) * 0.5) * places.steps, places.first.size - 1.0), 0.0))
 
 
-def places_of(falling: FloatArray) -> Places:
+def places_of(falling: FloatArray) -> ScoreCells:
     """Lay cells of equal width over falling scores, so many that few scores are passed to find a place."""
     first = np.empty(min(_CELLS * falling.size, _MOST_CELLS) + 1, np.int32)
     # Of halves, as the difference of large scores may be infinite; with infinitely many steps 0 would be no number.
     top, bottom = falling[[0, -1]] * 0.5 if falling.size else (0.0, 0.0)
-    places = Places(np.append(falling, -np.inf), first, top, min(first.size / max(top - bottom, 1e-300), 1e300))
+    places = ScoreCells(np.append(falling, -np.inf), first, top, min(first.size / max(top - bottom, 1e-300), 1e300))
     begin_cells(places)
     return places
 
 
 @_compiled
-def begin_cells(places: Places) -> None:
+def begin_cells(places: ScoreCells) -> None:
     """Write where the scores of each cell begin: after those of the cells before it."""
     first = places.first
     first[:] = 0
@@ -125,7 +125,7 @@ def begin_cells(places: Places) -> None:
 
 
 @_compiled
-def add_between(scores: Array, pixels: Array, places: Places, above: IntArray, equal: IntArray) -> None:
+def add_between(scores: Array, pixels: Array, places: ScoreCells, above: IntArray, equal: IntArray) -> None:
     """Add pixels of falling scores: to `equal` where a score is one of the places, else to `above` the next.
 
     `above` has one entry more, for scores below all.
@@ -150,7 +150,7 @@ def add_between(scores: Array, pixels: Array, places: Places, above: IntArray, e
 
 
 @_compiled
-def add_found(scores: Array, pixels: Array, sizes: Array, places: Places, into: FloatArray) -> None:
+def add_found(scores: Array, pixels: Array, sizes: Array, places: ScoreCells, into: FloatArray) -> None:
     """Add the share of its component that pixels are, at the places of their falling scores."""
     at, first, place = places.scores, places.first, index(0)
     for k in range(scores.size):

@@ -26,11 +26,11 @@ from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Space
 from segbench.core.table import CountsTable, Reducing, Sums
 from segbench.curves.curve import Curve, Drawn
+from segbench.curves.many import measured_curves
 from segbench.protocols.anomalies import curves
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.curves import LIMITS, Pimo, Pro, measured_pimo, measured_pro, pro_corners
-from segbench.protocols.pixels.image_set import ImageSet, measured_curves
-from segbench.protocols.pixels.metrics import PixelTable
+from segbench.protocols.registry import protocols
 
 METRICS = shares(
     Metric(key="image_auc_roc", title="I-AUROC", better="higher", compared=True, note="of images, by their scores"),
@@ -122,7 +122,8 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     def __init__(self, per_image: Mapping[str, AnomalyCounts], of_set: AnomalyCounts | None = None) -> None:
         super().__init__(per_image)
         self._of_set = of_set
-        self.pixels = PixelTable(ImageSet(_Pixels(per_image)), of_set.pixels if of_set else None)
+        of_pixels: Any = protocols()["pixels"]()
+        self.pixels = of_pixels.table(_Pixels(per_image), of_set=of_set.pixels if of_set else None)
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:

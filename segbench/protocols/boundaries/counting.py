@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.levels import in_type_of
+from segbench.imaging import thinning
+from segbench.imaging.bits import count_bits, levels_of, pack, pack_levels
 from segbench.inputs import lines as inputs
-from segbench.protocols.boundaries import thinning
-from segbench.protocols.boundaries.bits import count_bits, levels_of, pack, pack_levels
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.suppression import nms

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import BoolArray, IntArray
+from segbench.imaging.bits import pack
+from segbench.imaging.thinning import thin as thinned
 from segbench.inputs.lines import as_mask, check_same_size, tolerance_px
-from segbench.protocols.boundaries.bits import pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.sweep import sweep
-from segbench.protocols.boundaries.thinning import thin as thinned
 from segbench.protocols.states import State
 
 

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, IntArray
 from segbench.core.compiling import helper, index, int64, part, uint64
-from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, positions, ranks, trailing_zeros
+from segbench.imaging.bits import FULL, ONE, ZERO, popcount, positions, ranks, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs, tie_break
 
 FREE, ABSENT = -1, -2  # in place of a mate

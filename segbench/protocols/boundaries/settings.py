@@ -246,7 +246,7 @@ class Boundaries(_OfBoundaries, can.Official, can.Verb, can.Companions, can.Pict
         """Return the lines of each annotator, thinned if the settings say so."""
         if not self.thin_ground_truth:
             return drawn
-        from segbench.protocols.boundaries.thinning import thin
+        from segbench.imaging.thinning import thin
 
         return [thin(boundaries) for boundaries in drawn]
 

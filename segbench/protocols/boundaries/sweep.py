@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, IntArray
 from segbench.core.compiling import helper, int64, kernel, uint64
-from segbench.protocols.boundaries.bits import FULL, ONE, ZERO, popcount, trailing_zeros
+from segbench.imaging.bits import FULL, ONE, ZERO, popcount, trailing_zeros
 from segbench.protocols.boundaries.costs import Costs
 from segbench.protocols.boundaries.search import ABSENT, FREE, UNREACHABLE, Scratch, Side, scratch_for, search, side
 

@@ -49,7 +49,7 @@ _LEE_DELETABLE, _LEE_SIMPLE = _lee_tables()
 
 def skeleton_of(mask: BoolArray, method: Skeleton) -> BoolArray:
     """Return the skeleton of a mask."""
-    from segbench.protocols.boundaries.thinning import thin, thin_by
+    from segbench.imaging.thinning import thin, thin_by
 
     if method == "thin":
         return thin(mask)

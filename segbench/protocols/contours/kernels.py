@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray
 from segbench.core.compiling import compiled
-from segbench.protocols.saliency.kernels import cells_of_row, ends_of_cells
+from segbench.imaging.voronoi import cells_of_row, ends_of_cells
 
 _FAR = 2**30
 ANY = 2 * _FAR**2

@@ -19,11 +19,11 @@ from segbench.core.table import CountsTable, Sums
 from segbench.inputs.class_names import background_note, in_means, read_classes
 from segbench.inputs.label_rules import listed
 from segbench.inputs.numbered_objects import sequence_of
+from segbench.inputs.renumbering import notes_on_predictions
 from segbench.loaders.pairing import natural
 from segbench.protocols.contours.counts import MASKS, ContourCounts
 from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
 from segbench.protocols.contours.tolerances import Tolerances, farthest_of, tolerances_of
-from segbench.protocols.labels.metrics import notes_on_predictions
 
 _NO_END = (0.0, math.inf)
 _NAMES = {

@@ -28,7 +28,7 @@ Cohen: A coefficient of agreement for nominal scales. Educational and Psychologi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -38,14 +38,14 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Either, Message
+from segbench.core.messages import Message
 from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.notes import Note, part_of
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
 from segbench.inputs.class_names import background_note, in_means, read_classes
-from segbench.inputs.renumbering import find_renumbering
+from segbench.inputs.renumbering import notes_on_predictions
 from segbench.protocols.labels.counts import LabelCounts, names_of
 
 WORST = 0.05
@@ -355,41 +355,6 @@ class LabelTable(CountsTable[LabelCounts]):
         labels = read_classes(self.classes)[0]
         remapped = bool(self.settings.gt_map or self.settings.pred_map)
         return (*notes, *notes_on_predictions(self._by_image[2], labels, self.images, remapped=remapped))
-
-
-def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, *, remapped: bool) -> tuple[Note, ...]:
-    """Say what is odd in the predicted labels of all images, given their matrix: outside, and other numbers.
-
-    Of labels that were `remapped`, or may be ids of instances, it does not show which remapping stored values need.
-    """
-    notes: list[Note] = []
-    outside = int(matrix[:, -1].sum())
-    if outside:
-        predicted = "pixel is" if outside == 1 else "pixels are"
-        said = Message(
-            "outside-classes",
-            "{pixels} {predicted} predicted outside the classes and counted as wrong",
-            pixels=outside,
-            predicted=predicted,
-        )
-        notes.append(Note(said))
-    if len(classes) > 2 and (found := find_renumbering(matrix, classes, classes, images=images)):
-        as_stored = Message(
-            "compare-stored",
-            "{check} compares the values as stored",
-            check=Either("segbench.check(..., Labels(...))", "segbench check labels"),
-        )
-        fix = as_stored if remapped or found.defined else found.fix
-        if found.shift:
-            notes.append(Note(Message("off-by-one", "all predicted labels seem to be off by one: {fix}", fix=fix)))
-        else:
-            renumbered = Message(
-                "other-numbering",
-                "predictions seem to number the classes differently from the ground truth: {fix}",
-                fix=fix,
-            )
-            notes.append(Note(renumbered))
-    return tuple(notes)
 
 
 def _mean_of_worst(values: FloatArray) -> float:

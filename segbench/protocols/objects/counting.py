@@ -18,7 +18,7 @@ _TIE = 1e-9
 """Sums of IoU that differ by less are ties, in which `aji_plus` takes the larger intersection."""
 
 
-class Pairs(NamedTuple):
+class OverlappingPairs(NamedTuple):
     """Objects that share pixels: their places among the values of either map, intersections and unions."""
 
     rows: IntArray
@@ -26,11 +26,11 @@ class Pairs(NamedTuple):
     shared: IntArray
     unions: IntArray
 
-    def some(self, kept: Array) -> Pairs:
+    def some(self, kept: Array) -> OverlappingPairs:
         """Give some of them."""
-        return Pairs(*(part[kept] for part in self))
+        return OverlappingPairs(*(part[kept] for part in self))
 
-    def matched(self) -> Pairs:
+    def matched(self) -> OverlappingPairs:
         """Give a one-to-one matching of the pairs with an IoU of at least 1/2, as large as can be.
 
         No object is in two such pairs, unless it is cut into two equal halves, which are two pairs of IoU 1/2: of these
@@ -42,10 +42,10 @@ class Pairs(NamedTuple):
         return near
 
 
-def instance_pairs(found: Overlaps) -> Pairs:
+def instance_pairs(found: Overlaps) -> OverlappingPairs:
     """Give all pairs of objects of two instance label maps that share pixels; 0 is no object."""
     rows, columns, shared = found.some((found.true[found.rows] != 0) & (found.predicted[found.columns] != 0))
-    return Pairs(rows, columns, shared, found.true_areas[rows] + found.predicted_areas[columns] - shared)
+    return OverlappingPairs(rows, columns, shared, found.true_areas[rows] + found.predicted_areas[columns] - shared)
 
 
 def count_instances(truth: Array, predicted: Array) -> ObjectCounts:
@@ -65,7 +65,7 @@ def count_instances(truth: Array, predicted: Array) -> ObjectCounts:
     )
 
 
-def _aji(pairs: Pairs, areas: tuple[IntArray, IntArray]) -> list[int]:
+def _aji(pairs: OverlappingPairs, areas: tuple[IntArray, IntArray]) -> list[int]:
     """Give intersection and union of AJI, then of AJI+."""
     from segbench.protocols.objects import kernels
 
@@ -78,7 +78,7 @@ def _aji(pairs: Pairs, areas: tuple[IntArray, IntArray]) -> list[int]:
     return [int(shared[best].sum()), int(unions[best].sum() + lonely), one_to_one, total - one_to_one]
 
 
-def _largest_sum(pairs: Pairs) -> IntArray:
+def _largest_sum(pairs: OverlappingPairs) -> IntArray:
     """Find the entries of the one-to-one matching with the largest sum of IoU; of ties, the largest intersection.
 
     A pair of IoU g leaves (1 - g) / (1 + g) at most to other pairs of either object where both are equally large, and
@@ -107,7 +107,7 @@ class Panoptic(NamedTuple):
 
     true: IntArray  # the class of each true segment, -1 for void and crowds
     predicted: IntArray  # the class of each predicted one, -1 for void
-    matched: Pairs
+    matched: OverlappingPairs
     ignored: BoolArray  # predicted segments that are not matched and mostly in void, or crowds of their class
 
 
@@ -124,7 +124,7 @@ def match_panoptic(found: Overlaps, truth: Segments, predicted: Segments) -> Pan
     in_void, excused = (added_up(columns[part], pixels[part], labels.size) for part in (void, some))
     rows, columns, shared = found.some(same & ~void & ~crowd[rows])
     unions = found.true_areas[rows] + (found.predicted_areas - in_void)[columns] - shared
-    pairs = Pairs(rows, columns, shared, unions)
+    pairs = OverlappingPairs(rows, columns, shared, unions)
     matched = pairs.some(2 * shared > unions)
     ignored = (2 * excused > found.predicted_areas) & (labels >= 0)
     ignored[matched.columns] = False

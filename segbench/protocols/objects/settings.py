@@ -28,7 +28,7 @@ from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
 from segbench.loaders.reading import MASKS
 from segbench.protocols.one_class import OneClass, divided_by_class
-from segbench.protocols.pixels.settings import Pixels
+from segbench.protocols.registry import protocols
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -278,7 +278,11 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     @property
     def first(self) -> Protocol | None:
         """The run that finds the threshold of the best F1."""
-        return Pixels(positive=self.positive, void=tuple(map(float, self.void or ()))) if self.at == "best" else None
+        if self.at != "best":
+            return None
+        pixels: Any = protocols()["pixels"]
+        best_of_pixels: Protocol = pixels(positive=self.positive, void=tuple(map(float, self.void or ())))
+        return best_of_pixels
 
     def after(self, summary: Summary) -> Objects:
         """Cut scores at the threshold that this run found."""

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric
 from segbench.core.notes import Note
@@ -19,10 +19,9 @@ from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.table import Kept, Table
+from segbench.curves.many import AREAS, measured_curves
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
-
-AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 
 _CUTS, _CUTS_OF_FEW_IMAGES, _CUTS_OF_FEW_PIXELS = (2**9, 2**13), 2**17, 2**24
 _SCORES_HELD, _DENSE_CELLS = 2**25, 2**24
@@ -142,7 +141,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     @cached_property
     def _counted(self) -> tuple[BestFs, NDArray[np.unsignedinteger] | None]:
         """Find the best F of each image, and count it at the thresholds of resamples if that fits in memory."""
-        from segbench.protocols.pixels import metric_kernels
+        from segbench.curves import metric_kernels
 
         at = self.for_resamples.scores.astype(np.float64)
         held = np.zeros((2, len(self), at.size), np.int32) if len(self) * at.size <= _SCORES_HELD else None
@@ -155,19 +154,6 @@ class ImageSet(Mapping[str, ScoreCounts]):
             else:
                 held = None
         return BestFs.joined(best), None if held is None else held.astype(np.min_scalar_type(held.max(initial=0)))
-
-
-def measured_curves(
-    positives: Array, negatives: Array, several: BoolArray | None = None
-) -> tuple[IntArray, FloatArray]:
-    """Find the best F and the areas of curves, one per row, see `metric_kernels.pooled_curves`."""
-    from segbench.protocols.pixels import metric_kernels
-
-    best = np.zeros((positives.shape[0], 5), np.int64)
-    areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
-    marks = np.empty(0, np.bool_) if several is None else several
-    metric_kernels.pooled_curves(positives, negatives, marks, best, areas)
-    return best, areas
 
 
 def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
@@ -188,7 +174,7 @@ def count_images(batches: Iterable[Several], number: int, scores: FloatArray) ->
 
 
 def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntArray:
-    from segbench.protocols.pixels import metric_kernels
+    from segbench.curves import metric_kernels
 
     counted = np.zeros((2, number, scores.size), np.int64)
     for rows, some in _with_rows(batches):

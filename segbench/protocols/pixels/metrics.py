@@ -37,19 +37,18 @@ from segbench.core.series import Space
 from segbench.core.summary import Summary
 from segbench.core.table import ColumnLayout, CountsTable, Keeping, Kept, Sums, Table
 from segbench.curves.curve import Curve
+from segbench.curves.many import AREAS, measured_curves
 from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
 from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
 from segbench.protocols.pixels.calibration import KEPT as KEPT_OF_CALIBRATION
 from segbench.protocols.pixels.calibration import Calibration
 from segbench.protocols.pixels.image_set import (
-    AREAS,
     AtOds,
     Block,
     ByScore,
     ImageSet,
     at_ods,
-    measured_curves,
 )
 
 METRICS = shares(
@@ -224,7 +223,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
-        from segbench.protocols.pixels import metric_kernels
+        from segbench.curves import metric_kernels
 
         heights = np.full((len(of), at.size), np.nan)
         if not self._is_mask:

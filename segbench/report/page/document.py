@@ -39,14 +39,13 @@ from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.page.answer import Said, compared_results, said_first, sentence
 from segbench.report.page.charts import figures, points
-from segbench.report.page.panels import Panels, chosen_rows, first_run, gallery, panels
-from segbench.report.page.panels import Row as GalleryRow
+from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, first_run, gallery, panels
 from segbench.report.page.pictures import alphas, photographs
 from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import Remark, remarks
 from segbench.report.tables import (
-    Table,
+    MetricTable,
     by_protocol,
     image_table,
     method_table,
@@ -281,19 +280,19 @@ def _pooled_or_mean(result: Result) -> Result:
     return groups.pooled or groups.mean or result
 
 
-def _with_first(table: Table, key: str) -> Table:
+def _with_first(table: MetricTable, key: str) -> MetricTable:
     """Return the table with the metric that sorts its rows first."""
     return replace(table, columns=tuple(sorted(table.columns, key=lambda column: column.key != key)))
 
 
-def _sorts(metric: Metric, table: Table) -> bool:
+def _sorts(metric: Metric, table: MetricTable) -> bool:
     """Return whether a metric sorts all rows, the best first; methods that do not compete are sorted apart."""
     values = [metric.direction * row.summary.get(metric.key, math.nan) for row in table.rows]
     defined = [value for value in values if not math.isnan(value)]
     return values[: len(defined)] == sorted(defined, reverse=True)  # undefined ones come last
 
 
-def _laid_out(table: Table, names: int, title: str = "", *, sorted_by: str = "") -> dict[str, Any]:
+def _laid_out(table: MetricTable, names: int, title: str = "", *, sorted_by: str = "") -> dict[str, Any]:
     """Return what the template shows of a table with columns of names, and the key of the metric that sorts it."""
     text = table.text()
     return {

@@ -22,7 +22,7 @@ from segbench.core.numbers import number, of_all
 from segbench.curves.masks import AT_THE_MASK
 from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
-from segbench.report.page.pictures import MOST_CUTS, THIN, Seen, Task, draw, with_one_image
+from segbench.report.page.pictures import MOST_CUTS, THIN, MethodOnImage, Task, draw, with_one_image
 from segbench.report.plots.methods import Method, values_by_image
 
 LONGEST_SIDES = (512, 340, 256, 170)
@@ -164,7 +164,7 @@ def _highest(methods: Sequence[Method]) -> list[str]:
     return sorted(names, key=lambda name: (-highest[name], name))
 
 
-def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
+def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], MethodOnImage]:
     """Return, for a method, how each image is to be drawn; of trainings those of the first are shown."""
     result = first_run(result)
     files: Mapping[str, SampleFiles] = {}
@@ -178,14 +178,14 @@ def _looks(result: Result, gallery: Sequence[str]) -> Callable[[str], Seen]:
     of_gallery = _cuts(result, _GALLERY_CUTS) if known else ((), 0)
     of_others = _cuts(result, _FEW_CUTS) if known else ((), 0)
 
-    def look(name: str) -> Seen:
+    def look(name: str) -> MethodOnImage:
         if name in result.failed or name not in result.counts:
-            return Seen(problem=str(result.failed.get(name, "this method has no such image")))
+            return MethodOnImage(problem=str(result.failed.get(name, "this method has no such image")))
         if name not in files:
             gone = f"{name}: its files no longer exist; put them back, or run again"
-            return Seen(problem=problem or gone)
+            return MethodOnImage(problem=problem or gone)
         cuts, start = of_gallery if name in gallery else of_others
-        return Seen(with_one_image(result, name), files[name], cuts, start)
+        return MethodOnImage(with_one_image(result, name), files[name], cuts, start)
 
     return look
 
@@ -231,7 +231,7 @@ def _size(panel: Mapping[str, Any]) -> int:
 
 
 @dataclass(frozen=True)
-class Row:
+class GalleryRow:
     """An image of the gallery: why it is there, its metrics, its photograph as a WebP in base64, thumbnails."""
 
     reason: str
@@ -245,12 +245,12 @@ class Row:
 class Gallery:
     """Rows with thumbnails of the methods at some places; `thin` if what is tinted are lines or small."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[GalleryRow, ...] = ()
     places: tuple[int, ...] = ()
     thin: bool = False
 
 
-def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
+def chosen_rows(methods: Sequence[Method]) -> tuple[GalleryRow, ...]:
     """Choose the worst image, the one that methods differ on most, the median and the best, by means over methods."""
     competing = [method for method in methods if method.result.rules.competes] or list(methods)
     metric, title = image_headline(methods[0].result.metrics), _ranking_title(methods[0])
@@ -268,16 +268,16 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[Row, ...]:
         "Median": by_mean[np.argsort(off, kind="stable")],
         "Best": by_mean[::-1],
     }
-    rows: dict[str, Row] = {}
+    rows: dict[str, GalleryRow] = {}
     for reason, order in wanted.items():
         k = next((k for k in order if names[known[k]] not in rows), None)
         if k is not None:
             name = names[known[k]]
-            rows[name] = Row(reason, name, _said(title, of_each[k], reason))
+            rows[name] = GalleryRow(reason, name, _said(title, of_each[k], reason))
     ranked = {names[k] for k in known}
     for name in [name for name in _highest(competing) if name not in ranked][:1]:
         beside = [method.beside[name] for method in competing if name in method.beside]
-        rows[name] = Row("Nothing to find", name, _said("highest score", beside, ""))
+        rows[name] = GalleryRow("Nothing to find", name, _said("highest score", beside, ""))
     return tuple(rows.values())
 
 
@@ -296,7 +296,7 @@ def _said(title: str, known: Sequence[float], reason: str) -> str:
     return f"mean {title} {number(math.fsum(known) / len(known))}"
 
 
-def gallery(rows: Sequence[Row], methods: Sequence[Method], panels: Mapping[str, Mapping[str, Any]]) -> Gallery:
+def gallery(rows: Sequence[GalleryRow], methods: Sequence[Method], panels: Mapping[str, Mapping[str, Any]]) -> Gallery:
     """Give the gallery of the rows that were drawn; nothing where no method has a picture."""
     drawn = [(row, panels[row.image]) for row in rows if row.image in panels]
     made = [[one.get("thumbnail") for one in panel["methods"]] for _, panel in drawn]

@@ -59,7 +59,7 @@ _RANKS = np.array([_FIRST_SEEN.index(state) for state in State])
 
 
 @dataclass(frozen=True)
-class Seen:
+class MethodOnImage:
     """One method on one image for another process: its result there, thresholds, which is first, or what is wrong."""
 
     result: Result | None = None
@@ -74,7 +74,7 @@ class Task:
     """An image to draw: each method on it, its photograph, the longest side of its pictures, and if in the gallery."""
 
     name: str
-    seen: tuple[Seen, ...]
+    seen: tuple[MethodOnImage, ...]
     photo: Source | None
     longest: int
     in_gallery: bool = False
@@ -102,7 +102,7 @@ def draw(task: Task) -> tuple[str, dict[str, Any]]:
     return task.name, panel
 
 
-def _method(seen: Seen, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
+def _method(seen: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
     if seen.result is None or seen.files is None:
         return {"problem": seen.problem}
     try:

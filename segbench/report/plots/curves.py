@@ -28,8 +28,8 @@ from segbench.drawing.axes import CURVE_LAYER
 from segbench.drawing.charts import (
     DIAGONAL,
     Area,
-    Axis,
     Chart,
+    ChartAxis,
     Guide,
     Path,
     chart_in_space,
@@ -294,7 +294,7 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
         colour = method.style.colour
         ax.scatter(line.x, line.y, area, color=colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
         layers.append([line])
-    axes = Axis("Score"), Axis("Share of positives")
+    axes = ChartAxis("Score"), ChartAxis("Share of positives")
     corners = "upper left", "lower right"
     chart = Chart("reliability", "Reliability", *axes, layers, [DIAGONAL], corners=corners)
     return draw_methods(ax, chart, [method for _, method, _ in found])

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from segbench.core.series import Line
-from segbench.drawing.charts import Axis, Chart, Guide, Path
+from segbench.drawing.charts import Chart, ChartAxis, Guide, Path
 from segbench.protocols.anomalies.curves import LIMITS, RATES
 from segbench.protocols.anomalies.metrics import AnomalyCurve
 from segbench.protocols.contours.metrics import ContourTable
@@ -42,12 +42,12 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
         kept = (steps <= end) & np.isfinite(up)
         layers.append([Path(steps[kept], up[kept])])
     unit = tables[0].conventions.unit or "pixels"
-    x = Axis(f"Tolerance ({unit})", "", (0.0, end))
+    x = ChartAxis(f"Tolerance ({unit})", "", (0.0, end))
     corners = "lower right", "upper left"
     if drawn == "nsd":
-        return [Chart("nsd", "NSD at each tolerance", x, Axis("NSD"), layers, corners=corners)]
+        return [Chart("nsd", "NSD at each tolerance", x, ChartAxis("NSD"), layers, corners=corners)]
     guide = Guide(np.array(x.ends), np.full(2, 0.95), "95 % of the contours")
-    y = Axis("Share of the contours")
+    y = ChartAxis("Share of the contours")
     caption = "Contours within each distance"
     return [Chart("distances", caption, x, y, layers, levels=[guide], corners=corners)]
 
@@ -60,9 +60,9 @@ def _charts_of_objects(drawn: str, methods: Sequence[Method]) -> list[Chart]:
         return []
     of = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
     at = found[0].at
-    x = Axis(f"Threshold of {of}", "", (at[0], at[-1]))
+    x = ChartAxis(f"Threshold of {of}", "", (at[0], at[-1]))
     highest = max(float(np.nanmax(getattr(one, drawn), initial=0.0)) for one in found)
-    y = Axis(_TITLES[drawn], "", (0.0, 1.0 if highest > _HIGH or not highest else 1.05 * highest))
+    y = ChartAxis(_TITLES[drawn], "", (0.0, 1.0 if highest > _HIGH or not highest else 1.05 * highest))
     layers = [[Path(one.at, getattr(one, drawn))] for one in found]
     caption = f"{drawn.upper()} at each threshold of {of}"
     corners = "lower left", "upper right"
@@ -75,8 +75,8 @@ def _charts_of_pro(methods: Sequence[Method]) -> list[Chart]:
     def line(curve: AnomalyCurve) -> Line:
         return np.append(0.0, curve.pro.fpr), np.append(0.0, curve.pro.pro)
 
-    x = Axis("False positive rate", "", (0.0, LIMITS[0]))
-    y = Axis("Per-region overlap")
+    x = ChartAxis("False positive rate", "", (0.0, LIMITS[0]))
+    y = ChartAxis("Per-region overlap")
     layers = _layers(methods, line, x)
     corners = "lower right", "upper left"
     return [Chart("pro", "Per-region overlap (PRO)", x, y, layers, corners=corners)] if layers else []
@@ -93,14 +93,14 @@ def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
         return np.log10(rates[known]), recalls[known]
 
     low, high = np.log10(RATES).tolist()
-    x = Axis("Mean false positive rate of normal images (power of ten)", "", (low, high))
-    y = Axis("Mean recall of images")
+    x = ChartAxis("Mean false positive rate of normal images (power of ten)", "", (low, high))
+    y = ChartAxis("Mean recall of images")
     layers = _layers(methods, line, x)
     corners = "upper left", "lower right"
     return [Chart("pimo", "Per-image overlap (PIMO)", x, y, layers, corners=corners)] if layers else []
 
 
-def _layers(methods: Sequence[Method], line: Callable[[AnomalyCurve], Line], axis: Axis) -> list[list[Path]]:
+def _layers(methods: Sequence[Method], line: Callable[[AnomalyCurve], Line], axis: ChartAxis) -> list[list[Path]]:
     """Give the line of each method at even places and at some of its own; nothing where no method has one."""
     curves = [method.curve for method in methods]
     if not any(isinstance(curve, AnomalyCurve) for curve in curves):

@@ -14,7 +14,7 @@ from skimage.morphology import thin as skimage_thin
 
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.bits import pack
+from segbench.imaging.bits import pack
 from segbench.protocols.boundaries.costs import costs
 from segbench.protocols.boundaries.counting import count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts

@@ -9,8 +9,8 @@ from skimage.morphology import thin as skimage_thin
 
 import segbench as sb
 from segbench.core.errors import ArgumentError
-from segbench.protocols.boundaries.bits import levels_of, pack, pack_levels, unpack
-from segbench.protocols.boundaries.thinning import thin_levels
+from segbench.imaging.bits import levels_of, pack, pack_levels, unpack
+from segbench.imaging.thinning import thin_levels
 
 masks = arrays(bool, array_shapes(min_dims=2, max_dims=2, max_side=24))
 

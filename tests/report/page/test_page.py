@@ -36,7 +36,7 @@ from segbench import (
     export_report,
 )
 from segbench.core.numbers import number
-from segbench.drawing.charts import Axis, Chart, Path
+from segbench.drawing.charts import Chart, ChartAxis, Path
 from segbench.protocols.boundaries.official import PublishedCurve
 from segbench.report.page import document
 from segbench.report.plots import curves
@@ -392,7 +392,7 @@ class TestCurves:
 
     def test_a_kind_that_describes_its_curves_is_on_the_page(self, papers, tmp_path, monkeypatch):
         line = Path(np.array([0, 1.0]), np.array([0.2, 0.7]))
-        chart = Chart("mine", "Mine", Axis("Tolerance"), Axis("NSD"), [[line], [line]])
+        chart = Chart("mine", "Mine", ChartAxis("Tolerance"), ChartAxis("NSD"), [[line], [line]])
         monkeypatch.setattr(curves, "MINE", Kind(plot_pr, lambda _: [chart]), raising=False)
         monkeypatch.setitem(KINDS, "mine", ("curves", "NSD against the tolerance"))
         page = write_page(tmp_path, papers).read_text()

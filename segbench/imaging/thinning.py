@@ -22,9 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from segbench.core.arrays import Array, BoolArray
 from segbench.core.compiling import helper, index, kernel, uint64
-from segbench.core.thinning import queue_all, queue_beside
+from segbench.imaging.bits import ONE, unpack
+from segbench.imaging.deletion import queue_all, queue_beside
 from segbench.inputs.lines import as_mask
-from segbench.protocols.boundaries.bits import ONE, unpack
 
 # Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on, bit 8 the pixel itself.
 _STEPS = ((0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1), (1, -1), (1, 0), (1, 1))
