@@ -203,7 +203,12 @@ def _are_masks(seen: Seen) -> bool:
 def _scales_matter(seen: Seen) -> bool:
     """Return whether a score means something beside others than its order in its own map."""
     settings = seen.soft_maps
-    return not settings.stretch and (bool(settings.cuts) or not _are_masks(seen))
+    return not settings.stretch and (bool(settings.cuts) or not _are_masks(seen) or _truth_is_soft(seen))
+
+
+def _truth_is_soft(seen: Seen) -> bool:
+    """Return whether ground truth does not show what is positive, as alpha mattes do not: there is no curve."""
+    return seen.masks_drawn is None and seen.lines is None
 
 
 @rule("mixed-masks", needs=["varied_scores"], unless=[labels_as_scores, above_all_scores])
@@ -437,6 +442,8 @@ def few_levels(seen: Seen) -> list[Finding]:
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     of_masks = masks and seen.soft_maps.as_masks
     so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
+    if _truth_is_soft(seen):
+        so = "they are hardly soft maps"
     said = {"count": len(values), "listed": listed(values), "values": values, "so": so}
     if masks:
         message = Message("few-levels", "predictions inspected contain only two values ({listed}), so {so}", **said)
@@ -447,7 +454,7 @@ def few_levels(seen: Seen) -> list[Finding]:
     if of_masks:
         fix = Message("fix", "{labels}; for curves and areas {save}", labels=labels, save=save)
     else:
-        fix = joined((save, labels) if masks else (save,))
+        fix = joined((save, labels) if masks and not _truth_is_soft(seen) else (save,))
     return found_in(scores, message, fix)
 
 

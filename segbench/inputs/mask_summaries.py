@@ -114,8 +114,10 @@ def truth_of(
     if void:
         valid &= ~equals_any(array, void)
     values = few_distinct(array.reshape(-1) if valid.all() else array[valid])
+    counted = valid
     if image.drawn_masks:
-        positive, _ = image.drawn_masks[min(place, len(image.drawn_masks) - 1)]
+        positive, within = image.drawn_masks[min(place, len(image.drawn_masks) - 1)]
+        counted = valid if within is None else valid & within
     elif guess and masks and not masks.rule:
         positive = guess(array)
     else:
@@ -131,7 +133,7 @@ def truth_of(
         lossy=sample.lossy[0],
         nodata=tuple(value for value in sample.truth_nodata if value and value in values),
     )
-    return SummarizedTruth(summary, positive, valid)
+    return SummarizedTruth(summary, positive, counted)
 
 
 def _perhaps_positive(
