@@ -72,7 +72,7 @@ def _kind_of_values(values: Sequence[float], seen: Seen) -> str:
     excludes = _void_of(seen) is not None or seen.lines
     may_be_void = values[-1] in VOIDS and excludes
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
-        if rule and _void_of(seen) is None:
+        if rule and _void_of(seen) is None and not rule.chosen(values[-1:]):
             return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
         if excludes:
             return "void"
@@ -245,7 +245,7 @@ def _void(
         value=void,
     )
     if seen.lines:
-        return message, Setting("positive", rest[-1])
+        return message, Setting("positive", written(seen.rule.chosen(rest)) if seen.rule else rest[-1])
     if not seen.rule and len(rest) > 2:
         return message, _and_positive(out, rest[-1])
     if examples[-1] == void:
