@@ -17,7 +17,7 @@ from segbench.checks.findings import Finding, Report, in_order
 from segbench.checks.names import copy_findings, duplicate_findings, problem_findings, same_file_findings
 from segbench.checks.probes import Probe, probe, probe_classes, probe_counts
 from segbench.checks.rules import judge
-from segbench.checks.seen import Seen
+from segbench.checks.seen import SAMPLE, Seen
 from segbench.checks.survey import Read, Surveyed, survey_headers
 from segbench.checks.truths import ONE_SIDED
 from segbench.core.arguments import as_whole
@@ -38,8 +38,6 @@ from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
-SAMPLE = 32
-"""Images decoded by `check`: what one image in ten shows is then found with 97 %."""
 QUICK_SAMPLE = 3
 """Images decoded before a run; where none of them can be counted, `SAMPLE`."""
 
@@ -152,7 +150,7 @@ _MORE = 4  # times as many images, until all are inspected
 _SAID_BY = {"low-levels": "levels-unscaled", "one-class": ONE_SIDED}
 """Errors of a run, and the findings that say the same with less certainty."""
 _OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
-_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "renumbered", ONE_SIDED}
+_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "range", "renumbered", ONE_SIDED}
 """Findings that say something of all images, which a few may not show."""
 
 

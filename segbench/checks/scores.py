@@ -192,7 +192,7 @@ def above_all_scores(seen: Seen) -> list[Finding]:
             thresholds=fix,
             given=Setting(name),
         )
-    return found_in(seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=True)
+    return found_in(seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=seen.speaks_for_set)
 
 
 def _are_masks(seen: Seen) -> bool:
@@ -302,8 +302,9 @@ def unusual_range(seen: Seen) -> list[Finding]:
     beyond = of_shares and are_beyond_shares(lowest, highest)
     # Cut at a threshold, a few maps on another scale are counted like all others.
     other_scale = of_shares and (logits or highest > OTHER_SCALE) and len(outside) == len(scores)
-    stops = settings.in_unit_range or (bool(settings.cuts) and other_scale)
-    if not (stops or logits or beyond or ((levels or apart) and not settings.stretch)):
+    cut_elsewhere = bool(settings.cuts) and other_scale
+    stops = settings.in_unit_range or (cut_elsewhere and seen.speaks_for_set)
+    if not (stops or cut_elsewhere or logits or beyond or ((levels or apart) and not settings.stretch)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
         message = Message(

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from cases import write_folder
 
+from segbench import Contours, check
+
 SHAPE = (40, 48)
 RNG = np.random.default_rng(3)
 
@@ -145,3 +147,28 @@ def test_what_masks_mean_for_a_protocol(said, verb, consequence):
     predictions = {name: np.roll(drawn, 1) for name, drawn in truths.items()}
     values = said(verb, truths, predictions)[0]["few-levels"]["values"]
     assert (values["values"], values["so"]) == ([0, 255], consequence)
+
+
+@pytest.mark.parametrize(("images", "errors"), [(4, []), (1, ["range"])])
+def test_a_map_of_logits_stops_no_others(tmp_path, images, errors):
+    truths = numbered(*[TWO] * images)
+    predictions = {f"{k:03}.npy": TWO / 255 * 8 - 4 if k == 0 else TWO / 300 for k in range(images)}
+    where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
+    report = check(*where, Contours(at=0.5), sample=1)
+    assert [finding.kind for finding in report.errors] == errors
+    assert "range" in [finding.kind for finding in report.findings]
+
+
+def test_logits_of_all_images_stop_a_run(said):
+    truths = numbered(*[TWO] * 40)
+    findings, text = said("contours", truths, {f"{k:03}.npy": TWO / 255 * 8 - 4 for k in range(40)}, "--at", "0.5")
+    assert findings["range"]["severity"] == "error"
+    assert "nothing is counted" in text
+
+
+def test_logits_of_three_of_many_do_not(said):
+    truths, three = numbered(*[TWO] * 40), {0, 13, 26}  # those that a run looks at first
+    predictions = {f"{k:03}.npy": TWO / 255 * 8 - 4 if k in three else TWO / 300 for k in range(40)}
+    findings, text = said("contours", truths, predictions, "--at", "0.5")
+    assert findings["range"]["severity"] == "warning"
+    assert "nothing is counted" not in text
