@@ -150,7 +150,8 @@ _MORE = 4  # times as many images, until all are inspected
 _SAID_BY = {"low-levels": "levels-unscaled", "one-class": ONE_SIDED}
 """Errors of a run, and the findings that say the same with less certainty."""
 _OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
-_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "range", "renumbered", ONE_SIDED}
+_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "range", "renumbered"}
+_OF_THE_SET |= {"label-map", "exchanged", ONE_SIDED}
 """Findings that say something of all images, which a few may not show."""
 
 
@@ -174,16 +175,16 @@ class _Set:
         findings = problem = problem_findings(self.pairing)
         if not problem:
             probes = self.probes(sample)
-            findings = self.findings(probes)
+            findings = judge(self.seen(probes))
             if quick and _seen_in(findings, probes) and not any(found.whole for found in findings):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 sample = SAMPLE
                 probes = self.probes(sample)
-                findings = self.findings(probes)
+                findings = judge(self.seen(probes))
             while sample and sample < len(files) and any(found.kind == ONE_SIDED for found in findings):
                 sample *= _MORE  # any other image may show the side that is lacking
                 probes = self.probes(sample)
-                findings = self.findings(probes)
+                findings = judge(self.seen(probes))
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
             if any(found.kind == "is-ground-truth" for found in same):  # which is why they are masks
                 findings = [found for found in findings if found.kind != "masks-among-maps"]
@@ -206,9 +207,9 @@ class _Set:
             notes=() if problem else (*self.pairing.notes, *self.pairing.notes_on_left_out),
         )
 
-    def findings(self, probes: Sequence[Probe]) -> list[Finding]:
-        """Judge names, headers and what was inspected."""
-        return judge(Seen(self.pairing, self.protocol, self.repairs, self.surveyed, probes, self.protocol.inputs))
+    def seen(self, probes: Sequence[Probe]) -> Seen:
+        """Return what names, headers and some images show."""
+        return Seen(self.pairing, self.protocol, self.repairs, self.surveyed, probes, self.protocol.inputs)
 
     def refused(self, probes: Sequence[Probe], findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
@@ -217,13 +218,13 @@ class _Set:
             probe.image: probe.refused for probe in probes if probe.refused and probe.image not in known
         }
         if failures or known or any(finding.whole for finding in findings):
-            return uncounted_findings(failures, len(probes))
+            return self.seen(probes).of_part(uncounted_findings(failures, len(probes)))
         facts = {probe.image: probe.facts for probe in probes if probe.facts}
         all_seen, part = len(probes) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
         try:
             settled(self.protocol, facts, complete=all_seen, part=part)
         except DataError as error:
-            return refused_set(error)
+            return self.seen(probes).of_part(refused_set(error))
         return []
 
     def probes(self, sample: int | None) -> list[Probe]:

@@ -62,7 +62,7 @@ _SCALES = (("uint8", 1, 255), ("uint16", 255, 65535))
 """Types of levels, the end of a lower scale that is saved in them by mistake, and their own."""
 
 
-@rule("wide-integers", "mixed-types", needs=["scaled_as_stored"], unless=[labels_as_scores])
+@rule("wide-integers", "mixed-types", needs=["scaled_as_stored"], unless=[labels_as_scores], of_all=True)
 def types(seen: Seen) -> list[Finding]:
     """Find predictions with types that imply different scales, which single bits do not."""
     headers = seen.scaled_as_stored
@@ -192,7 +192,9 @@ def above_all_scores(seen: Seen) -> list[Finding]:
             thresholds=fix,
             given=Setting(name),
         )
-    return found_in(seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=seen.speaks_for_set)
+    return found_in(
+        seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=seen.speaks_for_set
+    )
 
 
 def _are_masks(seen: Seen) -> bool:
@@ -438,11 +440,17 @@ def few_levels(seen: Seen) -> list[Finding]:
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     of_masks = masks and seen.soft_maps.as_masks
     so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
-    said = {"count": len(values), "listed": listed(values), "values": values, "so": so}
-    if masks:
-        message = Message("few-levels", "predictions inspected contain only two values ({listed}), so {so}", **said)
-    else:
-        message = Message("few-levels", "predictions inspected contain only {count} scores ({listed}), so {so}", **said)
+    held = "two values" if masks else f"{len(values)} scores"
+    message = Message(
+        "few-levels",
+        "predictions inspected contain only {held} ({listed}){therefore} {so}",
+        count=len(values),
+        held=held,
+        listed=listed(values),
+        values=values,
+        therefore="; if all others do, too," if seen.not_looked_at else ", so",
+        so=so,
+    )
     save = Message("fix", "save soft maps, before they are cut at a threshold")
     labels = Message("fix", "for IoU, Dice and MCC of masks use {labels}", labels=LABELS)
     if of_masks:

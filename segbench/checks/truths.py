@@ -493,5 +493,5 @@ def _scores_and_masks(seen: Seen) -> list[Finding]:
         fix = Message(
             "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
         )
-    images = [probe.image for probe in seen.readable]
+    images = [probe.image for probe in seen.readable if seen.speaks_for_set]  # in others it may be the other way round
     return finding(_EXCHANGED, fix, places, side="names", images=images)

@@ -63,7 +63,7 @@ class TestIdentical:
         [
             (2, "every prediction is identical to the ground truth: every metric will be perfect"),
             (10, "every prediction is identical to the ground truth: every metric will be perfect"),
-            (40, "all 32 predictions inspected, of 40 images, are identical to the ground truth"),
+            (40, "all 32 predictions inspected are identical to the ground truth (32 of 40 images looked at)"),
         ],
     )
     def test_the_message_names_what_was_inspected(self, said, images, what):
@@ -172,3 +172,40 @@ def test_logits_of_three_of_many_do_not(said):
     findings, text = said("contours", truths, predictions, "--at", "0.5")
     assert findings["range"]["severity"] == "warning"
     assert "nothing is counted" not in text
+
+
+PARTS = {
+    "inverted": ("pixels", lambda drawn: {name: (255 - drawn[name] // 2).astype(np.uint8) for name in drawn}),
+    "range": ("pixels", lambda drawn: {f"{name[:-4]}.npy": soft(drawn)[name].astype(float) for name in drawn}),
+    "few-levels": ("pixels", lambda drawn: {name: np.roll(drawn[name], 1) for name in drawn}),
+    "levels-unscaled": ("boundaries", lambda drawn: {name: np.roll(drawn[name] // 255, 1) for name in drawn}),
+    "constant": ("pixels", lambda drawn: {name: drawn[name] * 0 for name in drawn}),
+    "not-countable": ("labels", lambda drawn: {name: soft(drawn)[name] for name in drawn}),
+    "not-finite": ("pixels", lambda drawn: {f"{name[:-4]}.npy": np.full(SHAPE, np.nan) for name in drawn}),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+@pytest.mark.parametrize("images", [32, 40])
+def test_what_some_images_show_is_said_of_these(said, kind, images):
+    verb, predict = PARTS[kind]
+    truths = numbered(*[TWO] * images)
+    findings, text = said(verb, truths, predict(truths))
+    looked_at = "(32 of 40 images looked at)"
+    assert (looked_at in findings[kind]["text"]) == (images == 40)
+    assert (looked_at in text or "(3 of 40 images looked at)" in text) == (images == 40)
+
+
+def test_types_are_said_of_all_images(said):
+    truths = numbered(*[TWO] * 40)
+    predictions = {f"{k:03}.npy": TWO.astype(np.int64) for k in range(40)}
+    text = said("pixels", truths, predictions)[0]["wide-integers"]["text"]
+    assert text.startswith("40 predictions")
+    assert "looked at" not in text
+
+
+def test_masks_that_were_looked_at_make_no_others_masks(said):
+    truths = numbered(*[TWO] * 40)
+    predictions = soft(truths) | {name: np.roll(TWO, 1) for k, name in enumerate(truths) if k % 5 != 4}
+    text = said("pixels", truths, predictions)[0]["few-levels"]["text"]
+    assert "if all others do, too, they are evaluated as masks (32 of 40 images looked at)" in text
