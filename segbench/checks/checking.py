@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ import numpy as np
 
 from segbench.checks.classes import uncounted_findings
 from segbench.checks.counting import THREADS, counted_findings, refused_set
-from segbench.checks.findings import Finding, Report, in_order
+from segbench.checks.findings import Finding, Place, Report, in_order
 from segbench.checks.names import copy_findings, duplicate_findings, problem_findings, same_file_findings
 from segbench.checks.probes import Probe, probe, probe_classes, probe_counts
 from segbench.checks.rules import judge
@@ -195,7 +196,7 @@ class _Set:
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
             said = {_SAID_BY.get(found.message.values.get("error", "")) for found in findings}
-            findings = [found for found in findings if found.kind not in said]
+            findings = _in_words_of_run([found for found in findings if found.kind not in said], probes)
         return Report(
             method=method.method,
             run=method.run,
@@ -268,6 +269,17 @@ class _Set:
         fit = {one.image for one in misfits if one.role == "prediction" and fixable(one.shape, one.expected)}
         fit -= {one.image for one in misfits if one.role != "prediction"}
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
+
+
+def _in_words_of_run(findings: Sequence[Finding], probes: Sequence[Probe]) -> list[Finding]:
+    """Say of a file that a single finding stops what a run says of it."""
+    refused = {probe.refused.path: probe.refused.what for probe in probes if probe.refused}
+    stopped = Counter(place.file for found in findings if found.images for place in found.places)
+
+    def of_run(place: Place) -> Place:
+        return Place(place.file, refused[place.file]) if place.file in refused and stopped[place.file] == 1 else place
+
+    return [replace(found, places=tuple(map(of_run, found.places))) if found.images else found for found in findings]
 
 
 def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:

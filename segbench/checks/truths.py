@@ -243,7 +243,7 @@ def _void(group: Sequence[TruthProbe], truths: Sequence[TruthProbe], seen: Seen)
         value=void,
     )
     if seen.lines:
-        return message, Setting("positive", rest[-1])
+        return message, suggested_positive(examples, void=None)
     if not seen.rule and len(rest) > 2:
         return message, _and_positive(out, rest[-1])
     if examples[-1] == void:
@@ -346,7 +346,7 @@ def one_sided_truths(seen: Seen) -> list[Finding]:
     alone = len(together) == 1
     left = alone and any(truth.ignored for truth in truths)
     message = Message(
-        ONE_SIDED,
+        "no-positives",
         "no pixel is {lacking} in the {count:many image} inspected{left}",
         lacking=lacking,
         count=len(seen.readable),

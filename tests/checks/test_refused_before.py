@@ -37,3 +37,27 @@ def test_an_array_of_no_numbers_is_found_among_many(folders, dtype):
     assert within(error.places[0].detail, "wrong-type")["dtype"] == str(np.dtype(dtype))
     with pytest.warns(segbench.FailedImages):
         assert [*segbench.evaluate(*where).failed] == ["004"]
+
+
+MASKS = [np.pad(np.ones((8, 8), bool), [(row, 16 - row), (4, 20)]) for row in (2, 6, 10)]
+SOFT = [np.where(mask, 0.8, 0.1) + 0.1 * RNG.random(SHAPE) for mask in MASKS]
+REFUSED = {
+    "not-finite": (segbench.Contours(at=0.5), MASKS, [np.where(soft > 0.85, np.nan, soft) for soft in SOFT]),
+    "range": (segbench.Boundaries(), MASKS, [100 * soft for soft in SOFT]),
+    "labels": (segbench.Boundaries(), [mask + np.arange(32) % 2 for mask in MASKS], SOFT),
+    "grey-ground-truth": (segbench.Pixels(), [mask * 230 + np.arange(32) % 19 for mask in MASKS], SOFT),
+    "void": (segbench.Pixels(), [mask + 255 * (np.arange(32) > 28) for mask in MASKS], SOFT),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_wrong_with_files_is_said_in_the_words_of_the_run(folders, kind):
+    protocol, truths, predictions = REFUSED[kind]
+    where = folders(numbered([truth.astype(np.uint8) for truth in truths]), numbered(predictions, "npy"))
+    (error,) = segbench.check(*where, protocol, sample=None).errors
+    with pytest.warns(segbench.FailedImages):
+        failed = segbench.evaluate(*where, protocol).failed
+    assert error.kind == kind
+    assert error.images == tuple(failed)
+    for place, reason in zip(error.places, failed.values(), strict=True):
+        assert str(reason).startswith(f"{place}; ")

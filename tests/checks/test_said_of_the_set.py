@@ -38,7 +38,9 @@ def said(segbench, tmp_path):
     def check(verb, truths, predictions, *options):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
         report = json.loads(segbench("check", verb, *where, *options, "--format", "json").out)["reports"][0]
-        return {found["kind"]: found for found in report["findings"]}, segbench(verb, *where, *options).err
+        return {found["kind"]: found for found in report["findings"]}, segbench(
+            verb, *where, *options, "--progress", "none"
+        ).err
 
     return check
 
