@@ -33,8 +33,9 @@ from drawn_folders import Folder, random_folder
 
 import segbench
 from segbench import Repairs
-from segbench.checks.checking import SAMPLE, check_methods
+from segbench.checks.checking import check_methods
 from segbench.checks.findings import Finding, Report
+from segbench.checks.seen import SAMPLE
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.protocol import Protocol
 

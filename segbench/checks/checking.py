@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,10 +14,10 @@ import numpy as np
 
 from segbench.checks.classes import uncounted_findings
 from segbench.checks.counting import THREADS, counted_findings, refused_set
-from segbench.checks.findings import Finding, Report, in_order
+from segbench.checks.findings import Finding, Place, Report, in_order
 from segbench.checks.names import copy_findings, duplicate_findings, problem_findings, same_file_findings
 from segbench.checks.rules import judge
-from segbench.checks.seen import Seen
+from segbench.checks.seen import SAMPLE, Seen
 from segbench.checks.survey import Read, Surveyed, survey_headers
 from segbench.checks.truths import ONE_SIDED
 from segbench.core.arguments import as_whole
@@ -41,8 +42,6 @@ from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
-SAMPLE = 32
-"""Images decoded by `check`: what one image in ten shows is then found with 97 %."""
 QUICK_SAMPLE = 3
 """Images decoded before a run; where none of them can be counted, `SAMPLE`."""
 
@@ -155,7 +154,8 @@ _MORE = 4  # times as many images, until all are inspected
 _SAID_BY = {"low-levels": "levels-unscaled", "one-class": ONE_SIDED}
 """Errors of a run, and the findings that say the same with less certainty."""
 _OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
-_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "renumbered", ONE_SIDED}
+_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "range", "renumbered"}
+_OF_THE_SET |= {"label-map", "exchanged", ONE_SIDED}
 """Findings that say something of all images, which a few may not show."""
 
 
@@ -179,16 +179,16 @@ class _Set:
         findings = problem = problem_findings(self.pairing)
         if not problem:
             summaries = self.summaries(sample)
-            findings = self.findings(summaries)
+            findings = judge(self.seen(summaries))
             if quick and _seen_in(findings, summaries) and not any(found.whole for found in findings):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 sample = SAMPLE
                 summaries = self.summaries(sample)
-                findings = self.findings(summaries)
+                findings = judge(self.seen(summaries))
             while sample and sample < len(files) and any(found.kind == ONE_SIDED for found in findings):
                 sample *= _MORE  # any other image may show the side that is lacking
                 summaries = self.summaries(sample)
-                findings = self.findings(summaries)
+                findings = judge(self.seen(summaries))
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
             if any(found.kind == "is-ground-truth" for found in same):  # which is why they are masks
                 findings = [found for found in findings if found.kind != "masks-among-maps"]
@@ -199,7 +199,7 @@ class _Set:
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
             said = {_SAID_BY.get(found.message.values.get("error", "")) for found in findings}
-            findings = [found for found in findings if found.kind not in said]
+            findings = _in_words_of_run([found for found in findings if found.kind not in said], summaries)
         return Report(
             method=method.method,
             run=method.run,
@@ -211,9 +211,9 @@ class _Set:
             notes=() if problem else (*self.pairing.notes, *self.pairing.notes_on_left_out),
         )
 
-    def findings(self, summaries: Sequence[ImageSummary]) -> list[Finding]:
-        """Judge names, headers and what was inspected."""
-        return judge(Seen(self.pairing, self.protocol, self.repairs, self.surveyed, summaries, self.protocol.inputs))
+    def seen(self, summaries: Sequence[ImageSummary]) -> Seen:
+        """Return what names, headers and some images show."""
+        return Seen(self.pairing, self.protocol, self.repairs, self.surveyed, summaries, self.protocol.inputs)
 
     def refused(self, summaries: Sequence[ImageSummary], findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
@@ -222,13 +222,13 @@ class _Set:
             summary.image: summary.refused for summary in summaries if summary.refused and summary.image not in known
         }
         if failures or known or any(finding.whole for finding in findings):
-            return uncounted_findings(failures, len(summaries))
+            return self.seen(summaries).of_part(uncounted_findings(failures, len(summaries)))
         facts = {summary.image: summary.facts for summary in summaries if summary.facts}
         all_seen, part = len(summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
         try:
             settled(self.protocol, facts, complete=all_seen, part=part)
         except DataError as error:
-            return refused_set(error)
+            return self.seen(summaries).of_part(refused_set(error))
         return []
 
     def summaries(self, sample: int | None) -> list[ImageSummary]:
@@ -274,6 +274,17 @@ def _summary_of(files: SampleFiles, protocol: Protocol, repairs: Repairs) -> Ima
         return ImageSummary(image=files.name, failure=with_its_classes(error, files))
     except DataError as error:
         return ImageSummary(image=files.name, failure=error)
+
+
+def _in_words_of_run(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> list[Finding]:
+    """Say of a file that a single finding stops what a run says of it."""
+    refused = {summary.refused.path: summary.refused.what for summary in summaries if summary.refused}
+    stopped = Counter(place.file for found in findings if found.images for place in found.places)
+
+    def of_run(place: Place) -> Place:
+        return Place(place.file, refused[place.file]) if place.file in refused and stopped[place.file] == 1 else place
+
+    return [replace(found, places=tuple(map(of_run, found.places))) if found.images else found for found in findings]
 
 
 def _seen_in(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:

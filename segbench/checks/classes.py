@@ -286,9 +286,8 @@ def _identical(counted: Sequence[LabelsSummary], total: int, images: int) -> lis
     if len(counted) < images:
         message = Message(
             "identical",
-            "all {count} predictions inspected, of {total:many image}, are identical to the ground truth",
+            "all {count} predictions inspected are identical to the ground truth",
             count=len(with_pixels),
-            total=images,
         )
         least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
     if several < least or 2 * len(with_pixels) <= total:

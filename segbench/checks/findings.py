@@ -129,7 +129,7 @@ def _alternatives(advice: Message) -> tuple[tuple[Setting, ...], ...]:
     ways = [way for way in ways if way]
     if advice.kind == "alternatives":
         return tuple(settings for way in ways for settings in way)
-    return tuple(tuple(chain(*settings)) for settings in product(*ways)) if ways else ()
+    return tuple(tuple(dict.fromkeys(chain(*settings))) for settings in product(*ways)) if ways else ()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

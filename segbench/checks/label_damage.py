@@ -119,7 +119,7 @@ def _refused_for_loss(seen: Seen) -> set[About]:
     return {failure.side for failure in _uncounted(seen) if isinstance(failure.error, LossyNumbersError)}
 
 
-@rule("lossy-labels")
+@rule("lossy-labels", of_all=True)
 def stored_with_loss(seen: Seen) -> list[Finding]:
     """Find files of labels that were stored with loss, by all headers; numbers of objects cannot be counted so."""
     objects, refused = seen.protocol.reads.same_labels == 1, _refused_for_loss(seen)

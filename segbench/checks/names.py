@@ -91,7 +91,7 @@ def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
     return _stopping(message, fix, (Place(shown(files.prediction)) for files in among))
 
 
-@rule("unknown-images", "several-methods", "annotator-names", "unpaired", "no-mask")
+@rule("unknown-images", "several-methods", "annotator-names", "unpaired", "no-mask", of_all=True)
 def names(seen: Seen) -> list[Finding]:
     """Find names without partner, and names of images that do not exist."""
     pairing = seen.pairing

@@ -62,7 +62,7 @@ _SCALES = (("uint8", 1, 255), ("uint16", 255, 65535))
 """Types of levels, the end of a lower scale that is saved in them by mistake, and their own."""
 
 
-@rule("wide-integers", "mixed-types", needs=["scaled_as_stored"], unless=[labels_as_scores])
+@rule("wide-integers", "mixed-types", needs=["scaled_as_stored"], unless=[labels_as_scores], of_all=True)
 def types(seen: Seen) -> list[Finding]:
     """Find predictions with types that imply different scales, which single bits do not."""
     headers = seen.scaled_as_stored
@@ -192,7 +192,9 @@ def above_all_scores(seen: Seen) -> list[Finding]:
             thresholds=fix,
             given=Setting(name),
         )
-    return found_in(seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=True)
+    return found_in(
+        seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=seen.speaks_for_set
+    )
 
 
 def _are_masks(seen: Seen) -> bool:
@@ -307,8 +309,9 @@ def unusual_range(seen: Seen) -> list[Finding]:
     beyond = of_shares and are_beyond_shares(lowest, highest)
     # Cut at a threshold, a few maps on another scale are counted like all others.
     other_scale = of_shares and (logits or highest > OTHER_SCALE) and len(outside) == len(scores)
-    stops = settings.in_unit_range or (bool(settings.cuts) and other_scale)
-    if not (stops or logits or beyond or ((levels or apart) and not settings.stretch)):
+    cut_elsewhere = bool(settings.cuts) and other_scale
+    stops = settings.in_unit_range or (cut_elsewhere and seen.speaks_for_set)
+    if not (stops or cut_elsewhere or logits or beyond or ((levels or apart) and not settings.stretch)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
         message = Message(
@@ -444,11 +447,17 @@ def few_levels(seen: Seen) -> list[Finding]:
     so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
     if _truth_is_soft(seen):
         so = "they are hardly soft maps"
-    said = {"count": len(values), "listed": listed(values), "values": values, "so": so}
-    if masks:
-        message = Message("few-levels", "predictions inspected contain only two values ({listed}), so {so}", **said)
-    else:
-        message = Message("few-levels", "predictions inspected contain only {count} scores ({listed}), so {so}", **said)
+    held = "two values" if masks else f"{len(values)} scores"
+    message = Message(
+        "few-levels",
+        "predictions inspected contain only {held} ({listed}){therefore} {so}",
+        count=len(values),
+        held=held,
+        listed=listed(values),
+        values=values,
+        therefore="; if all others do, too," if seen.not_looked_at else ", so",
+        so=so,
+    )
     save = Message("fix", "save soft maps, before they are cut at a threshold")
     labels = Message("fix", "for IoU, Dice and MCC of masks use {labels}", labels=LABELS)
     if of_masks:

@@ -24,7 +24,15 @@ _SAID_OTHERWISE = SizeError | ClassMapsError | ClassStackError | UncountedError
 """Failures with a finding of their own."""
 
 
-@rule("exchanged-images", "size-transposed", "size-ucm2", "size-near", "size-factor", "size-differs")
+@rule(
+    "exchanged-images",
+    "size-transposed",
+    "size-ucm2",
+    "size-near",
+    "size-factor",
+    "size-differs",
+    of_all=True,
+)
 def other_sizes(seen: Seen) -> list[Finding]:
     """Group files of another size than the ground truth by what it looks like.
 
@@ -81,7 +89,7 @@ def _size_message(kind: str, group: Sequence[Misfit]) -> Message:
     return Message("size-differs", "{files} {count:verb have} a different size", **values)
 
 
-@rule("orientation")
+@rule("orientation", of_all=True)
 def orientations(seen: Seen) -> list[Finding]:
     """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
     message = Message(

@@ -72,7 +72,7 @@ def _kind_of_values(values: Sequence[float], seen: Seen) -> str:
     excludes = _void_of(seen) is not None or seen.lines
     may_be_void = values[-1] in VOIDS and excludes
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
-        if rule and _void_of(seen) is None:
+        if rule and _void_of(seen) is None and not rule.chosen(values[-1:]):
             return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
         if excludes:
             return "void"
@@ -245,7 +245,9 @@ def _void(
         value=void,
     )
     if seen.lines:
-        return message, Setting("positive", rest[-1])
+        if seen.rule:
+            return message, Setting("positive", written(seen.rule.chosen(rest)))
+        return message, suggested_positive(examples, void=None)
     if not seen.rule and len(rest) > 2:
         return message, _and_positive(out, rest[-1])
     if examples[-1] == void:
@@ -348,7 +350,7 @@ def one_sided_truths(seen: Seen) -> list[Finding]:
     alone = len(together) == 1
     left = alone and any(truth.ignored for truth in truths)
     message = Message(
-        ONE_SIDED,
+        "no-positives",
         "no pixel is {lacking} in the {count:many image} inspected{left}",
         lacking=lacking,
         count=len(seen.readable),
@@ -495,5 +497,5 @@ def _scores_and_masks(seen: Seen) -> list[Finding]:
         fix = Message(
             "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
         )
-    images = [probe.image for probe in seen.readable]
+    images = [probe.image for probe in seen.readable if seen.speaks_for_set]  # in others it may be the other way round
     return finding(_EXCHANGED, fix, places, side="names", images=images)
