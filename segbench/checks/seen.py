@@ -202,13 +202,14 @@ class Seen:
         """Say of findings about values how many images were looked at, where these are not all."""
         if not self.not_looked_at:
             return list(findings)
-        looked_at = Message(
-            "looked-at",
-            " ({inspected} of {images:many image} looked at)",
-            inspected=len(self.summaries),
-            images=self.total,
-        )
-        return [replace(found, message=found.message + looked_at) for found in findings]
+        counts = {"looked_at": len(self.summaries), "in_all": self.total}
+        return [replace(found, message=_with_counts(found.message, counts)) for found in findings]
+
+
+def _with_counts(message: Message, counts: Mapping[str, int]) -> Message:
+    """Put behind a message how many images were looked at, so that its values stay its own."""
+    behind = " ({looked_at} of {in_all:many image} looked at)"
+    return Message(message.kind, message.template + behind, **message.values, **counts)
 
 
 @dataclass(frozen=True, eq=False)
