@@ -9,8 +9,9 @@ checked and evaluated in this process:
    So it does where all images are among the 32 looked at without `--all`, unless no metric is defined.
 2. With a part of the images, what it calls an error is one: the images that it names fail, or the whole run does. What
    a run says before it begins, of three images, is found with all images, too.
-3. A run without findings has the number of an independent computation. Otherwise fixes are followed as data: the
-   number comes out, in the first place by the first alternative of each finding.
+3. A run without findings has the number of an independent computation, or notes that images have nothing predicted.
+   Otherwise fixes are followed as data: the number comes out, in the first place by the first alternative of each
+   finding.
 
 Prints the disagreements by protocol and mistake, with an example each; exit code 1 if there are any.
 """
@@ -45,6 +46,8 @@ STEPS = 4
 """How many times advice is followed, at most."""
 MOST_RUNS = 24
 UNDEFINED = "no metric is defined"
+NOTHING_PREDICTED = "nothing-predicted"
+"""A run's note on images below a threshold: masks of 0 and 1 among soft maps, of which a few may be no mistake."""
 _UNGIVEN = dict.fromkeys(("pairs", "field", "images", "method"))
 
 
@@ -69,7 +72,8 @@ class Call:
         if result.failed:
             return Run(True, str(next(iter(result.failed.values()))), frozenset(result.failed))
         summary = {key: value for key, value in result.summary.items() if value is not None}
-        return Run(result.summary.empty, UNDEFINED if result.summary.empty else "", summary=summary)
+        notes = frozenset(note.kind for note in result.notes)
+        return Run(result.summary.empty, UNDEFINED if result.summary.empty else "", summary=summary, notes=notes)
 
     def check(self, sample: int | None) -> Report:
         """Check the folders."""
@@ -106,6 +110,7 @@ class Run(NamedTuple):
     reason: str
     failed: frozenset[str] = frozenset()
     summary: Mapping[str, float] = MappingProxyType({})
+    notes: frozenset[str] = frozenset()
 
     def reaches(self, right: Mapping[str, float]) -> bool:
         """Return whether it has the right numbers."""
@@ -257,6 +262,8 @@ def disagreements(folder: Folder, root: Path) -> Iterator[Disagreement]:
         if finding.kind not in kinds:
             yield "the check of a run says what is not so of the set", str(finding)
     if folder.fails or run.reaches(folder.right):
+        return
+    if not run.fails and not whole.findings and NOTHING_PREDICTED in run.notes:
         return
     if not run.fails and not whole.findings:
         yield "silently another number", f"{[run.summary.get(key) for key in folder.right]}, not {folder.right}"

@@ -279,12 +279,14 @@ def _summary_of(files: SampleFiles, protocol: Protocol, repairs: Repairs) -> Ima
 def _in_words_of_run(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> list[Finding]:
     """Say of a file that a single finding stops what a run says of it."""
     refused = {summary.refused.path: summary.refused.what for summary in summaries if summary.refused}
-    stopped = Counter(place.file for found in findings if found.images for place in found.places)
+    stopping = [finding for finding in findings if finding.images]
+    times = Counter(file for finding in stopping for file, _ in finding.places)
 
-    def of_run(place: Place) -> Place:
-        return Place(place.file, refused[place.file]) if place.file in refused and stopped[place.file] == 1 else place
+    def in_words(finding: Finding) -> Finding:
+        told = ((file, refused.get(file) if times[file] == 1 else None, detail) for file, detail in finding.places)
+        return replace(finding, places=tuple(Place(file, of_run or detail) for file, of_run, detail in told))
 
-    return [replace(found, places=tuple(map(of_run, found.places))) if found.images else found for found in findings]
+    return [in_words(finding) if finding.images else finding for finding in findings]
 
 
 def _seen_in(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:

@@ -56,5 +56,5 @@ def judge(seen: Seen) -> list[Finding]:
     """Judge a set by all rules; where files have no meaning, advice on what they hold is of no use."""
     without_meaning = any(finding.whole for finding in colours.palettes(seen)) or truths.exchanged(seen)
     rules = (*OF_FILES, truths.exchanged) if without_meaning else (*OF_FILES, *OF_VALUES)
-    findings = [(rule(seen), rule.of_all) for rule in rules]
-    return [finding for found, of_all in findings for finding in (found if of_all else seen.of_part(found))]
+    judged = [rule(seen) if rule.of_all else seen.of_part(rule(seen)) for rule in rules]
+    return [finding for findings in judged for finding in findings]

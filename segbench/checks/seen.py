@@ -203,7 +203,7 @@ class Seen:
         if not self.not_looked_at:
             return list(findings)
         counts = {"looked_at": len(self.summaries), "in_all": self.total}
-        return [replace(found, message=_with_counts(found.message, counts)) for found in findings]
+        return [replace(finding, message=_with_counts(finding.message, counts)) for finding in findings]
 
 
 def _with_counts(message: Message, counts: Mapping[str, int]) -> Message:
