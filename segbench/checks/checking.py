@@ -218,8 +218,11 @@ class _Set:
     def refused(self, summaries: Sequence[ImageSummary], findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
         known = {image for finding in findings for image in finding.images}
+        told = {place.file for finding in findings if finding.whole for place in finding.places}
         failures: dict[str, DataError] = {
-            summary.image: summary.refused for summary in summaries if summary.refused and summary.image not in known
+            summary.image: summary.refused
+            for summary in summaries
+            if summary.refused and summary.image not in known and summary.refused.path not in told
         }
         if failures or known or any(finding.whole for finding in findings):
             return self.seen(summaries).of_part(uncounted_findings(failures, len(summaries)))

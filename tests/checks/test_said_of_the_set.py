@@ -2,6 +2,7 @@
 
 import json
 
+import imageio.v3 as iio
 import numpy as np
 import pytest
 from cases import write_folder
@@ -219,3 +220,15 @@ def test_values_stay_where_some_images_were_looked_at(said):
         "values"
     ]
     assert (values["values"], values["looked_at"], values["in_all"]) == ([0, 255], 32, 40)
+
+
+def test_values_that_the_set_does_not_share_are_one_error(tmp_path):
+    """Each file holds three values, which a run refuses image by image; the set says it once."""
+    colours = np.array([[0, 0, 0], [255, 0, 0], [0, 255, 0]], np.uint8)
+    for number in range(4):
+        labels = np.kron(np.random.default_rng(number).integers(0, 3, (4, 5)), np.ones((8, 8), np.int64))
+        for folder, array in (("gt", colours[labels]), ("pred", labels.astype(np.uint8))):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            iio.imwrite(tmp_path / folder / f"{number}.png", array)
+    report = check(tmp_path / "gt", tmp_path / "pred", sample=3)
+    assert [finding.kind for finding in report.errors] == ["mixed-ground-truth"]
