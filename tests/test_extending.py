@@ -6,14 +6,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import imageio.v3 as iio
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from refusing import refused
+from scipy.ndimage import gaussian_filter
 
-from segbench import ArgumentError, ScoreCounts, evaluate
+from segbench import ArgumentError, ScoreCounts, count, evaluate
 from segbench.core.metric import Metric
 from segbench.core.table import CountsTable
 from segbench.report import plots
@@ -24,6 +27,7 @@ from segbench.statistics.intervals import intervals
 ROOT = Path(__file__).parents[1]
 DEMO = ROOT / "datasets/demo/objects"
 PAGE = (ROOT / "docs/extending.md").read_text("utf-8")
+MATTING = (ROOT / "docs/matting.md").read_text("utf-8")
 
 
 DIFFS = re.findall(r"^```diff\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
@@ -36,11 +40,16 @@ def typed(first, last):
     return code.replace("```python", "").replace("```", "")
 
 
+def module_of(page):
+    """Return the source of the module that a page saves."""
+    typed_in = re.search(r"module = '''\n(.*?)^\.\.\. '''$", page, re.DOTALL | re.MULTILINE)[1]
+    return re.sub(r"^\.\.\. ?", "", typed_in, flags=re.MULTILINE)
+
+
 def modules_of_the_page():
     """Return the source of the page's modules by name."""
-    protocol = re.search(r"module = '''\n(.*?)^\.\.\. '''$", PAGE, re.DOTALL | re.MULTILINE)[1]
     return {
-        "found_objects_benchmark": re.sub(r"^\.\.\. ?", "", protocol, flags=re.MULTILINE),
+        "found_objects_benchmark": module_of(PAGE),
         "specific_benchmark": typed(">>> from dataclasses import", ">>> demo ="),
     }
 
@@ -163,6 +172,18 @@ def test_the_diff_of_a_format_reads_it(changed, tmp_path):
     assert measured(changed("labels", tmp_path / "gt", tmp_path / "pred", "--format", "json"))["summary"]["iou"] == 1
 
 
+def test_the_diff_of_a_rule_finds_what_it_says(changed, tmp_path):
+    for side, suffix in (("gt", "png"), ("pred", "jpg")):
+        (tmp_path / side).mkdir()
+        for name in ("camera", "coins"):
+            drawn = DEMO / ("ground_truth" if side == "gt" else "predictions/random_walker") / f"{name}.png"
+            iio.imwrite(tmp_path / side / f"{name}.{suffix}", iio.imread(drawn))
+    (report,) = json.loads(changed("check", tmp_path / "gt", tmp_path / "pred", "--format", "json"))["reports"]
+    assert [finding["text"] for finding in report["findings"] if finding["kind"] == "lossy-scores"] == [
+        "2 predictions of 2 inspected are stored with loss: scores are not as computed"
+    ]
+
+
 @pytest.fixture
 def run(segbench, install):
     """Run segbench beside an installed package that adds the protocols of the page."""
@@ -214,6 +235,96 @@ def test_states_alone_give_overlays(run, tmp_path):
     (picture,) = (tmp_path / "out").rglob("coins.png")
     colours = plt.imread(picture)
     assert np.unique(colours.reshape(-1, colours.shape[-1]), axis=0).shape[0] == 4  # true, false, missed, and the rest
+
+
+@pytest.fixture
+def matting(segbench, install, tmp_path, monkeypatch):
+    """Install the protocol of docs/matting.md, draw its mattes, and return what runs segbench beside them."""
+    (listed,) = re.findall(r"^```toml\n(.*?)^```", MATTING, re.DOTALL | re.MULTILINE)
+    install(
+        tomllib.loads(listed)["project"]["entry-points"]["segbench.protocols"], matting_benchmark=module_of(MATTING)
+    )
+    monkeypatch.chdir(tmp_path)
+    for side, blur in {"mattes": 2, "wide": 3, "narrow": 1}.items():
+        (tmp_path / side).mkdir()
+        for name in ("camera", "coins", "horse"):
+            mask = np.where(iio.imread(DEMO / f"ground_truth/{name}.png") > 0, 255.0, 0.0)
+            iio.imwrite(tmp_path / side / f"{name}.png", np.rint(gaussian_filter(mask, blur)).astype(np.uint8))
+
+    def ran(*arguments, code=0):
+        answer = segbench(*arguments)
+        assert answer.code == code, answer.out + answer.err
+        return answer
+
+    return ran
+
+
+def matte_errors(folder, method):
+    """Compute SAD and MSE of each image as the field defines them."""
+    errors = []
+    for path in sorted((folder / "mattes").iterdir()):
+        alpha, predicted = (iio.imread(file) / 255 for file in (path, folder / method / path.name))
+        unknown = (alpha > 0) & (alpha < 1)
+        errors.append((abs(predicted - alpha)[unknown].sum() / 1000, ((predicted - alpha)[unknown] ** 2).mean()))
+    return np.mean(errors, axis=0)
+
+
+def test_the_protocol_with_inputs_of_its_own_runs_in_every_verb(matting, tmp_path):
+    (commands,) = re.findall(r"^```sh\n(.*?)^```", MATTING, re.DOTALL | re.MULTILINE)
+    printed = {command: matting(*command.split()[1:]).out for command in commands.splitlines()}
+    assert "nothing found" in printed["segbench check matting mattes wide narrow"]
+    for file in ("results", "merged"):
+        runs = json.loads(matting("show", f"{file}.segbench", "--format", "json").out)["runs"]
+        for run in runs:
+            assert list(run["summary"].values()) == pytest.approx(matte_errors(tmp_path, run["method"]))
+    assert json.loads(matting("matting", "mattes", "wide", "-j", "1", "--format", "json").out)["runs"][0] == runs[0]
+    assert "without pictures" in matting("overlay", "results.segbench", "-o", "overlays", code=1).err
+    assert (
+        "no precision-recall curve" in matting("plot", "results.segbench", "--kind", "pr", "-o", "pr.svg", code=2).err
+    )
+
+
+def as_mask(levels):
+    return np.where(levels > 127, 255, 0).astype(np.uint8)
+
+
+def shares_with_nan(levels, where):
+    return np.where(where(levels), np.nan, levels / 255)
+
+
+@pytest.mark.parametrize(
+    ("side", "change", "kind"),
+    [
+        ("mattes", as_mask, "not-countable"),
+        ("mattes", lambda levels: levels.astype(np.float32), "not-countable"),
+        ("mattes", lambda levels: levels / 255, ""),
+        ("wide", lambda levels: levels.astype(np.float32), "range"),
+        ("wide", lambda levels: shares_with_nan(levels, lambda of: of == 7), "not-finite"),
+        ("wide", lambda levels: shares_with_nan(levels, lambda of: of == 0), ""),  # where nothing is unknown
+        ("wide", lambda levels: 255 - levels, "inverted"),
+        ("wide", as_mask, "few-levels"),
+        ("wide", lambda levels: as_mask(levels) // 255, "levels-unscaled"),
+        ("wide", lambda levels: levels * 0, "constant"),
+    ],
+    ids=["masks", "to-255", "shares", "scores-to-255", "nan", "nan-elsewhere", "inverted", "cut", "ones", "zero"],
+)
+def test_check_knows_the_inputs_of_ones_own(matting, tmp_path, side, change, kind):
+    for path in (tmp_path / side).glob("*.png"):
+        np.save(path.with_suffix(".npy"), change(iio.imread(path)))
+        path.unlink()
+    refused = int(kind in ("not-countable", "range", "not-finite"))
+    (report,) = json.loads(matting("check", "matting", "mattes", "wide", "--format", "json", code=refused).out)[
+        "reports"
+    ]
+    assert [finding["kind"] for finding in report["findings"]] == [kind] * bool(kind)
+    assert report["errors"] == bool(refused)
+    matting("matting", "mattes", "wide", "--no-check", "-j", "1", code=refused)
+
+
+def test_counts_of_ones_own_are_measured_alone(install):
+    install({"found_objects": "found_objects_benchmark:FoundObjects"}, **modules_of_the_page())
+    counted = count(np.eye(4), np.eye(4), "found_objects")
+    assert counted.metrics()["object_f"] == 1
 
 
 def test_the_plot_kind_of_the_page_draws_and_names_another_kind(monkeypatch, tmp_path):

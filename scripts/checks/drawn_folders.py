@@ -372,12 +372,19 @@ def chosen(rng: np.random.Generator, names: Sequence[str]) -> str:
     return str(names[rng.integers(len(names))])
 
 
-def random_folder(rng: np.random.Generator) -> Folder:
-    """Draw a folder: scenes, a way of storing them, up to two mistakes, and settings that people would give."""
+def random_folder(rng: np.random.Generator, images: int | None = None) -> Folder:
+    """Draw a folder: scenes, a way of storing them, up to two mistakes, and settings that people would give.
+
+    There are two to five images unless their number is given, and then they are shuffled.
+    """
     name = chosen(rng, list(PROTOCOLS))
     shape = ((12, 18), (18, 24), (36, 48))[rng.choice(3, p=(0.5, 0.3, 0.2))]
-    scenes = [draw(rng, shape, lines=name in OF_LINES) for _ in range(rng.integers(2, 6))]
+    scenes = [draw(rng, shape, lines=name in OF_LINES) for _ in range(images or rng.integers(2, 6))]
     folder = (_folder_of_masks if name in OF_MASKS else _folder_of_maps)(rng, name, scenes)
+    if images:
+        names = [f"im{number}" for number in rng.permutation(images)]
+        folder.truths = dict(zip(names, folder.truths.values(), strict=True))
+        folder.predictions = dict(zip(names, folder.predictions.values(), strict=True))
     if rng.random() < 0.15:
         _mistake_names(rng, folder)
     folder.fails |= any(np.isnan(value) for value in folder.right.values())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -13,11 +14,10 @@ import numpy as np
 
 from segbench.checks.classes import uncounted_findings
 from segbench.checks.counting import THREADS, counted_findings, refused_set
-from segbench.checks.findings import Finding, Report, in_order
+from segbench.checks.findings import Finding, Place, Report, in_order
 from segbench.checks.names import copy_findings, duplicate_findings, problem_findings, same_file_findings
-from segbench.checks.probes import Probe, probe, probe_classes, probe_counts
 from segbench.checks.rules import judge
-from segbench.checks.seen import Seen
+from segbench.checks.seen import SAMPLE, Seen
 from segbench.checks.survey import Read, Surveyed, survey_headers
 from segbench.checks.truths import ONE_SIDED
 from segbench.core.arguments import as_whole
@@ -26,20 +26,22 @@ from segbench.core.errors import DataError
 from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
 from segbench.inputs.files import find_files
-from segbench.inputs.label_inputs import LabelInputs
-from segbench.inputs.scored_classes import ScoredClasses
+from segbench.inputs.mask_summaries import summarized
+from segbench.inputs.nodata import decode_for, interpret_decoded
+from segbench.inputs.stacks import with_its_classes
+from segbench.inputs.summaries import ImageSummary
+from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import Header, Role, Source
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
+from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs, as_repairs, fixable
 from segbench.loaders.source import LocalFile, read_header
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
 
-SAMPLE = 32
-"""Images decoded by `check`: what one image in ten shows is then found with 97 %."""
 QUICK_SAMPLE = 3
 """Images decoded before a run; where none of them can be counted, `SAMPLE`."""
 
@@ -152,7 +154,8 @@ _MORE = 4  # times as many images, until all are inspected
 _SAID_BY = {"low-levels": "levels-unscaled", "one-class": ONE_SIDED}
 """Errors of a run, and the findings that say the same with less certainty."""
 _OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-unscaled", "jpeg-masks", "saturated"})
-_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "renumbered", ONE_SIDED}
+_OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "range", "renumbered"}
+_OF_THE_SET |= {"label-map", "exchanged", ONE_SIDED}
 """Findings that say something of all images, which a few may not show."""
 
 
@@ -172,84 +175,73 @@ class _Set:
 
     def report(self, method: MethodRun, sample: int | None, *, quick: bool) -> Report:
         """Judge names, headers and some images."""
-        files, probes = self.pairing.files, list[Probe]()
+        files, summaries = self.pairing.files, list[ImageSummary]()
         findings = problem = problem_findings(self.pairing)
         if not problem:
-            probes = self.probes(sample)
-            findings = self.findings(probes)
-            if quick and _seen_in(findings, probes) and not any(found.whole for found in findings):
+            summaries = self.summaries(sample)
+            findings = judge(self.seen(summaries))
+            if quick and _seen_in(findings, summaries) and not any(found.whole for found in findings):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 sample = SAMPLE
-                probes = self.probes(sample)
-                findings = self.findings(probes)
+                summaries = self.summaries(sample)
+                findings = judge(self.seen(summaries))
             while sample and sample < len(files) and any(found.kind == ONE_SIDED for found in findings):
                 sample *= _MORE  # any other image may show the side that is lacking
-                probes = self.probes(sample)
-                findings = self.findings(probes)
+                summaries = self.summaries(sample)
+                findings = judge(self.seen(summaries))
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
             if any(found.kind == "is-ground-truth" for found in same):  # which is why they are masks
                 findings = [found for found in findings if found.kind != "masks-among-maps"]
             findings += same
             if sample is not None:
-                findings += self.refused(probes, findings)
+                findings += self.refused(summaries, findings)
             elif not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
             said = {_SAID_BY.get(found.message.values.get("error", "")) for found in findings}
-            findings = [found for found in findings if found.kind not in said]
+            findings = _in_words_of_run([found for found in findings if found.kind not in said], summaries)
         return Report(
             method=method.method,
             run=method.run,
             protocol=self.protocol.name,
             images=len(files),
-            inspected=len(probes),
-            refused=any(found.whole for found in findings) or _none_left(findings, probes),
+            inspected=len(summaries),
+            refused=any(found.whole for found in findings) or _none_left(findings, summaries),
             findings=in_order(findings),
             notes=() if problem else (*self.pairing.notes, *self.pairing.notes_on_left_out),
         )
 
-    def findings(self, probes: Sequence[Probe]) -> list[Finding]:
-        """Judge names, headers and what was inspected."""
-        return judge(Seen(self.pairing, self.protocol, self.repairs, self.surveyed, probes, self.protocol.inputs))
+    def seen(self, summaries: Sequence[ImageSummary]) -> Seen:
+        """Return what names, headers and some images show."""
+        return Seen(self.pairing, self.protocol, self.repairs, self.surveyed, summaries, self.protocol.inputs)
 
-    def refused(self, probes: Sequence[Probe], findings: Sequence[Finding]) -> list[Finding]:
+    def refused(self, summaries: Sequence[ImageSummary], findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
         known = {image for finding in findings for image in finding.images}
         failures: dict[str, DataError] = {
-            probe.image: probe.refused for probe in probes if probe.refused and probe.image not in known
+            summary.image: summary.refused for summary in summaries if summary.refused and summary.image not in known
         }
         if failures or known or any(finding.whole for finding in findings):
-            return uncounted_findings(failures, len(probes))
-        facts = {probe.image: probe.facts for probe in probes if probe.facts}
-        all_seen, part = len(probes) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
+            return self.seen(summaries).of_part(uncounted_findings(failures, len(summaries)))
+        facts = {summary.image: summary.facts for summary in summaries if summary.facts}
+        all_seen, part = len(summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
         try:
             settled(self.protocol, facts, complete=all_seen, part=part)
         except DataError as error:
-            return refused_set(error)
+            return self.seen(summaries).of_part(refused_set(error))
         return []
 
-    def probes(self, sample: int | None) -> list[Probe]:
+    def summaries(self, sample: int | None) -> list[ImageSummary]:
         """Inspect some images, None for all, as evenly spread as the headers allow."""
         protocol, repairs = self.protocol, self.repairs
         chosen = self.sound(sample)
         if not chosen:
             chosen, repairs = self.repairable(sample), replace(repairs, crop=False, resize="nearest")
-        inspect: Callable[[SampleFiles], Probe]
-        if isinstance(classes := protocol.inputs, ScoredClasses):
-            inspect = partial(probe_classes, protocol=protocol, classes=classes, repairs=repairs)
-        elif isinstance(labelled := protocol.inputs, LabelInputs):
-            inspect = partial(probe_counts, protocol=protocol, inputs=labelled, repairs=repairs)
-        else:
-            inspect = partial(probe, protocol=protocol, repairs=repairs)
-
-        def inspected(files: SampleFiles) -> Probe:
-            with np.errstate(invalid="ignore"):  # as where images are counted
-                return inspect(files)
-
+        summarize = partial(_summary_of, protocol=protocol, repairs=repairs)
         if len(chosen) < _WORTH_THREADS:
-            return list(map(inspected, chosen))
+            return list(map(summarize, chosen))
         with ThreadPoolExecutor(THREADS) as threads:  # decoders let others run
-            return list(threads.map(inspected, chosen))
+            return list(threads.map(summarize, chosen))
 
     def sound(self, sample: int | None) -> list[SampleFiles]:
         """Choose a few of the images that look sound, evenly spread, and those that look damaged."""
@@ -271,17 +263,41 @@ class _Set:
         return _spread([files for files in self.pairing.files if files.name in fit], sample)
 
 
-def _seen_in(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
+def _summary_of(files: SampleFiles, protocol: Protocol, repairs: Repairs) -> ImageSummary:
+    """Decode an image, and summarize it."""
+    interpret = partial(interpret_decoded, protocol)
+    try:
+        sample = decode_for(protocol, read(files), repairs)
+        with np.errstate(invalid="ignore"):  # as where images are counted
+            return summarized(protocol.inputs, sample, files, interpret)
+    except StackError as error:
+        return ImageSummary(image=files.name, failure=with_its_classes(error, files))
+    except DataError as error:
+        return ImageSummary(image=files.name, failure=error)
+
+
+def _in_words_of_run(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> list[Finding]:
+    """Say of a file that a single finding stops what a run says of it."""
+    refused = {summary.refused.path: summary.refused.what for summary in summaries if summary.refused}
+    stopped = Counter(place.file for found in findings if found.images for place in found.places)
+
+    def of_run(place: Place) -> Place:
+        return Place(place.file, refused[place.file]) if place.file in refused and stopped[place.file] == 1 else place
+
+    return [replace(found, places=tuple(map(of_run, found.places))) if found.images else found for found in findings]
+
+
+def _seen_in(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
-    kinds = {probe.scores.is_mask for probe in probes if probe.scores and not probe.scores.constant}
+    kinds = {summary.scores.is_mask for summary in summaries if summary.scores and not summary.scores.constant}
     told = any(found.kind in _OF_THE_SET for found in findings)
-    return _none_left(findings, probes) or told or len(kinds) > 1
+    return _none_left(findings, summaries) or told or len(kinds) > 1
 
 
-def _none_left(findings: Sequence[Finding], probes: Sequence[Probe]) -> bool:
+def _none_left(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:
     """Return whether not one of the images inspected can be counted."""
     lost = {image for finding in findings for image in finding.images}
-    return bool(lost) and lost.issuperset(probe.image for probe in probes)
+    return bool(lost) and lost.issuperset(summary.image for summary in summaries)
 
 
 def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:

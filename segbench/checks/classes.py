@@ -11,13 +11,6 @@ import numpy as np
 from segbench.checks.findings import Finding, Place, failing, finding, holding
 from segbench.checks.label_damage import PLURALS, without_advice_on_damage
 from segbench.checks.predicted import labels_as_scores
-from segbench.checks.probes import (
-    ClassesProbe,
-    ClassStackError,
-    CountsProbe,
-    ScoreProbe,
-    UncountedError,
-)
 from segbench.checks.scores import SCORE_RULES
 from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError
@@ -27,7 +20,6 @@ from segbench.core.names import first_names
 from segbench.core.sample import SIDES, Side
 from segbench.inputs.class_names import (
     format_background,
-    read_classes,
     void_without,
     with_background,
     written_classes,
@@ -42,11 +34,13 @@ from segbench.inputs.label_rules import (
     is_apart,
     listed,
 )
+from segbench.inputs.label_summaries import ClassesSummary, LabelsSummary
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.numberings import StoredLabels
 from segbench.inputs.renumbering import RENUMBERED, Renumbering, find_renumbering
 from segbench.inputs.scored_classes import ScoredClasses
-from segbench.inputs.stacks import ClassMapsError
+from segbench.inputs.stacks import ClassMapsError, ClassStackError
+from segbench.inputs.summaries import ScoreSummary, UncountedError
 from segbench.loaders.reading import how_to_save_labels
 
 RARE = 0.001
@@ -105,7 +99,7 @@ def scores_of_classes(seen: Seen) -> list[Finding]:
     return [*over_all, *of_classes]
 
 
-def _of_classes(seen: Seen, drawn: Mapping[str, Sequence[ScoreProbe]]) -> Iterator[Finding]:
+def _of_classes(seen: Seen, drawn: Mapping[str, Sequence[ScoreSummary]]) -> Iterator[Finding]:
     """Judge the maps of each class; findings of the same kind are one, which names the classes."""
     judged = {title: _judged(seen, scores) for title, scores in drawn.items()}
     for kind in _OF_A_CLASS:
@@ -117,13 +111,13 @@ def _of_classes(seen: Seen, drawn: Mapping[str, Sequence[ScoreProbe]]) -> Iterat
             yield replace(found, message=f"{of_all}: " + found.message, fix=_TURN_SOME if turn_some else found.fix)
 
 
-def _judged(seen: Seen, scores: Sequence[ScoreProbe]) -> list[Finding]:
+def _judged(seen: Seen, scores: Sequence[ScoreSummary]) -> list[Finding]:
     """Judge some of the maps by themselves."""
     alone = seen.of_scores(scores)
     return [found for rule_of_scores in SCORE_RULES for found in rule_of_scores(alone)]
 
 
-def _whole(found: Finding, of: Sequence[ScoreProbe], kind: str) -> bool:
+def _whole(found: Finding, of: Sequence[ScoreSummary], kind: str) -> bool:
     """Return whether a class shows a finding: in all images, if maps are constant, as a rare class may be missed."""
     return found.kind == kind and (kind != "constant" or len(found.places) == len(of))
 
@@ -134,7 +128,7 @@ def foreign_labels(seen: Seen) -> list[Finding]:
     return list(_foreign(seen.class_probes, seen.classes)) if seen.classes else []
 
 
-def _foreign(probes: Sequence[ClassesProbe], classes: ScoredClasses) -> Iterator[Finding]:
+def _foreign(probes: Sequence[ClassesSummary], classes: ScoredClasses) -> Iterator[Finding]:
     """Give one finding for labels that often mean void, and one for others."""
     void, highest = tuple(map(float, classes.void)), max(classes.labels)
     foreign = {label for probe in probes for label in probe.foreign}
@@ -216,7 +210,7 @@ def uncountable(seen: Seen) -> list[Finding]:
 @rule("all-void", needs=["counted"], unless=[stored_otherwise])
 def void_everywhere(seen: Seen) -> list[Finding]:
     """Find label maps of which nothing counts."""
-    void = [probe for probe in seen.counted if not probe.counts.pixels]
+    void = [probe for probe in seen.counted if not probe.pixels]
     message = Message(
         "all-void",
         "{count:many ground truth} of {total} inspected {count:verb are} void everywhere",
@@ -281,20 +275,19 @@ _FEWEST_IDENTICAL = 3
 """Images of several classes that are predicted exactly, from which those that were not inspected may be so, too."""
 
 
-def _identical(counted: Sequence[CountsProbe], total: int, images: int) -> list[Finding]:
+def _identical(counted: Sequence[LabelsSummary], total: int, images: int) -> list[Finding]:
     """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
-    with_pixels = [probe for probe in counted if probe.counts.pixels]
-    if not all(np.trace(probe.counts.matrix) == probe.counts.pixels and probe.left_out.same for probe in with_pixels):
+    with_pixels = [probe for probe in counted if probe.pixels]
+    if not all(np.trace(probe.matrix) == probe.pixels and probe.left_out.same for probe in with_pixels):
         return []
-    several = sum(np.count_nonzero(probe.counts.matrix.any(axis=1)) > 1 for probe in with_pixels)
+    several = sum(np.count_nonzero(probe.matrix.any(axis=1)) > 1 for probe in with_pixels)
     message = Message("identical", "every prediction is identical to the ground truth: every metric will be perfect")
     least = 1
     if len(counted) < images:
         message = Message(
             "identical",
-            "all {count} predictions inspected, of {total:many image}, are identical to the ground truth",
+            "all {count} predictions inspected are identical to the ground truth",
             count=len(with_pixels),
-            total=images,
         )
         least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
     if several < least or 2 * len(with_pixels) <= total:
@@ -399,7 +392,7 @@ def numbered_backgrounds(seen: Seen) -> list[Finding]:
     return findings
 
 
-def _predicted_labels(counted: Sequence[CountsProbe], inputs: LabelInputs) -> list[Finding]:
+def _predicted_labels(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
     together = _renumbering(counted, images=len(counted))
     # Beside a shift in all images together, one that shows it is no accident.
@@ -434,21 +427,23 @@ def _predicted_labels(counted: Sequence[CountsProbe], inputs: LabelInputs) -> li
     return [*numbered, *_outside(outside, counted, inputs)]
 
 
-def _renumbering(probes: Sequence[CountsProbe], *, images: int) -> Renumbering | None:
+def _renumbering(probes: Sequence[LabelsSummary], *, images: int) -> Renumbering | None:
     """Compare the numbers of the classes over probes, among so many images; masks are told as inverted instead."""
     if any(probe.mask for probe in probes):
         return None
-    classes = read_classes(probes[0].counts.classes)[0]
+    classes = probes[0].named_classes[0]
     outside = sorted({label for probe in probes for label in probe.outside})
     none = np.zeros(len(classes), np.int64)
-    columns = [*np.sum([probe.counts.matrix[:, :-1] for probe in probes], axis=0).T]
+    columns = [*np.sum([probe.matrix[:, :-1] for probe in probes], axis=0).T]
     columns += [np.sum([probe.outside.get(label, none) for probe in probes], axis=0) for label in outside] + [none]
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
-def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: LabelInputs, *, of_all: bool) -> Message:
+def _numbered_alike(
+    found: Renumbering, probes: Sequence[LabelsSummary], inputs: LabelInputs, *, of_all: bool
+) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = read_classes(probes[0].counts.classes)[0], str(getattr(inputs, "pred_map", ""))
+    labels, given = probes[0].named_classes[0], str(getattr(inputs, "pred_map", ""))
     if probes[0].stack:
         return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
@@ -476,7 +471,7 @@ def _numbered_alike(found: Renumbering, probes: Sequence[CountsProbe], inputs: L
 
 
 def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[CountsProbe], inputs: LabelInputs
+    found: Mapping[str, Sequence[float]], counted: Sequence[LabelsSummary], inputs: LabelInputs
 ) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
     outside = sorted({label for some in found.values() for label in some})
@@ -510,9 +505,9 @@ def _outside(
     return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
 
 
-def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: LabelInputs) -> Iterator[Message]:
+def _of_mapped(mapped: Sequence[float], counted: Sequence[LabelsSummary], inputs: LabelInputs) -> Iterator[Message]:
     """Say what to do about labels that are not classes because a remapping makes them of other values."""
-    labels, void = read_classes(counted[0].counts.classes)[0], inputs.void or ()
+    labels, void = counted[0].named_classes[0], inputs.void or ()
     true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
     if true_values.issubset({*labels, *void}):
         moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
@@ -532,13 +527,13 @@ def _of_mapped(mapped: Sequence[float], counted: Sequence[CountsProbe], inputs: 
 def _of_outside(
     outside: Sequence[float],
     found: Mapping[str, Sequence[float]],
-    counted: Sequence[CountsProbe],
+    counted: Sequence[LabelsSummary],
     inputs: LabelInputs,
 ) -> Iterator[Message]:
     """Say what to do about labels that are not classes as they are stored."""
     void = inputs.void or ()
-    labels, names = read_classes(counted[0].counts.classes)
-    if len(labels) == 2 and len(outside) == 1 and not any(probe.counts.matrix[:, 1].any() for probe in counted):
+    labels, names = counted[0].named_classes
+    if len(labels) == 2 and len(outside) == 1 and not any(probe.matrix[:, 1].any() for probe in counted):
         yield Message(
             "fix",
             "if {label:g} marks class {name}, {pred_map}, or for masks leave out {given}",
@@ -559,7 +554,7 @@ def _of_outside(
             listed=listed(as_void),
             count=len(as_void),
         )
-        if not any(probe.counts.ignored for probe in counted):
+        if not any(probe.ignored for probe in counted):
             yield Message("fix", "if these are the ground truth, mind the order: {order}", order=ORDER)
     if as_void != outside:
         lossy = {probe.inputs.lossy["prediction"] for probe in counted if probe.prediction in found}
@@ -574,13 +569,13 @@ def _of_outside(
             )
 
 
-def _void_zero(counted: Sequence[CountsProbe], inputs: LabelInputs) -> list[Finding]:
+def _void_zero(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> list[Finding]:
     """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong.
 
     Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
     """
     zeros, classes = (sum(getattr(probe.left_out, name) for probe in counted) for name in ("zeros", "classes"))
-    pixels = sum(probe.counts.pixels + probe.counts.ignored for probe in counted)
+    pixels = sum(probe.pixels + probe.ignored for probe in counted)
     if inputs.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
         return []
     message = Message(
@@ -598,7 +593,7 @@ def _void_zero(counted: Sequence[CountsProbe], inputs: LabelInputs) -> list[Find
     return finding(message, fix, (Place(probe.prediction) for probe in counted if probe.left_out.classes))
 
 
-def _joined(counted: Sequence[CountsProbe], inputs: LabelInputs) -> Iterator[Finding]:
+def _joined(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> Iterator[Finding]:
     """Find labels that a remapping does not name, and that so count as the classes of others."""
     sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
     for name, side in sides.items():
@@ -636,14 +631,14 @@ def _joined(counted: Sequence[CountsProbe], inputs: LabelInputs) -> Iterator[Fin
 
 
 def _never_predicted(
-    counted: Sequence[CountsProbe], inputs: LabelInputs, labels_in_no_mean: Sequence[int]
+    counted: Sequence[LabelsSummary], inputs: LabelInputs, labels_in_no_mean: Sequence[int]
 ) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
-    labels, names = read_classes(counted[0].counts.classes)
+    labels, names = counted[0].named_classes
     if inputs.masks or 0 not in labels:
         return []
-    row, matrix = labels.index(0), np.sum([probe.counts.matrix for probe in counted], axis=0)
-    held = [probe for probe in counted if probe.counts.matrix[row].any()]
+    row, matrix = labels.index(0), np.sum([probe.matrix for probe in counted], axis=0)
+    held = [probe for probe in counted if probe.matrix[row].any()]
     zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
     if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
         return []
@@ -672,15 +667,15 @@ def _never_predicted(
     return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")
 
 
-def _background(counted: Sequence[CountsProbe]) -> list[int]:
+def _background(counted: Sequence[LabelsSummary]) -> list[int]:
     """Give the labels that may be background: 0, and those that are left out as void although predictions hold them."""
     predicted = {label for probe in counted for label in probe.left_out.labels}
     return sorted({0, *predicted.difference(OFTEN_VOID)})
 
 
-def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> Message:
+def _as_background(counted: Sequence[LabelsSummary], void: Sequence[int]) -> Message:
     """Write the settings under which these labels are background, and no longer void."""
-    background, (labels, names) = _background(counted), read_classes(counted[0].counts.classes)
+    background, (labels, names) = _background(counted), counted[0].named_classes
     if 0 in labels:  # which a remapping makes void, and gives its number to a class
         free = next(label for label in itertools.count() if label not in {*labels, *void})
         return Message(
@@ -700,14 +695,14 @@ def _as_background(counted: Sequence[CountsProbe], void: Sequence[int]) -> Messa
     return settings
 
 
-def _void_class(counted: Sequence[CountsProbe]) -> list[Finding]:
+def _void_class(counted: Sequence[LabelsSummary]) -> list[Finding]:
     """Find a class whose label means void in most data sets, beside small labels of classes."""
-    labels, names = read_classes(counted[0].counts.classes)
+    labels, names = counted[0].named_classes
     *others, highest = sorted(labels)
     if highest not in VOIDS or len(others) < 2 or others[-1] >= LABELS_BELOW:
         return []
     row = labels.index(highest)
-    held = [probe for probe in counted if probe.counts.matrix[row].any()]
+    held = [probe for probe in counted if probe.matrix[row].any()]
     message = Message(
         "void-class",
         "label {label} counts as a class, in {count:many ground truth} of {total} inspected; in most data sets it "

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.predicted import labels_as_scores
-from segbench.checks.probes import TruthProbe, UncountedError
 from segbench.checks.seen import Seen, rule
 from segbench.checks.truths import photographs
 from segbench.core.messages import Message, Setting
 from segbench.core.numbers import written
+from segbench.inputs.summaries import TruthSummary, UncountedError
 from segbench.loaders.palettes import Palettes
 
 
@@ -18,7 +18,7 @@ from segbench.loaders.palettes import Palettes
 def palettes(seen: Seen) -> list[Finding]:
     """Find palettes that give an index another colour in another file, so that indices may not be labels."""
     noted = Palettes.of(seen.protocol, seen.protocol.signature_fields())
-    for probe in seen.probes:
+    for probe in seen.summaries:
         known = probe.failure.inputs if isinstance(probe.failure, UncountedError) else probe.inputs
         noted.add(known.notes, known.files)
     disagreement = noted.disagreement()
@@ -58,7 +58,7 @@ def turned_to_grey(seen: Seen) -> list[Finding]:
     return findings + _coloured_truths(masks)
 
 
-def _coloured_truths(masks: Sequence[TruthProbe]) -> list[Finding]:
+def _coloured_truths(masks: Sequence[TruthSummary]) -> list[Finding]:
     """Find ground truths of two colours, which say by their brightness alone what is positive."""
     if not masks:
         return []

@@ -6,18 +6,19 @@ import os
 import warnings
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 
 from segbench.aggregator.benchmark import evaluate_pairing
 from segbench.checks.classes import uncounted_findings
 from segbench.checks.findings import About, Finding, finding
-from segbench.checks.probes import count_as_run
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, joined
 from segbench.core.protocol import Protocol
-from segbench.inputs.nodata import decode_for
+from segbench.inputs.nodata import count_decoded, decode_for
+from segbench.inputs.summaries import as_in_run
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
@@ -47,7 +48,7 @@ def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, kno
         if files.name in result.failed and files.name not in known:
             try:  # for the error itself, which advises on the values of a set: a result keeps what it says of one image
                 with np.errstate(invalid="ignore"):
-                    count_as_run(decode_for(result.rules, read(files), repairs), result.rules)
+                    as_in_run(partial(count_decoded, result.rules), decode_for(result.rules, read(files), repairs))
             except DataError as error:
                 failures[files.name] = error
     if failures or known or not result.summary.empty:

@@ -80,16 +80,17 @@ class Finding:
         return _alternatives(self.fix)
 
     def lines(self, style: Style = "python") -> tuple[str, list[str], str]:
-        """Write the message, the first places, and what fixes it, as they are printed."""
+        """Write the message, the first places, and what fixes it, as they are printed; "" where nobody says what."""
         indent = " " * 13
         places = few([f"{indent}{place.message.written(style)}" for place in self.places], indent)
         message = f"  {self.severity:<7}  {self.kind}: {self.message.written(style)}"
-        return message, places, f"             -> {self.fix.written(style)}"
+        fix = self.fix.written(style)
+        return message, places, f"{indent}-> {fix}" if fix else ""
 
     def __str__(self) -> str:
         """Print the finding as ``segbench check`` does, with arguments of Python."""
         message, places, fix = self.lines()
-        return "\n".join([message, *places, fix])
+        return "\n".join([message, *places, *filter(None, [fix])])
 
     def described(self, style: Style = "python") -> dict[str, Any]:
         """Return it as the JSON of ``segbench check`` has it; docs/check.md describes it."""
@@ -128,7 +129,7 @@ def _alternatives(advice: Message) -> tuple[tuple[Setting, ...], ...]:
     ways = [way for way in ways if way]
     if advice.kind == "alternatives":
         return tuple(settings for way in ways for settings in way)
-    return tuple(tuple(chain(*settings)) for settings in product(*ways)) if ways else ()
+    return tuple(tuple(dict.fromkeys(chain(*settings))) for settings in product(*ways)) if ways else ()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from math import isnan
 from statistics import fmean, median, pstdev
 from typing import Any, NamedTuple
@@ -14,14 +15,15 @@ from numpy.typing import NDArray
 
 from segbench.checks.findings import Finding, Place, finding
 from segbench.checks.predicted import labels_as_scores
-from segbench.checks.probes import Ranking, inspect_sample, ranking_of_mask
 from segbench.checks.scores import INVERTED_BELOW
 from segbench.checks.seen import Seen, rule
 from segbench.checks.sizes import RENAME
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.sample import Sample
-from segbench.inputs.nodata import decode_for
+from segbench.inputs.mask_summaries import summarized
+from segbench.inputs.nodata import decode_for, interpret_decoded
+from segbench.inputs.summaries import Ranking
 from segbench.loaders.reading import read
 
 IN_A_ROW = 8
@@ -65,14 +67,14 @@ def geometry(seen: Seen) -> list[Finding]:
         with suppress(DataError):
             samples.append(decode_for(seen.protocol, read(files), seen.repairs))
 
+    interpret = partial(interpret_decoded, seen.protocol)
+
     def rank(sample: Sample) -> Ranking | None:
         try:
-            if seen.label_inputs:  # masks, as label maps have no ranking
-                return ranking_of_mask(sample, seen.protocol.count(sample).counts)
-            probe = inspect_sample(sample, named[sample.name], seen.protocol)
+            summary = summarized(seen.inputs, sample, named[sample.name], interpret)
         except DataError:
             return None
-        return probe.scores or probe.mask
+        return summary.scores or summary.mask
 
     with np.errstate(invalid="ignore"):
         return _turned_or_exchanged(samples, rank)

@@ -24,13 +24,13 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from segbench.checks.findings import About, Finding, Place, finding
-from segbench.checks.probes import UncountedError
 from segbench.checks.seen import Seen, rule
 from segbench.core.messages import Message
 from segbench.core.sample import SIDES, Side
 from segbench.inputs.label_lines import LabelLines
 from segbench.inputs.label_rules import listed
 from segbench.inputs.mask_pairs import LossyNumbersError
+from segbench.inputs.summaries import UncountedError
 from segbench.loaders.reading import how_to_save_labels
 
 _THIN = 0.4
@@ -119,7 +119,7 @@ def _refused_for_loss(seen: Seen) -> set[About]:
     return {failure.side for failure in _uncounted(seen) if isinstance(failure.error, LossyNumbersError)}
 
 
-@rule("lossy-labels")
+@rule("lossy-labels", of_all=True)
 def stored_with_loss(seen: Seen) -> list[Finding]:
     """Find files of labels that were stored with loss, by all headers; numbers of objects cannot be counted so."""
     objects, refused = seen.protocol.reads.same_labels == 1, _refused_for_loss(seen)
@@ -147,7 +147,7 @@ def stored_with_loss(seen: Seen) -> list[Finding]:
 
 def _uncounted(seen: Seen) -> list[UncountedError]:
     """Return why images that can be read cannot be counted."""
-    return [probe.failure for probe in seen.probes if isinstance(probe.failure, UncountedError)]
+    return [probe.failure for probe in seen.summaries if isinstance(probe.failure, UncountedError)]
 
 
 @rule("mixed-labels")
@@ -155,7 +155,7 @@ def mixed_labels_of_set(seen: Seen) -> list[Finding]:
     """Find label maps whose labels were mixed; soft maps read as such are another finding."""
     if any(region.soft for region in seen.regions):
         return []
-    inspected = [probe.inputs for probe in seen.probes] + [failure.inputs for failure in _uncounted(seen)]
+    inspected = [probe.inputs for probe in seen.summaries] + [failure.inputs for failure in _uncounted(seen)]
     images = [(image.files, image.lines) for image in inspected]
     told = {finding.side for finding in stored_with_loss(seen)} | _refused_for_loss(seen)
     lines = {side: SideLines.of([image[side] for _, image in images if side in image]) for side in SIDES}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segbench.checks.findings import Finding
-from segbench.checks.probes import MOST_VALUES
 from segbench.checks.scores import inverted_findings
 from segbench.checks.seen import Seen, rule
 from segbench.core.messages import Message, Setting, joined
 from segbench.inputs.label_masks import LabelMasks
 from segbench.inputs.label_rules import LabelRule
+from segbench.inputs.summaries import MOST_VALUES
 
 
 @rule("inverted", "partly-inverted", needs=["masks"])

@@ -11,12 +11,12 @@ from functools import partial
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding
-from segbench.checks.probes import few_distinct
 from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined, together, write
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many
+from segbench.inputs.summaries import few_distinct
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.hints import nearest
 from segbench.loaders.images import decode
@@ -91,7 +91,7 @@ def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
     return _stopping(message, fix, (Place(shown(files.prediction)) for files in among))
 
 
-@rule("unknown-images", "several-methods", "annotator-names", "unpaired", "no-mask")
+@rule("unknown-images", "several-methods", "annotator-names", "unpaired", "no-mask", of_all=True)
 def names(seen: Seen) -> list[Finding]:
     """Find names without partner, and names of images that do not exist."""
     pairing = seen.pairing

@@ -48,7 +48,7 @@ def _label_maps(seen: Seen) -> list[Finding]:
         positive = str(given) if given and given.comparison == "=" else str(labels[-1])
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
     places = [Place(probe.prediction, as_message(probe.labels.values)) for probe in with_labels if probe.labels]
-    images = [probe.image for probe in with_labels]
+    images = [probe.image for probe in with_labels if seen.speaks_for_set]  # others may be soft maps
     counted = seen.rule or seen.classes  # whether a run would count them
     return finding(message, joined((fix, _NUMBERS) if counted else (fix,)), places, images=images)
 
@@ -88,7 +88,8 @@ def _numbered_regions(seen: Seen) -> list[Finding]:
             regions = Either("Regions()", "segbench regions GT PRED")
             fixes.append(Message("fix", "regions are compared by {regions}", regions=regions))
     places = (Place(probe.prediction, "values " + holding(probe.regions)) for probe in numbered)
-    return finding(message, joined([*fixes, _NUMBERS]), places, images=[probe.image for probe in numbered])
+    images = [probe.image for probe in numbered if seen.speaks_for_set]
+    return finding(message, joined([*fixes, _NUMBERS]), places, images=images)
 
 
 @rule("soft-map", needs=["regions"])

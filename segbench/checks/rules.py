@@ -54,8 +54,7 @@ OF_VALUES: tuple[Rule, ...] = (
 
 def judge(seen: Seen) -> list[Finding]:
     """Judge a set by all rules; where files have no meaning, advice on what they hold is of no use."""
-    of_files = [finding for rule in OF_FILES for finding in rule(seen)]
-    without_meaning = [*truths.exchanged(seen)]
-    if without_meaning or any(finding.whole for finding in colours.palettes(seen)):
-        return [*of_files, *without_meaning]
-    return [*of_files, *(finding for rule in OF_VALUES for finding in rule(seen))]
+    without_meaning = any(finding.whole for finding in colours.palettes(seen)) or truths.exchanged(seen)
+    rules = (*OF_FILES, truths.exchanged) if without_meaning else (*OF_FILES, *OF_VALUES)
+    findings = [(rule(seen), rule.of_all) for rule in rules]
+    return [finding for found, of_all in findings for finding in (found if of_all else seen.of_part(found))]

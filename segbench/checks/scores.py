@@ -10,7 +10,6 @@ import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding, found_in
 from segbench.checks.predicted import labels_as_scores
-from segbench.checks.probes import MOST_VALUES, Ranking, ScoreProbe
 from segbench.checks.seen import Seen, rule
 from segbench.checks.truths import rule_for_other_side
 from segbench.core.grouping import grouped
@@ -29,6 +28,7 @@ from segbench.core.levels import (
 from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
 from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
+from segbench.inputs.summaries import MOST_VALUES, Ranking, ScoreSummary
 from segbench.loaders.decoded import shown
 
 LABELS = Either("Labels()", "segbench labels GT PRED")
@@ -62,7 +62,7 @@ _SCALES = (("uint8", 1, 255), ("uint16", 255, 65535))
 """Types of levels, the end of a lower scale that is saved in them by mistake, and their own."""
 
 
-@rule("wide-integers", "mixed-types", needs=["scaled_as_stored"], unless=[labels_as_scores])
+@rule("wide-integers", "mixed-types", needs=["scaled_as_stored"], unless=[labels_as_scores], of_all=True)
 def types(seen: Seen) -> list[Finding]:
     """Find predictions with types that imply different scales, which single bits do not."""
     headers = seen.scaled_as_stored
@@ -192,7 +192,9 @@ def above_all_scores(seen: Seen) -> list[Finding]:
             thresholds=fix,
             given=Setting(name),
         )
-    return found_in(seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=True)
+    return found_in(
+        seen.scores, Message("range", "predictions {reason}", reason=reason), fix, stops=seen.speaks_for_set
+    )
 
 
 def _are_masks(seen: Seen) -> bool:
@@ -203,7 +205,12 @@ def _are_masks(seen: Seen) -> bool:
 def _scales_matter(seen: Seen) -> bool:
     """Return whether a score means something beside others than its order in its own map."""
     settings = seen.soft_maps
-    return not settings.stretch and (bool(settings.cuts) or not _are_masks(seen))
+    return not settings.stretch and (bool(settings.cuts) or not _are_masks(seen) or _truth_is_soft(seen))
+
+
+def _truth_is_soft(seen: Seen) -> bool:
+    """Return whether ground truth does not show what is positive, as alpha mattes do not: there is no curve."""
+    return seen.masks_drawn is None and seen.lines is None
 
 
 @rule("mixed-masks", needs=["varied_scores"], unless=[labels_as_scores, above_all_scores])
@@ -275,7 +282,7 @@ def unscaled_levels(seen: Seen) -> list[Finding]:
     return []
 
 
-def _highest(score: ScoreProbe) -> Message:
+def _highest(score: ScoreSummary) -> Message:
     return Message("detail", "up to {highest:g}", highest=score.highest)
 
 
@@ -302,8 +309,9 @@ def unusual_range(seen: Seen) -> list[Finding]:
     beyond = of_shares and are_beyond_shares(lowest, highest)
     # Cut at a threshold, a few maps on another scale are counted like all others.
     other_scale = of_shares and (logits or highest > OTHER_SCALE) and len(outside) == len(scores)
-    stops = settings.in_unit_range or (bool(settings.cuts) and other_scale)
-    if not (stops or logits or beyond or ((levels or apart) and not settings.stretch)):
+    cut_elsewhere = bool(settings.cuts) and other_scale
+    stops = settings.in_unit_range or (cut_elsewhere and seen.speaks_for_set)
+    if not (stops or cut_elsewhere or logits or beyond or ((levels or apart) and not settings.stretch)):
         return []  # the pixels protocol takes scores of any range
     if apart and not (stops or logits):
         message = Message(
@@ -325,7 +333,7 @@ def unusual_range(seen: Seen) -> list[Finding]:
     return found_in(outside, message, fix, _ends, stops=stops)
 
 
-def _ends(score: ScoreProbe) -> Message:
+def _ends(score: ScoreSummary) -> Message:
     return Message("detail", "{lowest:g} to {highest:g}", lowest=score.lowest, highest=score.highest)
 
 
@@ -415,7 +423,7 @@ def constant_scores(seen: Seen) -> list[Finding]:
     return found_in(flat, message, fix, lambda score: Message("detail", "all {value:g}", value=score.highest))
 
 
-def _values(scores: Sequence[ScoreProbe]) -> list[float]:
+def _values(scores: Sequence[ScoreSummary]) -> list[float]:
     """Give the values of all scores, rising; one where types store a score by several."""
     stored = {value / score.full: value for score in scores for value in score.values}
     return [stored[score] for score in sorted(stored)]
@@ -437,21 +445,29 @@ def few_levels(seen: Seen) -> list[Finding]:
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
     of_masks = masks and seen.soft_maps.as_masks
     so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
-    said = {"count": len(values), "listed": listed(values), "values": values, "so": so}
-    if masks:
-        message = Message("few-levels", "predictions inspected contain only two values ({listed}), so {so}", **said)
-    else:
-        message = Message("few-levels", "predictions inspected contain only {count} scores ({listed}), so {so}", **said)
+    if _truth_is_soft(seen):
+        so = "they are hardly soft maps"
+    held = "two values" if masks else f"{len(values)} scores"
+    message = Message(
+        "few-levels",
+        "predictions inspected contain only {held} ({listed}){therefore} {so}",
+        count=len(values),
+        held=held,
+        listed=listed(values),
+        values=values,
+        therefore="; if all others do, too," if seen.not_looked_at else ", so",
+        so=so,
+    )
     save = Message("fix", "save soft maps, before they are cut at a threshold")
     labels = Message("fix", "for IoU, Dice and MCC of masks use {labels}", labels=LABELS)
     if of_masks:
         fix = Message("fix", "{labels}; for curves and areas {save}", labels=labels, save=save)
     else:
-        fix = joined((save, labels) if masks else (save,))
+        fix = joined((save, labels) if masks and not _truth_is_soft(seen) else (save,))
     return found_in(scores, message, fix)
 
 
-def _are_jpeg_masks(scores: Sequence[ScoreProbe]) -> bool:
+def _are_jpeg_masks(scores: Sequence[ScoreSummary]) -> bool:
     """Return whether maps look like masks that JPEG turned into levels near 0 and 255."""
     lossy = [score for score in scores if score.dtype == "uint8" and score.lossy]
     return len(lossy) == len(scores) and sum(score.middle for score in lossy) < BETWEEN * sum(
@@ -575,7 +591,7 @@ def ridges(seen: Seen) -> list[Finding]:
     return found_in(thick, message, fix, _in_blocks)
 
 
-def _in_blocks(score: ScoreProbe) -> Message:
+def _in_blocks(score: ScoreSummary) -> Message:
     return Message("detail", "{percent:.0f} %", percent=100 * score.blocks)
 
 

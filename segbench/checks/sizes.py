@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 
 from segbench.checks.findings import About, Finding, Place, failing, finding, found_in
-from segbench.checks.probes import ClassStackError, UncountedError
 from segbench.checks.seen import Seen, rule
 from segbench.checks.survey import Misfit, kind_of
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, joined
-from segbench.inputs.stacks import ClassMapsError
+from segbench.inputs.stacks import ClassMapsError, ClassStackError
+from segbench.inputs.summaries import UncountedError
 from segbench.loaders.repairs import HINT, SizeError, how_to_fix
 
 RENAME = Message(
@@ -24,7 +24,15 @@ _SAID_OTHERWISE = SizeError | ClassMapsError | ClassStackError | UncountedError
 """Failures with a finding of their own."""
 
 
-@rule("exchanged-images", "size-transposed", "size-ucm2", "size-near", "size-factor", "size-differs")
+@rule(
+    "exchanged-images",
+    "size-transposed",
+    "size-ucm2",
+    "size-near",
+    "size-factor",
+    "size-differs",
+    of_all=True,
+)
 def other_sizes(seen: Seen) -> list[Finding]:
     """Group files of another size than the ground truth by what it looks like.
 
@@ -81,7 +89,7 @@ def _size_message(kind: str, group: Sequence[Misfit]) -> Message:
     return Message("size-differs", "{files} {count:verb have} a different size", **values)
 
 
-@rule("orientation")
+@rule("orientation", of_all=True)
 def orientations(seen: Seen) -> list[Finding]:
     """Find files that viewers turn another way than the ground truth, while pixels are counted as stored."""
     message = Message(

@@ -10,7 +10,6 @@ import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding, found_in, holding
 from segbench.checks.predicted import labels_as_scores
-from segbench.checks.probes import MOST_VALUES, TruthProbe, UncountedError
 from segbench.checks.seen import Seen, rule
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, as_message
@@ -34,6 +33,7 @@ from segbench.inputs.label_rules import (
     listed,
     suggested_positive,
 )
+from segbench.inputs.summaries import MOST_VALUES, TruthSummary, UncountedError
 
 MANY_PIXELS = 0.5
 """Where more than this is positive, the background of lines is."""
@@ -54,7 +54,7 @@ def _void_of(seen: Seen) -> tuple[float, ...] | None:
     return seen.masks_drawn.void_values if seen.masks_drawn else None
 
 
-def _kind(truth: TruthProbe, seen: Seen) -> str:
+def _kind(truth: TruthSummary, seen: Seen) -> str:
     """Say what more than two values look like; empty where they are as expected."""
     values = truth.values
     if len(values) < 3:
@@ -72,7 +72,7 @@ def _kind_of_values(values: Sequence[float], seen: Seen) -> str:
     excludes = _void_of(seen) is not None or seen.lines
     may_be_void = values[-1] in VOIDS and excludes
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
-        if rule and _void_of(seen) is None:
+        if rule and _void_of(seen) is None and not rule.chosen(values[-1:]):
             return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
         if excludes:
             return "void"
@@ -91,13 +91,13 @@ def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
     return values[-1] in rule.values or (highest and not below)
 
 
-def _by_kind(seen: Seen) -> Mapping[str, list[TruthProbe]]:
+def _by_kind(seen: Seen) -> Mapping[str, list[TruthSummary]]:
     """Group ground truths, without those in colour, by what more than two values look like."""
     kinds = grouped((_kind(truth, seen), truth) for truth in _uncoloured(seen))
     return {kind: group for kind, group in kinds.items() if kind}
 
 
-def _uncoloured(seen: Seen) -> list[TruthProbe]:
+def _uncoloured(seen: Seen) -> list[TruthSummary]:
     """Return ground truths of images of which none was turned from colour to grey."""
     plain = [probe for probe in seen.readable if not any(truth.file in probe.coloured for truth in probe.truths)]
     return [truth for probe in plain for truth in probe.truths]
@@ -140,12 +140,12 @@ def several_values(seen: Seen) -> list[Finding]:
     return found
 
 
-def _held(truth: TruthProbe) -> Message:
+def _held(truth: TruthSummary) -> Message:
     return holding(truth.values)
 
 
 def _meaning(
-    kind: str, group: Sequence[TruthProbe], truths: Sequence[TruthProbe], seen: Seen
+    kind: str, group: Sequence[TruthSummary], truths: Sequence[TruthSummary], seen: Seen
 ) -> tuple[Message, Message | Setting]:
     """Say what the values of some ground truths are, and which settings say how they count, given all."""
     if kind == "grey-ground-truth":
@@ -174,7 +174,7 @@ def _meaning(
     return _void(group, truths, seen)
 
 
-def _nodata(group: Sequence[TruthProbe], seen: Seen) -> tuple[Message, Message]:
+def _nodata(group: Sequence[TruthSummary], seen: Seen) -> tuple[Message, Message]:
     """Say that ground truths hold a value that they declare as no data."""
     nodata, others = group[0].nodata, [value for value in group[0].values if value not in group[0].nodata]
     message = Message(
@@ -216,7 +216,9 @@ def _positive_of_labels(values: Sequence[float], *, of_lines: bool) -> Message:
     )
 
 
-def _void(group: Sequence[TruthProbe], truths: Sequence[TruthProbe], seen: Seen) -> tuple[Message, Message | Setting]:
+def _void(
+    group: Sequence[TruthSummary], truths: Sequence[TruthSummary], seen: Seen
+) -> tuple[Message, Message | Setting]:
     """Say that ground truths hold a value that may be void, and how it counts."""
     examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
@@ -243,7 +245,9 @@ def _void(group: Sequence[TruthProbe], truths: Sequence[TruthProbe], seen: Seen)
         value=void,
     )
     if seen.lines:
-        return message, Setting("positive", rest[-1])
+        if seen.rule:
+            return message, Setting("positive", written(seen.rule.chosen(rest)))
+        return message, suggested_positive(examples, void=None)
     if not seen.rule and len(rest) > 2:
         return message, _and_positive(out, rest[-1])
     if examples[-1] == void:
@@ -301,7 +305,7 @@ def several_annotators(seen: Seen) -> list[Finding]:
     return finding(message, fix, places, side="ground truth", images=images, whole=whole)
 
 
-def _pairs_of_values(seen: Seen) -> Mapping[tuple[float, ...], list[TruthProbe]]:
+def _pairs_of_values(seen: Seen) -> Mapping[tuple[float, ...], list[TruthSummary]]:
     """Group ground truths by the values that they hold."""
     return grouped((truth.values, truth) for truth in seen.truths if truth.values)
 
@@ -346,7 +350,7 @@ def one_sided_truths(seen: Seen) -> list[Finding]:
     alone = len(together) == 1
     left = alone and any(truth.ignored for truth in truths)
     message = Message(
-        ONE_SIDED,
+        "no-positives",
         "no pixel is {lacking} in the {count:many image} inspected{left}",
         lacking=lacking,
         count=len(seen.readable),
@@ -380,7 +384,7 @@ def not_a_number(seen: Seen) -> list[Finding]:
     return _found(bad, message, fix, lambda truth: Message("detail", "{pixels} NaN", pixels=truth.nan), stops=True)
 
 
-def _drawn_lines(seen: Seen) -> tuple[list[TruthProbe], list[TruthProbe]]:
+def _drawn_lines(seen: Seen) -> tuple[list[TruthSummary], list[TruthSummary]]:
     """Return ground truths with something drawn, and those of them of which most is, as black lines on white are."""
     truths = [truth for truth in seen.truths if 0 < truth.positive_share < 1]
     white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
@@ -426,11 +430,11 @@ def thick_lines(seen: Seen) -> list[Finding]:
     return _found(thick, message, fix, _thick_places)
 
 
-def _share_of_lines(truth: TruthProbe) -> Message:
+def _share_of_lines(truth: TruthSummary) -> Message:
     return Message("detail", "{percent:.0f} %", percent=100 * truth.positive_share)
 
 
-def _thick_places(truth: TruthProbe) -> Message:
+def _thick_places(truth: TruthSummary) -> Message:
     return Message("detail", "{thick:.0f} thick places per 100 pixels", thick=100 * truth.thick)
 
 
@@ -493,5 +497,5 @@ def _scores_and_masks(seen: Seen) -> list[Finding]:
         fix = Message(
             "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
         )
-    images = [probe.image for probe in seen.readable]
+    images = [probe.image for probe in seen.readable if seen.speaks_for_set]  # in others it may be the other way round
     return finding(_EXCHANGED, fix, places, side="names", images=images)

@@ -226,7 +226,8 @@ def _how_to_continue(output: Path | None) -> str:
 
 def check(*, data: Data, protocol: Protocol, inspection: Inspection) -> None:
     """Print what does not match, and the option that fixes it."""
-    from segbench.checks.checking import SAMPLE, check_methods
+    from segbench.checks.checking import check_methods
+    from segbench.checks.seen import SAMPLE
     from segbench.loaders.listing import listed_once
     from segbench.report.findings import report_json, show_reports
 

@@ -94,6 +94,8 @@ _TOOLS = {
     ),
 }
 _VERBS = _OF_RESULTS | _TOOLS
+_CLASSES = {"report": "ReportCommand"}
+"""Classes that are not called after their verb: `Report` is what a check finds."""
 _MEASURING = ("show", "compare", "plot", "report", "overlay")
 """Verbs that take other settings of measuring than those of the run."""
 
@@ -105,7 +107,7 @@ def _fixed(name: str) -> Command:
     from segbench.cli.options import group
 
     verb, module = _VERBS[name], "tools" if name in _TOOLS else "results"
-    kind = getattr(import_module(f"segbench.cli.{module}"), name.capitalize())
+    kind = getattr(import_module(f"segbench.cli.{module}"), _CLASSES.get(name, name.capitalize()))
     measuring = measuring_options() if name in _MEASURING else ()
     options = group(kind)
 

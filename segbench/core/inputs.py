@@ -6,7 +6,7 @@ its settings ask for as its `inputs`, and counts what that interprets; `check` l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -50,6 +50,19 @@ class InputSettings:
     def interpret(self, sample: Sample) -> Any:  # noqa: ANN401  an `Interpreted` of the kind of inputs
         """Return the arrays that a protocol counts; a `DataError` says what is wrong with the files."""
         return Interpreted(notes=sample.notes[:0])
+
+    def summarize(
+        self,
+        sample: Sample,
+        files: Any,  # noqa: ANN401  `SampleFiles`
+        interpret: Callable[[Sample], Any],
+    ) -> Any:  # noqa: ANN401  an `ImageSummary`
+        """Return the few numbers about an image that findings need, a `segbench.inputs.summaries.ImageSummary`.
+
+        They are those of the arrays that `interpret` returns, which is that of these inputs in the words of a run. None
+        where nobody says which numbers: then values are summarized as they are.
+        """
+        del sample, files, interpret
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False

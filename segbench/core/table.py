@@ -10,10 +10,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from threading import Lock
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -427,6 +427,12 @@ class CountsTable(Table, Generic[Held]):
     def ordered(self) -> Iterator[Held]:
         """The counts of each image, in the order of the rows."""
         return (self.per_image[name] for name in self.names)
+
+    @cached_property
+    def columns(self) -> Mapping[str, Any]:
+        """What is known of each image; by default the fields of its counts, by their names."""
+        names = [field.name for field in fields(cast("Any", self.counts))]
+        return columns_of([{name: getattr(counts, name) for name in names} for counts in self.ordered])
 
     def why_undefined(self, metric: Metric) -> Message | str:
         """Say why an estimate is nan."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -36,6 +36,8 @@ from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.pairing import SampleFiles
 
 NONZERO = ">0"
 """All values but 0, as VisA's masks need it."""
@@ -224,6 +226,12 @@ class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
             defects=defects,
             notes=notes,
         )
+
+    def summarize(self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], Interpreted]) -> ImageSummary:
+        """Summarize masks and scores, also where a run refuses these."""
+        from segbench.inputs.mask_summaries import summary_of_scores
+
+        return summary_of_scores(self, self, sample, files, interpret)
 
     def _labelled(self, sample: Sample) -> tuple[BoolArray, BoolArray | None]:
         """Mark which pixels are anomalous, and which count, None for all."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,6 +29,8 @@ from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.pairing import SampleFiles
 
 _THINNED = Note(Message("thinned", "{side} thinned"), "ground truth")
 
@@ -156,6 +158,21 @@ class BoundaryMaps(InputSettings, DrawnMasks, SoftMaps):
         if isinstance(self.thresholds, int):
             notes += note_on_ones(sample.predictions[0])
         return SoftBoundaries(drawn=drawn, soft=soft, scores=scores, notes=notes)
+
+    def summarize(self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], Interpreted]) -> ImageSummary:
+        """Summarize lines and scores, also where a run refuses these."""
+        from segbench.inputs.line_summaries import summary_of_lines
+
+        return summary_of_lines(
+            self,
+            self,
+            sample,
+            files,
+            interpret,
+            category=self.category or 1,
+            label_maps=self.label_maps,
+            suppressed=self.nms is not None,
+        )
 
     def require_fit(self, scores: FloatArray) -> None:
         """Refuse scores, where they are cut, outside [0, 1] if thresholds are spread evenly there."""

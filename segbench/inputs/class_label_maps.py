@@ -9,9 +9,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
 from segbench.core.arguments import as_whole, listed, set_fields
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, DataError
 from segbench.core.inputs import Facts
-from segbench.core.messages import NOTHING, Message, Setting
+from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.notes import Note
 from segbench.core.options import option
 from segbench.core.sample import SIDES, Sample, Side
@@ -22,7 +22,8 @@ from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray, IntArray
-    from segbench.inputs.label_maps import InterpretedMaps, LabelMaps
+    from segbench.inputs.confusion import ClassesOfPixels
+    from segbench.inputs.label_maps import LabelMaps
     from segbench.inputs.numberings import Renumbered, StoredLabels
 
 VOID = (255,)
@@ -139,17 +140,32 @@ class ClassLabelMaps(LabelInputs):
     def _palette(self) -> str:
         return str(self.palette)
 
-    def interpret(self, sample: Sample) -> InterpretedMaps:
-        """Return the label maps of an image, as they are stored; values that are no labels are refused as codes.
+    def interpret(self, sample: Sample) -> ClassesOfPixels:
+        """Return the label maps of an image, as they are stored, and the classes of its pixels.
 
-        Its facts are empty: `classes_held` gives them once the pixels of classes are counted, which show labels that
-        are neither a class nor void, too.
+        True labels that are neither a class nor void are refused; where labels have other numbers than the classes, the
+        error says which.
         """
-        from segbench.inputs.label_maps import InterpretedMaps
+        from segbench.inputs.confusion import ClassesOfPixels, count_maps
 
-        return InterpretedMaps(maps=self.maps_of(sample), valid=sample.field)
+        maps, valid = self.maps_of(sample), sample.field
+        void, protocol = self.void or (), self.asked_by
+        try:
+            matrix, ignored = count_maps(
+                maps, labels=self.labels, names=self.class_names, void=void, valid=valid, protocol=protocol
+            )
+        except DataError as error:
+            renumbered = self._renumbered_in(maps, valid)
+            if renumbered is None:
+                raise
+            raise DataError(error.path, joined([error.what, renumbered.what]), renumbered.fix) from None
+        notes = self._notes_on_numbers(maps, valid, matrix, ignored)
+        if not any(note.doubt for note in notes):  # wrong maps explain labels outside the classes
+            notes += _doubts_on_labels(matrix)
+        facts = self._classes_held(maps, matrix.sum(axis=1))
+        return ClassesOfPixels(facts=facts, notes=notes, maps=maps, valid=valid, matrix=matrix, ignored=ignored)
 
-    def classes_held(self, maps: LabelMaps, pixels: IntArray) -> Facts:
+    def _classes_held(self, maps: LabelMaps, pixels: IntArray) -> Facts:
         """Return two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
         held = [label for label, number in zip(self.labels, pixels, strict=True) if number][:2]
         if len(held) < 2:
@@ -169,7 +185,7 @@ class ClassLabelMaps(LabelInputs):
         """Refuse label maps of one class beside void."""
         rules.require_two_classes(facts, self.labels, where, _count_void)
 
-    def notes_on_numbers(
+    def _notes_on_numbers(
         self, maps: LabelMaps, valid: BoolArray | None, matrix: IntArray, ignored: int
     ) -> tuple[Note, ...]:
         """Say which numbers of labels the remappings do not expect, given what was counted under these."""
@@ -181,7 +197,7 @@ class ClassLabelMaps(LabelInputs):
         instances = maps.may_hold_instances
         odd = few_agree or many_outside or joined or instances
         others_known = instances or len(maps_to_try(self.labels, (str(self.gt_map), str(self.pred_map)))) > 1
-        renumbered = self.renumbered_in(maps, valid) if odd and others_known else None
+        renumbered = self._renumbered_in(maps, valid) if odd and others_known else None
         if renumbered is None:
             return joined
         message = Message("other-numbers", "{what}: {fix}", what=renumbered.what, fix=renumbered.fix)
@@ -211,7 +227,7 @@ class ClassLabelMaps(LabelInputs):
 
         return find_numberings(stored, self.labels, self.void or (), str(self.gt_map), str(self.pred_map))
 
-    def renumbered_in(self, maps: LabelMaps, valid: BoolArray | None) -> Renumbered | None:
+    def _renumbered_in(self, maps: LabelMaps, valid: BoolArray | None) -> Renumbered | None:
         """Find the same for the label maps of an image."""
         from segbench.inputs.numberings import StoredLabels
 
@@ -224,7 +240,7 @@ class ClassLabelMaps(LabelInputs):
         return self.renumbered(StoredLabels.of_pairs(truth, predicted, pixels))
 
 
-def doubts_on_labels(matrix: IntArray) -> tuple[Note, ...]:
+def _doubts_on_labels(matrix: IntArray) -> tuple[Note, ...]:
     """Doubt predicted labels that are not classes, given the confusion matrix of an image."""
     outside = int(matrix[:, -1].sum())
     detail = Message("pixels", "{pixels:many pixel}", pixels=outside)

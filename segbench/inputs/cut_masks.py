@@ -29,6 +29,8 @@ from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import FloatArray
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.pairing import SampleFiles
 
 CONNECTIVITY: Mapping[str, Any] = {
     "help": "Choose which pixels touch: 8, at corners, too, or 4.",
@@ -173,6 +175,17 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
             facts=self._highest_of(sample),
             notes=self._notes_on(sample),
         )
+
+    def summarize(self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], Any]) -> ImageSummary:
+        """Summarize a mask beside scores, also where a run refuses these, or beside a predicted mask."""
+        from segbench.inputs.mask_summaries import summary_of_masks, summary_of_scores
+        from segbench.inputs.summaries import as_in_run, ranking_of_masks
+
+        if self.soft:
+            return summary_of_scores(self, self, sample, files, interpret)
+        image = as_in_run(interpret, sample)
+        ((truth, valid),), (predicted,) = image.drawn_masks, image.predicted
+        return summary_of_masks(self, sample, files, image, ranking_of_masks(sample, truth, predicted, valid))
 
     @property
     def _thresholds(self) -> FloatArray:

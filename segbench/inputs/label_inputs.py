@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from segbench.core.arguments import set_fields
+from segbench.core.errors import DataError
 from segbench.core.inputs import Facts, InputSettings
 from segbench.core.options import option
 from segbench.core.sample import Sample
@@ -16,19 +18,14 @@ from segbench.inputs.label_values import as_map_text, places_of
 
 if TYPE_CHECKING:
     from segbench.core.arrays import IntArray
+    from segbench.inputs.confusion import ClassesOfPixels
     from segbench.inputs.label_maps import LabelMaps
+    from segbench.inputs.label_summaries import LabelsSummary, LeftOut
     from segbench.inputs.numberings import Renumbered, StoredLabels
+    from segbench.inputs.summaries import Ranking
+    from segbench.loaders.pairing import SampleFiles
 
 _REMAPPING: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
-
-
-class LeftOut(NamedTuple):
-    """What predictions hold where pixels of an image are left out."""
-
-    same: bool = True  # whether it is what the ground truth holds there
-    zeros: int = 0  # pixels with label 0 in the ground truth, as stored, that are void
-    classes: int = 0  # those of them where a class is predicted
-    labels: tuple[int, ...] = ()  # labels that are void and are predicted, too, rising
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +72,11 @@ class LabelInputs(InputSettings):
         """The labels that count, one for each class."""
 
     @property
+    @abstractmethod
+    def class_names(self) -> tuple[str, ...]:
+        """What the classes are called."""
+
+    @property
     def signed_maps(self) -> dict[str, str]:
         """What replaces values, as fields of signatures have it; nothing of what is not given."""
         maps = {"gt_map": str(self.gt_map), "pred_map": str(self.pred_map)}
@@ -102,7 +104,46 @@ class LabelInputs(InputSettings):
         del stored
         return None
 
-    def predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
+    def summarize(
+        self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], ClassesOfPixels]
+    ) -> LabelsSummary:
+        """Summarize the classes of pixels, and labels that are no class or have other numbers."""
+        from segbench.inputs.label_summaries import LabelsSummary, LeftOut
+        from segbench.inputs.summaries import Inspected, UncountedError, as_in_run
+        from segbench.loaders.decoded import shown
+
+        try:
+            image: ClassesOfPixels = as_in_run(interpret, sample)
+        except UncountedError as error:
+            with suppress(DataError):  # where they are no label maps
+                error.stored = self.stored(sample)
+            raise
+        return LabelsSummary(
+            image=sample.name,
+            inputs=Inspected.of(sample),
+            prediction=sample.prediction_file,
+            mask=_ranking(sample, image.matrix) if self.masks else None,
+            truth_file=shown(files.ground_truths[0]),
+            named_classes=(self.labels, self.class_names),
+            matrix=image.matrix,
+            ignored=image.ignored,
+            facts=image.facts,
+            outside=self._predicted_outside(sample) if image.matrix[:, -1].any() else {},
+            left_out=self._left_out(sample) if image.ignored else LeftOut(),
+            joined=self._joined(sample),
+            stored=self.stored(sample),
+            values=self._values_of_mask(sample) if self.masks else ((), ()),
+        )
+
+    def _values_of_mask(self, sample: Sample) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return some values of the ground truth that are not void, and some that are predicted."""
+        from segbench.inputs.summaries import few_distinct
+
+        drawn = few_distinct(sample.ground_truths[0].reshape(-1))
+        void = tuple(map(float, self.void or ()))
+        return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
+
+    def _predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
         """Count the pixels of each class by predicted labels that are not classes, rising."""
         import numpy as np
 
@@ -114,9 +155,11 @@ class LabelInputs(InputSettings):
         counts = np.bincount(codes, minlength=len(self.labels) * outside.size).reshape(-1, max(outside.size, 1))
         return dict(zip(map(int, outside), counts.T, strict=False))
 
-    def left_out(self, sample: Sample) -> LeftOut:
+    def _left_out(self, sample: Sample) -> LeftOut:
         """Compare predictions with the ground truth where that is void or outside the field of view."""
         import numpy as np
+
+        from segbench.inputs.label_summaries import LeftOut
 
         stored, void = self.maps_of(sample), self.void or ()
         truth, predicted = (side.labels for side in stored.remapped())
@@ -129,7 +172,7 @@ class LabelInputs(InputSettings):
         same = bool((truth == predicted)[~valid].all())
         return LeftOut(same, int(np.count_nonzero(zeros)), int(classes), labels)
 
-    def joined(self, sample: Sample) -> dict[str, list[int]]:
+    def _joined(self, sample: Sample) -> dict[str, list[int]]:
         """Return the values of an image that keep a number which a remapping gives others, where that is a class."""
         return self.joined_in(self.maps_of(sample)) if self.gt_map or self.pred_map else {}
 
@@ -142,3 +185,11 @@ class LabelInputs(InputSettings):
             if unclear := side.mapping.ambiguous.intersection(self.labels):
                 joined[name] = sorted(unclear.intersection(map(int, distinct(side.labels).tolist())))
         return joined
+
+
+def _ranking(sample: Sample, matrix: IntArray) -> Ranking:
+    """Judge a predicted mask by how many pixels have each true and predicted class."""
+    from segbench.inputs.summaries import ranking_of_mask
+
+    negative, positive = matrix.tolist()
+    return ranking_of_mask(sample, positive[1], negative[1], sum(positive), int(matrix.sum()))

@@ -16,6 +16,7 @@ from segbench.inputs.label_inputs import LabelInputs
 from segbench.loaders.reading import LABEL_MAPS
 
 if TYPE_CHECKING:
+    from segbench.inputs.confusion import ClassesOfPixels
     from segbench.inputs.label_maps import InterpretedMaps
 
 
@@ -70,8 +71,23 @@ class LabelMasks(LabelInputs):
         """Return True: some values are positive."""
         return True
 
-    def interpret(self, sample: Sample) -> InterpretedMaps:
-        """Return both masks as True and False, and where pixels are not void."""
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """What these are called."""
+        return ("negative", "positive")
+
+    def interpret(self, sample: Sample) -> ClassesOfPixels:
+        """Return both masks as True and False, where pixels are not void, and which are right."""
+        from segbench.inputs.confusion import ClassesOfPixels, count_maps
+
+        masks = self.mask_maps(sample)
+        matrix, ignored = count_maps(
+            masks.maps, labels=self.labels, names=(), void=(), valid=masks.valid, protocol=self.asked_by
+        )
+        return ClassesOfPixels(**vars(masks), matrix=matrix, ignored=ignored)
+
+    def mask_maps(self, sample: Sample) -> InterpretedMaps:
+        """Return both masks without counting their pixels."""
         from segbench.inputs.label_maps import masks_in
         from segbench.inputs.stacks import is_one_map
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,7 +25,9 @@ from segbench.inputs.sides import DrawnMasks
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
-    from segbench.inputs.object_numbers import NumberedPair, OnBackground
+    from segbench.inputs.object_numbers import NumberedPair
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.pairing import SampleFiles
 
 NO_LABEL_MAP = "objects that overlap have no label map: keep the one on top"
 """What to do with volumes, or stacks of objects."""
@@ -55,16 +57,16 @@ class NumberedObjects(InputSettings):
 
     def interpret(self, sample: Sample) -> NumberedPair:
         """Return the numbers of the objects on both sides; void pixels are in none."""
-        from segbench.inputs.object_numbers import NumberedPair, parts_of
-
-        truth, predicted = self._numbers(sample)
-        return NumberedPair(truth=truth, predicted=predicted, facts=(parts_of(truth, predicted),))
-
-    def _numbers(self, sample: Sample) -> tuple[Array, Array]:
         import numpy as np
 
         from segbench.inputs.mask_pairs import left_out, refuse_numbers_with_loss, two_maps
-        from segbench.inputs.object_numbers import advice_on_levels, refuse_masks, whole_numbers
+        from segbench.inputs.object_numbers import (
+            NumberedPair,
+            advice_on_levels,
+            parts_of,
+            refuse_masks,
+            whole_numbers,
+        )
 
         refuse_numbers_with_loss(sample, advice_on_levels)
         truth, predicted = whole_numbers(sample, two_maps(sample, NO_LABEL_MAP))
@@ -72,7 +74,8 @@ class NumberedObjects(InputSettings):
         ignored = left_out(sample, sample.ground_truths[0], self.void)
         if ignored is not None:
             truth, predicted = (np.where(ignored, values.dtype.type(0), values) for values in (truth, predicted))
-        return truth, predicted
+        facts = (parts_of(truth, predicted),)
+        return NumberedPair(truth=truth, predicted=predicted, ignored=ignored, facts=facts)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False
@@ -88,20 +91,15 @@ class NumberedObjects(InputSettings):
 
         require_numbers(facts.values())
 
-    def on_background(self, sample: Sample) -> Mapping[Side, OnBackground | None]:
-        """Find the number of each side that lies on most of the other side's background, None for none.
-
-        A side is left out where the other has no background, or nothing but background.
-        """
-        from segbench.inputs.mask_pairs import left_out
+    def summarize(
+        self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], NumberedPair]
+    ) -> ImageSummary:
+        """Summarize the numbers of objects, and those that lie on the background."""
         from segbench.inputs.object_numbers import on_background
-        from segbench.inputs.overlaps import Overlaps
+        from segbench.inputs.summaries import as_in_run, summary_of_labels
 
-        truth, predicted = self._numbers(sample)
-        ignored = left_out(sample, sample.ground_truths[0], self.void)
-        if ignored is not None:
-            truth, predicted = truth[~ignored], predicted[~ignored]
-        return on_background(Overlaps.of(truth, predicted)) if truth.size else {}
+        objects = as_in_run(interpret, sample)
+        return summary_of_labels(sample, files, objects.facts, on_background=on_background(objects))
 
     @property
     def instead_of_soft_maps(self) -> Message:
@@ -171,7 +169,22 @@ class SequenceObjects(InputSettings, DrawnMasks):
         if left_open.any():
             facts.append(_NO_OBJECT)
         facts += map(float, predicted_held + _PREDICTED)
-        return NumberedPair(truth=objects[0], predicted=objects[1], facts=tuple(facts))
+        return NumberedPair(truth=objects[0], predicted=objects[1], ignored=ignored, facts=tuple(facts))
+
+    def summarize(
+        self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], NumberedPair]
+    ) -> ImageSummary:
+        """Summarize frames, those of one object as masks."""
+        import numpy as np
+
+        from segbench.inputs.mask_summaries import summary_of_masks
+        from segbench.inputs.summaries import as_in_run, ranking_of_masks
+
+        objects = as_in_run(interpret, sample)
+        ranking = None
+        if np.unique(objects.truth).size <= 2:
+            ranking = ranking_of_masks(sample, objects.truth != 0, objects.predicted != 0, None)
+        return summary_of_masks(self, sample, files, objects, ranking)
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False

@@ -39,6 +39,8 @@ class NumberedPair(Interpreted):
 
     truth: Array
     predicted: Array
+    ignored: BoolArray | None = None
+    """Where pixels do not count; None for nowhere."""
 
 
 def whole_numbers(sample: Sample, maps: Sequence[Array]) -> tuple[Array, Array]:
@@ -118,8 +120,19 @@ class OnBackground(NamedTuple):
     highest: bool  # whether it is the highest number of its map
 
 
-def on_background(found: Overlaps) -> dict[Side, OnBackground | None]:
-    """Find the number of each side that lies on most of the other side's background."""
+def on_background(objects: NumberedPair) -> dict[Side, OnBackground | None]:
+    """Find the number of each side that lies on most of the other side's background, None for none.
+
+    A side is left out where the other has no background, or nothing but background.
+    """
+    maps = (objects.truth, objects.predicted)
+    if objects.ignored is not None:
+        maps = (objects.truth[~objects.ignored], objects.predicted[~objects.ignored])
+    return _on_background(Overlaps.of(*maps)) if maps[0].size else {}
+
+
+def _on_background(found: Overlaps) -> dict[Side, OnBackground | None]:
+    """Find the same in a table of overlaps."""
     truth, predicted = (found.true, found.rows), (found.predicted, found.columns)
     sides: dict[Side, tuple[tuple[IntArray, IntArray], tuple[IntArray, IntArray]]]
     sides = {"ground truth": (truth, predicted), "prediction": (predicted, truth)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -32,6 +32,8 @@ from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.pairing import SampleFiles
 
 HALF = ">128"
 """The field's rule, for levels of 8 bits."""
@@ -185,6 +187,12 @@ class SaliencyMaps(InputSettings, DrawnMasks, SoftMaps):
             notes += _doubts_on_logits(stored)
         levels = stored if of_levels else None
         return SaliencyImage(salient=salient, levels=levels, scores=scores, stretch=self.stretch, notes=notes)
+
+    def summarize(self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], Interpreted]) -> ImageSummary:
+        """Summarize masks and scores, also where a run refuses these."""
+        from segbench.inputs.mask_summaries import summary_of_scores
+
+        return summary_of_scores(self, self, sample, files, interpret)
 
     def _salient(self, sample: Sample) -> BoolArray:
         """Mark which pixels are salient."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cached_property
 from shlex import quote
@@ -24,13 +24,15 @@ from segbench.core.options import option, option_like
 from segbench.core.sample import Reading, Sample
 from segbench.inputs.annotators import only_truth
 from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_unfit, void_without, written_classes
-from segbench.inputs.label_rules import require_two_classes, void_labels, where_not_void
+from segbench.inputs.label_rules import equals_any, require_two_classes, void_labels, where_not_void
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.inputs.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
 from segbench.loaders.reading import CLASS_MAPS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
+    from segbench.inputs.label_summaries import ClassesSummary
+    from segbench.loaders.pairing import SampleFiles
 
 _LISTED_ONE_BY_ONE = 8
 _FOLDERS = Message("text", "one folder per class, {setting}", setting=Setting("pred_pattern", "class_#/*"))
@@ -135,6 +137,44 @@ class ScoredClasses(InputSettings):
             maps=maps,
             file=sample.predicted_file,
             settings=self,
+        )
+
+    def summarize(
+        self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], ClassScores]
+    ) -> ClassesSummary:
+        """Summarize the scores of each class; what a run refuses of soft maps is read class by class."""
+        del interpret
+        import numpy as np
+
+        from segbench.inputs.label_summaries import ClassesSummary
+        from segbench.inputs.predicted_labels import labels_seen
+        from segbench.inputs.summaries import Inspected, coloured_files, few_distinct, score_summary
+        from segbench.loaders.decoded import shown
+
+        image = self.interpret(sample)
+        truth, maps, void = image.truth, image.maps, tuple(map(float, self.void))
+        counted = np.ones(truth.shape, np.bool_) if image.valid is None else image.valid
+        known = tuple(map(float, self.labels))
+        names = list(map(shown, (files.prediction, *files.scales)))
+        if len(names) < len(maps):
+            names = [f"{names[0]} (class {name})" for name in self.class_names]
+        single = len(sample.predictions) == 1 and sample.predictions[0].ndim == truth.ndim
+        return ClassesSummary(
+            image=sample.name,
+            inputs=Inspected.of(sample),
+            may_hold_labels=single,
+            labels=labels_seen(sample, void) if single else None,
+            prediction=sample.prediction_file,
+            coloured=coloured_files(sample, files),
+            classes=tuple(
+                score_summary((sample.name, name), soft, equals_any(truth, (label,)), counted, inverted=self.invert)
+                for name, soft, label in zip(names, maps, known, strict=True)
+            ),
+            facts=image.facts,
+            truth_file=shown(files.ground_truths[0]),
+            foreign=few_distinct(truth[counted & ~equals_any(truth, known)]),
+            zeros=int(np.count_nonzero(truth == 0)) if 0 in void else 0,
+            pixels=truth.size,
         )
 
     def _labels_held(self, truth: Array, among: Array) -> Facts:

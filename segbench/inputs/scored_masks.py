@@ -11,7 +11,7 @@ Conventions
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -28,6 +28,8 @@ from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
+    from segbench.inputs.summaries import ImageSummary
+    from segbench.loaders.pairing import SampleFiles
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,6 +107,12 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
             file=sample.predicted_file,
             bits=bits,
         )
+
+    def summarize(self, sample: Sample, files: SampleFiles, interpret: Callable[[Sample], Interpreted]) -> ImageSummary:
+        """Summarize masks and scores, also where a run refuses these."""
+        from segbench.inputs.mask_summaries import summary_of_scores
+
+        return summary_of_scores(self, self, sample, files, interpret)
 
     def labelled(self, sample: Sample) -> tuple[list[Labelled], Facts]:
         """Label each annotator's pixels, say where they count, and which values no rule names."""

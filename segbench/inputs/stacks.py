@@ -7,12 +7,15 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Either, Message, Setting, joined
+from segbench.core.messages import Either, Message, Setting, joined, protocol_with
 from segbench.inputs.class_names import labels_text, written_classes
 from segbench.inputs.label_rules import VOIDS
+from segbench.loaders.reading import decode_truth
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
+    from segbench.loaders.arrays import StackError
+    from segbench.loaders.pairing import SampleFiles
 
 
 Argument: TypeAlias = Literal["classes", "labels"]
@@ -134,3 +137,44 @@ def classes_of_maps(truth: Array, maps: int, argument: Argument) -> Setting | Ei
     python = f"labels={f'range({maps})' if labels == list(range(maps)) else labels}"
     options = f"--classes {quote(text)}"
     return Either(f"{python}, void=()", f"{options} --void none") if 255 in labels else Either(python, options)
+
+
+class ClassStackError(DataError):
+    """A stack of so many maps, one per class, where a protocol reads one; `stored` are those of its ground truth."""
+
+    def __init__(self, error: DataError, values: Sequence[float], maps: int) -> None:
+        import numpy as np
+
+        of_labels, of_scores = (
+            Message("fix", "{classes}", classes=classes_of_maps(np.array(values), maps, argument))
+            for argument in CLASSES
+        )
+        labels = protocol_with("Labels", "segbench labels GT PRED ", of_labels)
+        if maps == 2 and len(values) <= 2:
+            labels = Message("fix", "{command}", command=Either("Labels()", "segbench labels GT PRED"))
+        hint = Message(
+            "alternatives",
+            "{labels} for the argmax, or {scores} for the scores of each class",
+            labels=labels,
+            scores=protocol_with("Classes", "segbench pixels GT PRED ", of_scores),
+        )
+        super().__init__(error.path, error.what, hint)
+        self.stored, self.maps = values, maps
+
+    def of_set(self, values: Sequence[float]) -> DataError:
+        """Return the error with advice on the values of a set, of which an image may show too few."""
+        return ClassStackError(self, values, self.maps)
+
+
+def with_its_classes(error: StackError, files: SampleFiles) -> DataError:
+    """Say of a stack which commands read it, if it has the size of its ground truth."""
+    import numpy as np
+
+    try:
+        truth = decode_truth(files)
+    except DataError:
+        return error
+    if truth is not None and truth.shape in (error.values["shape"][1:], error.values["shape"][:-1]):
+        maps = error.values["shape"][0 if truth.shape == error.values["shape"][1:] else -1]
+        return ClassStackError(error, np.unique(truth).tolist(), maps)
+    return error

@@ -84,12 +84,17 @@ def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
+def _are_plain_numbers(dtype: np.dtype[Any]) -> bool:
+    """Return whether values may be scores or labels."""
+    return dtype.kind in "biuf" and dtype.itemsize <= 8
+
+
 def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
     """Refuse an array without values, of values that are not plain numbers, and levels below 0."""
     if array.size == 0:
         raise DataError(path, Message("no-pixels", "no pixels: shape ({shape})", shape=array.shape), WRITE_AGAIN)
     kind = array.dtype.kind
-    if kind not in "biuf" or array.dtype.itemsize > 8:
+    if not _are_plain_numbers(array.dtype):
         what = Message(
             "wrong-type",
             "values of type {dtype}, expected booleans, integers or floats of up to 64 bits",
@@ -259,7 +264,7 @@ def _npz_header(file: BinaryIO, role: Role) -> Header:
 def _as_header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Header:
     shape = squeezed(shape)
     plane = (shape[0], shape[1]) if len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4)) else None
-    return Header(plane, dtype.newbyteorder("=").name, odd=plane is None or dtype.hasobject)
+    return Header(plane, dtype.newbyteorder("=").name, odd=plane is None or not _are_plain_numbers(dtype))
 
 
 def _start(stream: io.BytesIO, path: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

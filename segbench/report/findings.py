@@ -39,7 +39,8 @@ def _show(findings: Sequence[Finding], console: Console) -> None:
         say(console, message, _STYLES[finding.severity])
         for file in files:
             say(console, file, "dim")
-        say(console, fix, "")
+        if fix:
+            say(console, fix, "")
 
 
 def report_json(reports: Sequence[Report]) -> str:
@@ -75,10 +76,11 @@ def _stopping(finding: Finding, methods: Sequence[str], files: Sequence[Message]
     lines = Message("files", "\n  {files:\n  }", files=files) if files else NOTHING
     return who + Message(
         "finding",
-        "{kind}: {message}{lines}\n  -> {fix}",
+        "{kind}: {message}{lines}{arrow}{fix}",
         kind=finding.kind,
         message=finding.message,
         lines=lines,
+        arrow="\n  -> " if finding.fix else "",
         fix=finding.fix,
     )
 
@@ -103,11 +105,12 @@ def _warning(method: str, finding: Finding) -> Message:
     lost = Message("left-out", " ({images:many image} will be left out of all metrics)", images=len(finding.images))
     return Message(
         "finding",
-        "{method}: {kind}: {message}{lost}; {fix}",
+        "{method}: {kind}: {message}{lost}{mark}{fix}",
         method=method,
         kind=finding.kind,
         message=finding.message,
         lost=lost if finding.images else "",
+        mark="; " if finding.fix else "",
         fix=finding.fix,
     )
 

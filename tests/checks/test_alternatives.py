@@ -66,6 +66,12 @@ CASES = {
         np.where(COLUMNS < 2, 0, LABELS),
         [named(("classes", "0-2")), named(("positive", "2"))],
     ),
+    "label maps for masks": (
+        segbench.Contours(),
+        MASK,
+        LABELS,
+        [named(("classes", "0-2"), ("background", 0))],
+    ),
     "a pixel more": (
         segbench.Pixels(),
         MASK,

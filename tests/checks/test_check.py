@@ -247,6 +247,12 @@ class TestWithoutVoid:
         assert segbench.check(*where, "saliency").findings == ()
         assert by_key(segbench.check(*where, segbench.Pixels(positive=">=1"))).keys() >= {"void"}
 
+    def test_a_high_value_beside_lines_is_named_positive_or_not(self, tmp_path):
+        made = lines()
+        each("truth", lambda a: np.where(np.arange(a.shape[1]) < 3, 255, a > 0).astype(np.uint8))(made)
+        advice = by_key(segbench.check(*folders(tmp_path, made), segbench.Boundaries()))["void"].alternatives
+        assert advice == ((Setting("positive", 1.0),), (Setting("positive", ">0"),))
+
     @pytest.mark.parametrize("protocol", [segbench.Saliency(positive=">0"), segbench.Boundaries()])
     def test_nan_is_given_a_value(self, tmp_path, protocol):
         made = blobs()

@@ -8,8 +8,8 @@ from broken_folders import NAMES, blobs, each, lines
 from noted import advised
 
 import segbench as library
-from segbench.checks.probes import ScoreProbe
 from segbench.checks.scores import inverted_findings
+from segbench.inputs.summaries import ScoreSummary
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def found(segbench, tmp_path):
 def probes(*aucs):
     """Give what was seen of one image for each area under the ROC curve."""
     return [
-        ScoreProbe(
+        ScoreSummary(
             image=f"im{k}", file=f"im{k}.png", dtype="uint8", pixels=4096, lowest=0, highest=255, whole=True,
             values=(0, 9, 99, 255), not_finite=0, share=0.3, auc=auc, bright=False, top=(0, 0),
         )

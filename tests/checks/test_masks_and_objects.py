@@ -179,6 +179,17 @@ def test_void_that_leaves_positives_alone_is_found(found):
     assert "no-positives" not in found("pixels", MASKS, SOFT, "--positive", "255")[0]
 
 
+def test_void_that_a_bound_takes_for_lines_is_found(found):
+    drawn = np.zeros(SHAPE, np.uint8)
+    drawn[10, 4:60], drawn[30, 4:60], drawn[-4:] = 1, 2, 255
+    maps = {"a.png": drawn, "b.png": drawn[::-1]}
+    soft_maps = {"a.png": soft(0), "b.png": soft(1)}
+    findings, run = found("boundaries", maps, soft_maps, "--positive", ">=1")
+    assert (run.code, findings["void"]["severity"]) == (0, "warning")
+    assert findings["void"]["settings"] == [{"name": "positive", "value": "1,2"}]
+    assert "void" not in found("boundaries", maps, soft_maps, "--positive", "1,2")[0]
+
+
 def test_label_maps_have_one_advice_for_all_images_and_methods(segbench, tmp_path):
     gt = {f"im{k}.png": np.where(instances(k) % (3 + k % 2), instances(k) % (3 + k % 2), 0) for k in range(6)}
     gt = {name: drawn.astype(np.uint8) for name, drawn in gt.items()}

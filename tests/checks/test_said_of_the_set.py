@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from cases import write_folder
 
+from segbench import Contours, check
+
 SHAPE = (40, 48)
 RNG = np.random.default_rng(3)
 
@@ -36,7 +38,9 @@ def said(segbench, tmp_path):
     def check(verb, truths, predictions, *options):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
         report = json.loads(segbench("check", verb, *where, *options, "--format", "json").out)["reports"][0]
-        return {found["kind"]: found for found in report["findings"]}, segbench(verb, *where, *options).err
+        return {found["kind"]: found for found in report["findings"]}, segbench(
+            verb, *where, *options, "--progress", "none"
+        ).err
 
     return check
 
@@ -54,14 +58,14 @@ class TestIdentical:
         shifted = {name: np.roll(drawn, 3, axis=1) for name, drawn in truths.items()}
         findings, text = said("labels", truths, shifted, "--positive", "255")
         assert "identical" not in findings
-        assert text == ""
+        assert "looked at)" not in text
 
     @pytest.mark.parametrize(
         ("images", "what"),
         [
             (2, "every prediction is identical to the ground truth: every metric will be perfect"),
             (10, "every prediction is identical to the ground truth: every metric will be perfect"),
-            (40, "all 32 predictions inspected, of 40 images, are identical to the ground truth"),
+            (40, "all 32 predictions inspected are identical to the ground truth (32 of 40 images looked at)"),
         ],
     )
     def test_the_message_names_what_was_inspected(self, said, images, what):
@@ -145,3 +149,73 @@ def test_what_masks_mean_for_a_protocol(said, verb, consequence):
     predictions = {name: np.roll(drawn, 1) for name, drawn in truths.items()}
     values = said(verb, truths, predictions)[0]["few-levels"]["values"]
     assert (values["values"], values["so"]) == ([0, 255], consequence)
+
+
+@pytest.mark.parametrize(("images", "errors"), [(4, []), (1, ["range"])])
+def test_a_map_of_logits_stops_no_others(tmp_path, images, errors):
+    truths = numbered(*[TWO] * images)
+    predictions = {f"{k:03}.npy": TWO / 255 * 8 - 4 if k == 0 else TWO / 300 for k in range(images)}
+    where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
+    report = check(*where, Contours(at=0.5), sample=1)
+    assert [finding.kind for finding in report.errors] == errors
+    assert "range" in [finding.kind for finding in report.findings]
+
+
+def test_logits_of_all_images_stop_a_run(said):
+    truths = numbered(*[TWO] * 40)
+    findings, text = said("contours", truths, {f"{k:03}.npy": TWO / 255 * 8 - 4 for k in range(40)}, "--at", "0.5")
+    assert findings["range"]["severity"] == "error"
+    assert "nothing is counted" in text
+
+
+def test_logits_of_three_of_many_do_not(said):
+    truths, three = numbered(*[TWO] * 40), {0, 13, 26}  # those that a run looks at first
+    predictions = {f"{k:03}.npy": TWO / 255 * 8 - 4 if k in three else TWO / 300 for k in range(40)}
+    findings, text = said("contours", truths, predictions, "--at", "0.5")
+    assert findings["range"]["severity"] == "warning"
+    assert "nothing is counted" not in text
+
+
+PARTS = {
+    "inverted": ("pixels", lambda drawn: {name: (255 - drawn[name] // 2).astype(np.uint8) for name in drawn}),
+    "range": ("pixels", lambda drawn: {f"{name[:-4]}.npy": soft(drawn)[name].astype(float) for name in drawn}),
+    "few-levels": ("pixels", lambda drawn: {name: np.roll(drawn[name], 1) for name in drawn}),
+    "levels-unscaled": ("boundaries", lambda drawn: {name: np.roll(drawn[name] // 255, 1) for name in drawn}),
+    "constant": ("pixels", lambda drawn: {name: drawn[name] * 0 for name in drawn}),
+    "not-countable": ("labels", lambda drawn: {name: soft(drawn)[name] for name in drawn}),
+    "not-finite": ("pixels", lambda drawn: {f"{name[:-4]}.npy": np.full(SHAPE, np.nan) for name in drawn}),
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+@pytest.mark.parametrize("images", [32, 40])
+def test_what_some_images_show_is_said_of_these(said, kind, images):
+    verb, predict = PARTS[kind]
+    truths = numbered(*[TWO] * images)
+    findings, text = said(verb, truths, predict(truths))
+    looked_at = "(32 of 40 images looked at)"
+    assert (looked_at in findings[kind]["text"]) == (images == 40)
+    assert (looked_at in text or "(3 of 40 images looked at)" in text) == (images == 40)
+
+
+def test_types_are_said_of_all_images(said):
+    truths = numbered(*[TWO] * 40)
+    predictions = {f"{k:03}.npy": TWO.astype(np.int64) for k in range(40)}
+    text = said("pixels", truths, predictions)[0]["wide-integers"]["text"]
+    assert text.startswith("40 predictions")
+    assert "looked at" not in text
+
+
+def test_masks_that_were_looked_at_make_no_others_masks(said):
+    truths = numbered(*[TWO] * 40)
+    predictions = soft(truths) | {name: np.roll(TWO, 1) for k, name in enumerate(truths) if k % 5 != 4}
+    text = said("pixels", truths, predictions)[0]["few-levels"]["text"]
+    assert "if all others do, too, they are evaluated as masks (32 of 40 images looked at)" in text
+
+
+def test_values_stay_where_some_images_were_looked_at(said):
+    truths = numbered(*[TWO] * 40)
+    values = said("pixels", truths, {name: np.roll(drawn, 1) for name, drawn in truths.items()})[0]["few-levels"][
+        "values"
+    ]
+    assert (values["values"], values["looked_at"], values["in_all"]) == ([0, 255], 32, 40)

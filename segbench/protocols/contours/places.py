@@ -8,12 +8,11 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.inputs.class_label_maps import ClassLabelMaps
-from segbench.inputs.label_maps import InterpretedMaps
+from segbench.inputs.confusion import ClassesOfPixels
 from segbench.inputs.label_values import places_of
 from segbench.inputs.mask_pairs import MaskPair
 from segbench.inputs.object_numbers import NumberedPair
 from segbench.protocols.contours.counts import NO_MATRIX
-from segbench.protocols.labels.counting import count_maps
 
 
 class Places(NamedTuple):
@@ -49,12 +48,9 @@ def places_of_objects(objects: NumberedPair) -> Places:
     return Places(truth, predicted, number)
 
 
-def places_of_classes(image: InterpretedMaps, inputs: ClassLabelMaps) -> Places:
-    """Return the places of the classes of two label maps; labels that are no class are refused."""
+def places_of_classes(image: ClassesOfPixels, inputs: ClassLabelMaps) -> Places:
+    """Return the places of the classes of two label maps."""
     labels, void = inputs.labels, inputs.void or ()
-    matrix, _ = count_maps(
-        image.maps, labels=labels, names=inputs.class_names, void=void, valid=image.valid, protocol=inputs.asked_by
-    )
     number = len(labels)
     places = []
     for label_map in image.maps:
@@ -65,4 +61,4 @@ def places_of_classes(image: InterpretedMaps, inputs: ClassLabelMaps) -> Places:
     none = places[0] == number + 1
     if image.valid is not None:
         none |= ~image.valid
-    return Places.of(places[0], places[1], none, number)._replace(matrix=matrix)
+    return Places.of(places[0], places[1], none, number)._replace(matrix=image.matrix)

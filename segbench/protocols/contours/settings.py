@@ -20,7 +20,7 @@ from segbench.core.numbers import written
 from segbench.core.options import option, option_like, read_numbers, setting_text
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.inputs.class_label_maps import ClassLabelMaps, doubts_on_labels
+from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.label_rules import MANY_LEVELS, Positive
@@ -475,11 +475,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
         image: Any = self.inputs.interpret(sample)
         counts = count_masks(self._places(image), classes=self._kind, surface=str(self.surface))
-        if not isinstance(self.inputs, ClassLabelMaps):
-            return Counted(counts, image.facts, image.notes)
-        notes = self.inputs.notes_on_numbers(image.maps, image.valid, counts.matrix, 0)
-        notes += doubts_on_labels(counts.matrix)
-        return Counted(counts, self.inputs.classes_held(image.maps, counts.areas[:, 0]), notes)
+        return Counted(counts, image.facts, image.notes)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings

@@ -12,12 +12,12 @@ from segbench.core.arguments import check_settings, set_fields
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.inputs import inputs_of, take_settings
-from segbench.core.messages import Either, Message, Setting, joined
+from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.options import option_like
 from segbench.core.protocol import Counted, Protocol
 from segbench.core.sample import Reading, Sample
-from segbench.inputs.class_label_maps import ClassLabelMaps, doubts_on_labels
+from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.label_masks import LabelMasks
 from segbench.inputs.label_rules import Positive, where_not_void
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import FloatArray
+    from segbench.core.arrays import BoolArray, FloatArray
     from segbench.core.pictures import Pictures
-    from segbench.inputs.label_maps import InterpretedMaps
+    from segbench.inputs.label_maps import InterpretedMaps, LabelMaps
     from segbench.protocols.labels.counts import LabelCounts
     from segbench.protocols.labels.metrics import LabelTable
 
@@ -231,57 +231,29 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return LabelCounts(_against_others(name), two, counts.ignored)
 
     def count(self, sample: Sample) -> Counted:
-        inputs = self.inputs
-        if isinstance(inputs, LabelMasks):
-            return self._count_masks(inputs.interpret(sample))
-        return self._count_classes(inputs, inputs.interpret(sample))
-
-    def _count_masks(self, masks: InterpretedMaps) -> Counted:
-        """Count masks, in which void pixels are not valid."""
-        from segbench.protocols.labels.counting import count_maps
         from segbench.protocols.labels.counts import LabelCounts
 
-        matrix, ignored = count_maps(
-            masks.maps, labels=self._labels, names=(), void=(), valid=masks.valid, protocol="Labels"
-        )
-        return Counted(LabelCounts(self.classes_text, matrix, ignored), masks.facts, masks.notes)
-
-    def _count_classes(self, inputs: ClassLabelMaps, interpreted: InterpretedMaps) -> Counted:
-        """Count label maps of classes; errors say which numbers labels have instead of those expected."""
-        from segbench.protocols.labels.counting import count_maps
-        from segbench.protocols.labels.counts import LabelCounts
-
-        maps, valid = interpreted.maps, interpreted.valid
-        labels, names, void = inputs.labels, inputs.class_names, inputs.void or ()
-        try:
-            matrix, ignored = count_maps(maps, labels=labels, names=names, void=void, valid=valid, protocol="Labels")
-        except DataError as error:
-            renumbered = inputs.renumbered_in(maps, valid)
-            if renumbered is None:
-                raise
-            raise DataError(error.path, joined([error.what, renumbered.what]), renumbered.fix) from None
-        notes = inputs.notes_on_numbers(maps, valid, matrix, ignored)
-        if not any(note.doubt for note in notes):  # wrong maps explain labels outside the classes
-            notes += doubts_on_labels(matrix)
-        facts = inputs.classes_held(maps, matrix.sum(axis=1))
-        return Counted(LabelCounts(self.classes_text, matrix, ignored), facts, notes)
+        image = self.inputs.interpret(sample)
+        return Counted(LabelCounts(self.classes_text, image.matrix, image.ignored), image.facts, image.notes)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Mark wrong pixels; of masks true, false and missed ones."""
-        interpreted = self.inputs.interpret(sample)
-        return self._states_of_masks(interpreted, counts) if self.masks else self._states(interpreted)
+        inputs = self.inputs
+        if isinstance(inputs, LabelMasks):
+            return self._states_of_masks(inputs.mask_maps(sample), counts)
+        return self._states(inputs.maps_of(sample).remapped(), sample.field)
 
     def _states_of_masks(self, masks: InterpretedMaps, counts: LabelCounts | None) -> NDArray[np.uint8]:
         truth, predicted = masks.maps
         all_positive = self.positive is None and counts is not None and not counts.matrix[0].any()
         return states_of_labels(truth.labels | all_positive, predicted.labels, masks.valid)
 
-    def _states(self, interpreted: InterpretedMaps) -> NDArray[np.uint8]:
+    def _states(self, maps: LabelMaps, field: BoolArray | None) -> NDArray[np.uint8]:
         import numpy as np
 
-        truth, predicted = (side.labels for side in interpreted.maps.remapped())
+        truth, predicted = (side.labels for side in maps)
         states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
-        valid = where_not_void(truth, self.void or (), interpreted.valid)
+        valid = where_not_void(truth, self.void or (), field)
         if valid is not None:
             states[~valid] = State.IGNORED
         return states
@@ -294,8 +266,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
         rank = image_headline(self.metrics())
         metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
-        if self.masks:
-            states = self._states_of_masks(self.inputs.interpret(sample), counts)
+        inputs = self.inputs
+        if isinstance(inputs, LabelMasks):
+            states = self._states_of_masks(inputs.mask_maps(sample), counts)
             truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
             white = np.uint8(255)
             drawn, ranks = truth * white, truth.astype(np.int64)
@@ -311,10 +284,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
             overlay = Either("export_overlays", "segbench overlay")
             hint = Message("fix", "{overlay} draws right and wrong pixels of any number", overlay=overlay)
             raise DataError(sample.name, what, hint)
-        interpreted = self.inputs.interpret(sample)
-        remapped = replace(interpreted, maps=interpreted.maps.remapped())
-        states = self._states(remapped)
-        drawn, classes = (places_of(side.labels, labels).astype(np.uint8) for side in remapped.maps)
+        maps = inputs.maps_of(sample).remapped()
+        states = self._states(maps, sample.field)
+        drawn, classes = (places_of(side.labels, labels).astype(np.uint8) for side in maps)
         drawn[states == State.IGNORED] = len(labels) + 1
         ranks = (states == State.FALSE).astype(np.int64)
         return Pictures(drawn, ranks, states=[states], classes=classes, metrics=metrics)

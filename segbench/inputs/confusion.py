@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,12 +13,22 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, alternatives, joined, protocol_with
 from segbench.core.numbers import verb
 from segbench.inputs.class_names import labels_text, with_background, with_labels
-from segbench.inputs.label_maps import LabelMap, LabelMaps
+from segbench.inputs.label_maps import InterpretedMaps, LabelMap, LabelMaps
 from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
 from segbench.inputs.label_values import Remapping, places_of, shift_to_zero
 from segbench.loaders.reading import how_to_save_labels
 
 _SHOWN = 20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassesOfPixels(InterpretedMaps):
+    """The label maps of an image, and how many pixels have each true and predicted class."""
+
+    matrix: IntArray
+    """True classes in rows, predicted ones in columns, and a last column of predictions outside the classes."""
+    ignored: int
+    """Pixels left out: void, or outside the field of view."""
 
 
 def count_maps(
@@ -29,10 +40,13 @@ def count_maps(
     valid: BoolArray | None,
     protocol: str,
 ) -> tuple[IntArray, int]:
-    """Give the matrix of an image, shape (K, K + 1), and the number of pixels left out; errors name the `protocol`."""
+    """Count pixels by true and predicted class, shape (K, K + 1), and those left out; errors name the `protocol`.
+
+    Labels of the ground truth that are neither classes nor void are refused.
+    """
     size = len(labels)
     width, left_out, unknown = size + 1, size, size + 1
-    truth, predicted = (each.coded for each in maps)
+    truth, predicted = (side.coded for side in maps)
     table, columns = places_of(truth.values, labels), places_of(predicted.values, labels)
     table += (table == size) & ~np.isin(truth.values, void)
     codes, rows = truth.codes, table
@@ -51,7 +65,7 @@ def count_maps(
 
 def _counted(truth: Array, predicted: Array, rows: Array, columns: Array, size: int) -> IntArray:
     """Count pixels by the sum of the table entries of both values."""
-    from segbench.protocols.labels.kernels import confusion, confusion_of_words
+    from segbench.inputs.confusion_kernels import confusion, confusion_of_words
 
     truth, predicted = np.ascontiguousarray(truth), np.ascontiguousarray(predicted)
     # What has a sign may count from the end of an array, and a loop would look for it at each pixel.

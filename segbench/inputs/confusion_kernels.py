@@ -1,6 +1,6 @@
-"""Compiled loops of the labels protocol: the confusion matrix.
+"""Compiled loops of the confusion matrix of two label maps.
 
-Imported only when labels are counted, so that ``import segbench`` stays quick.
+Imported only when pixels are counted, so that ``import segbench`` stays quick.
 """
 
 from __future__ import annotations

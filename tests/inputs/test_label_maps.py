@@ -1,0 +1,51 @@
+"""Label maps and masks as protocols count them: pixels by true and predicted class, and what is refused."""
+
+import numpy as np
+import pytest
+from refusing import refused
+
+from segbench import Contours, DataError, Labels
+from segbench.core.sample import Sample
+
+TRUTH = np.array([[0, 0, 1, 1, 2, 255]], np.uint8)
+PREDICTED = np.array([[0, 1, 1, 1, 7, 0]], np.uint8)
+
+
+def interpreted(protocol, truth=TRUTH, predicted=PREDICTED, field=None):
+    return protocol.inputs.interpret(Sample("image", (truth,), (predicted,), field))
+
+
+@pytest.mark.parametrize("protocol", [Labels, Contours])
+def test_pixels_by_true_and_predicted_class(protocol):
+    image = interpreted(protocol(classes=3))
+    assert image.matrix.tolist() == [[1, 1, 0, 0], [0, 2, 0, 0], [0, 0, 0, 1]]
+    assert (image.ignored, image.facts) == (1, (0, 1))
+    assert [note.kind for note in image.notes] == ["labels-outside"]
+
+
+def test_pixels_outside_the_field_are_left_out_beside_void():
+    image = interpreted(Labels(classes=3), field=np.array([[True, False, True, True, True, True]]))
+    assert image.matrix[0].tolist() == [1, 0, 0, 0]
+    assert image.ignored == 2
+
+
+def test_masks_are_negative_and_positive():
+    image = interpreted(Labels(positive=1, void=(2, 255)), predicted=np.array([[0, 1, 1, 1, 0, 1]], np.uint8))
+    assert image.matrix.tolist() == [[1, 1, 0], [0, 2, 0]]
+    assert image.ignored == 2
+
+
+@pytest.mark.parametrize("protocol", [Labels, Contours])
+def test_labels_that_are_no_class_are_refused(protocol):
+    with refused("no-class", DataError, labels=(2,)):
+        interpreted(protocol(classes=2))
+
+
+@pytest.mark.parametrize("protocol", [Labels, Contours])
+def test_an_error_says_that_labels_have_other_numbers_than_the_classes(protocol):
+    """Those of Cityscapes as its files hold them: to list them as classes would count four of the nineteen."""
+    train_ids = np.repeat(np.array([[0, 10, 13, 18]], np.uint8), 16, axis=0)
+    label_ids = np.array([7, 23, 26, 33], np.uint8)[np.searchsorted([0, 10, 13, 18], train_ids)]
+    with pytest.raises(DataError) as raised:
+        interpreted(protocol(classes=19), label_ids, train_ids)
+    assert [setting.name for setting in raised.value.hint.settings] == ["gt_map"]
