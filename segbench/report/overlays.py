@@ -48,9 +48,8 @@ _HINT = "give another folder"
 
 
 def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
-    return np.frombuffer(b"".join(bytes.fromhex(colour.removeprefix("#")) for colour in colours), np.uint8).reshape(
-        -1, 3
-    )
+    rgb = b"".join(bytes.fromhex(colour.removeprefix("#")) for colour in colours)
+    return np.frombuffer(rgb, np.uint8).reshape(-1, 3)
 
 
 PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))

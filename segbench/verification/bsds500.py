@@ -236,9 +236,8 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
             )
             raise DataError(shown(path), problem, "rename or remove it")
     official = np.moveaxis(np.array(list(read.values())), 0, 2)  # image, column, threshold
-    ours = np.array([image_counts.rows for image_counts in counts])[
-        :, :, [thresholds[_threshold_of(path)] for path in read]
-    ]
+    columns = [thresholds[_threshold_of(path)] for path in read]
+    ours = np.array([image_counts.rows for image_counts in counts])[:, :, columns]
     for key, measured, theirs in zip(
         BoundaryCounts.arrays, np.moveaxis(ours, 1, 0), np.moveaxis(official, 1, 0), strict=True
     ):
