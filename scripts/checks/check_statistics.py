@@ -111,7 +111,7 @@ def measure(drawn: Drawn, metrics: Sequence[str]) -> Measured:
     for key in metrics:
         standing = next(row for row in comparison.answer(key).standings if row.method == "first")
         (difference,) = comparison.rows(key, tallied=False)
-        rows.append((standing.estimate, *standing.found.ends, difference.p_value))
+        rows.append((standing.estimate, *standing.interval.ends, difference.p_value))
     return Measured(*np.array(rows).T)
 
 

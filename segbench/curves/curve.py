@@ -195,7 +195,7 @@ class Curve(Drawn):
         return f"{name} {number(self.area)}"
 
     def line(self, space: Space) -> Line:
-        """Give the points to draw: those of bends, too, and of a mask its point; none where rates are undefined."""
+        """Return the points to draw, with those of bends; of a mask its point; none where rates are undefined."""
         if not self.positives or (space == "roc" and not self.negatives):
             return np.empty(0), np.empty(0)
         if self.mask is not None:
@@ -316,7 +316,7 @@ def _hull(counts: ScoreCounts, space: Space) -> Curve:
 
 
 def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:
-    """Give recall and precision to draw: measured points, and the hyperbola between distant ones."""
+    """Return recall and precision to draw: measured points, and the hyperbola between distant ones."""
     tp, fp = tp.astype(np.float64), fp.astype(np.float64)
     rising = np.append(True, np.diff(tp) > 0)
     between = np.linspace(0, tp[-1], _STEPS + 1)[1:-1]

@@ -93,7 +93,7 @@ def dominates(counts_a: ScoreCounts | Pooled, counts_b: ScoreCounts | Pooled) ->
 
 
 def _witness(curve_a: Points, curve_b: Points) -> Fraction | None:
-    """Give the true positives at which a has most false positives more than b, if it has any."""
+    """Return the number of true positives where a's excess of false positives over b is largest, or None."""
     # On a stretch between breaks both curves are straight. The excess at its ends is held as whole numbers over one
     # positive base, so that its sign is exact at any counts.
     curves = curve_a, curve_b
@@ -114,7 +114,7 @@ def _witness(curve_a: Points, curve_b: Points) -> Fraction | None:
 
 
 def _at_ends(tp: NDArray[Any], fp: NDArray[Any], breaks: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
-    """Give false positives just after the start and before the end of each stretch, as whole numbers over a width."""
+    """Return false positives just after the start and before the end of each stretch, as integers over a width."""
     after = np.searchsorted(tp, breaks[1:], "left")  # the first point at or beyond the end
     left, low = tp[after - 1].astype(object), fp[after - 1].astype(object)
     width, gained = tp[after].astype(object) - left, fp[after].astype(object) - low

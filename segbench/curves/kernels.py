@@ -30,15 +30,15 @@ DIRECT_STEPS = 64  # steps summed one by one before Euler-Maclaurin is exact to 
 @_compiled
 def area_share(part: float, whole: float) -> float:
     """Divide an area by the whole; what rounding alone puts outside [0, 1] becomes 0 or 1."""
-    found = part / whole
-    if 1.0 < found < 1.0 + _ROUNDING:
+    share = part / whole
+    if 1.0 < share < 1.0 + _ROUNDING:
         return 1.0
-    return 0.0 if -_ROUNDING < found < 0.0 else found
+    return 0.0 if -_ROUNDING < share < 0.0 else share
 
 
 @_compiled
 def added(total: float, lost: float, part: float) -> tuple[float, float]:
-    """Add to a long sum, and give what rounding lost (Kahan)."""
+    """Add to a long sum, and return it with what rounding lost (Kahan)."""
     part -= lost
     new = total + part
     return new, (new - total) - part
@@ -68,7 +68,7 @@ def precisions(tp: Counts, fp: Counts, into: NDArray[np.float64]) -> None:
 
 @_compiled
 def segment_area(a: float, f: float, b: float, g: float) -> float:
-    """Give the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g."""
+    """Compute the integral of t / (t + FP(t)) for t from a to b, FP(t) running straight from f to g."""
     # The textbook form subtracts logarithms of neighbouring large numbers and loses every digit at pixel counts.
     width = b - a
     if width == 0.0:
@@ -86,7 +86,7 @@ def segment_area(a: float, f: float, b: float, g: float) -> float:
 
 @_compiled
 def short_segment_area(a: float, f: float, b: float, g: float) -> float:
-    """Give the same of a segment that gains less than a 32nd of what is predicted before it."""
+    """Compute the same integral for a segment that gains less than a 32nd of what is predicted before it."""
     width, start = b - a, a + f
     u = (width + (g - f)) / start
     second = 1 / 7 - u * (1 / 8 - u * (1 / 9 - u * (1 / 10 - u * (1 / 11 - u / 12))))
@@ -96,20 +96,20 @@ def short_segment_area(a: float, f: float, b: float, g: float) -> float:
 
 @_compiled
 def short_segment_areas(tp: Counts, fp: Counts, areas: NDArray[np.float64]) -> None:
-    """Write the same of each segment between points; several are computed at once, as there is no branch."""
+    """Write the same integral of each segment between points; several are computed at once, as there is no branch."""
     for k in range(1, tp.size):
         areas[k] = short_segment_area(float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k]))
 
 
 @_compiled
 def unless_long(short: float, a: float, f: float, b: float, g: float) -> float:
-    """Give the area of a segment that was computed as a short one, or compute it again if it is long."""
+    """Return the area of a segment computed as a short one, or compute it again if the segment is long."""
     return short if ((b - a) + (g - f)) / (a + f) < _SERIES_BELOW else segment_area(a, f, b, g)
 
 
 @_compiled
 def segment_trapezoid(a: float, f: float, b: float, g: float) -> float:
-    """Give the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4)."""
+    """Compute the same integral by the trapezoid rule over whole true positives (Davis and Goadrich, section 4)."""
     # The first steps are added one by one; the rest is the exact area plus Euler-Maclaurin's difference of both rules.
     width = b - a
     if width == 0.0:
@@ -188,7 +188,7 @@ def precision_steps(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.
 
 @_compiled
 def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[float, int]:
-    """Give `precision_steps` and the number of positives from counts per score, in a third of the time."""
+    """Return `precision_steps` and the number of positives from counts per score, in a third of the time."""
     total = lost = 0.0
     tp = fp = np.int64(0)
     for k in range(positives.size):
@@ -201,7 +201,7 @@ def precision_steps_of_counts(positives: Counts, negatives: Counts) -> tuple[flo
 
 @_compiled
 def false_positives_at(tp: Counts, fp: Counts, several: NDArray[np.bool_], needed: Integer) -> float:
-    """Give the false positives at so many true positives, linear in TP at points of `several` scores."""
+    """Return the false positives at a number of true positives, linear in TP at points of `several` scores."""
     k = np.searchsorted(tp, needed)
     if k == 0 or not several[k - 1]:
         return float(fp[k])

@@ -41,7 +41,7 @@ def mask_threshold(pooled: ScoreCounts) -> float | None:
 
 
 def pixel_curve(pooled: ScoreCounts) -> Curve:
-    """Give the precision-recall curve of a whole set, of two-valued predictions the point of the mask."""
+    """Return the precision-recall curve of a whole set; for two-valued predictions, the point of the mask."""
     threshold = mask_threshold(pooled)
     curve = pr_curve(pooled)
     if threshold is None:
@@ -50,11 +50,11 @@ def pixel_curve(pooled: ScoreCounts) -> Curve:
 
 
 def mask_points(images: Several, threshold: float) -> BestFs:
-    """Give the point of each image at the mask, where soft maps have that of their best F."""
-    found = images.scores >= threshold
+    """Return the point of each image at the mask, in place of its best F."""
+    predicted = images.scores >= threshold
     return BestFs(
-        images.totals(images.positives * found),
-        images.totals(images.negatives * found),
+        images.totals(images.positives * predicted),
+        images.totals(images.negatives * predicted),
         images.totals(images.positives),
         images.totals(images.negatives),
         np.full(images.ends.size, threshold),

@@ -40,12 +40,12 @@ def count_at(
     """
     start = 0
     for i in range(ends.size):
-        place = 0
+        column = 0
         for k in range(start, ends[i]):
-            while place + 1 < thresholds.size and scores[k] < thresholds[place]:
-                place += 1
-            counted[0, i, place] += counts[0][k]
-            counted[1, i, place] += counts[1][k]
+            while column + 1 < thresholds.size and scores[k] < thresholds[column]:
+                column += 1
+            counted[0, i, column] += counts[0][k]
+            counted[1, i, column] += counts[1][k]
         start = ends[i]
 
 
@@ -53,8 +53,8 @@ def count_at(
 def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best: IntArray, areas: FloatArray) -> None:
     """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
 
-    `best` is filled with the place of the best F from 1, TP and FP there, P and N; `areas` as `AtOds` holds them.
-    `several` marks the thresholds that several scores are counted at; it is empty where each is a score.
+    `best` is filled with the number of the score of the best F, from 1, TP and FP there, P and N; `areas` as `AtOds`
+    holds them. `several` marks the thresholds that several scores are counted at; it is empty where each is a score.
     """
     longest = positives.shape[1] + 1
     chosen = several.size > 0
@@ -64,13 +64,13 @@ def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best
     several_points, short = np.zeros(longest, np.bool_), np.empty(longest if chosen else 0)
     for r in range(positives.shape[0]):
         size = turning_points(positives[r], negatives[r], several, points, several_points)
-        tp, fp, places = points[0][:size], points[1][:size], points[2]
+        tp, fp, score_numbers = points[0][:size], points[1][:size], points[2]
         P, N = tp[-1], fp[-1]
         best[r, 3], best[r, 4] = P, N
         if P == 0:
             continue
         at = best_point(tp, fp, P)
-        best[r, 0], best[r, 1], best[r, 2] = places[at], tp[at], fp[at]
+        best[r, 0], best[r, 1], best[r, 2] = score_numbers[at], tp[at], fp[at]
         if chosen:
             area, steps = areas_between_chosen(tp, fp, several_points, short)
         else:
@@ -93,12 +93,12 @@ def turning_points(
     points: tuple[IntArray, IntArray, IntArray],
     several_points: BoolArray,
 ) -> int:
-    """Cumulate counts, one point for scores without positives that follow each other; give the number of points.
+    """Cumulate counts, one point for scores without positives that follow each other; return the number of points.
 
-    `points` is filled with TP, FP and the place of the first score of each, from 1. No metric differs by it: of areas
+    `points` is filled with TP, FP and the number of the first score of each, from 1. No metric differs by it: of areas
     so large that their sums are rounded, every score is a point.
     """
-    tp, fp, places = points
+    tp, fp, score_numbers = points
     t = f = np.int64(0)
     for k in range(positives.size):
         t += np.int64(positives[k])
@@ -114,7 +114,7 @@ def turning_points(
         if gained == 0 and (level or negatives[k] == 0):
             fp[size - 1] = f
             continue
-        tp[size], fp[size], places[size] = t, f, k + 1
+        tp[size], fp[size], score_numbers[size] = t, f, k + 1
         if several.size > 0:
             several_points[size - 1] = several[k]
         size += 1
@@ -124,7 +124,7 @@ def turning_points(
 
 @_compiled
 def areas_between_chosen(tp: Counts, fp: Counts, several: BoolArray, short: FloatArray) -> tuple[float, float]:
-    """Give `pr_area_exact`, and `precision_steps`, which is much the same where many scores are at one point."""
+    """Return `pr_area_exact` and `precision_steps`, which are much the same where many scores share a point."""
     short_segment_areas(tp, fp, short)
     area = steps = 0.0
     for k in range(1, tp.size):
@@ -148,12 +148,12 @@ def read_off(roc: bool, positives: FloatArray, negatives: FloatArray, at: FloatA
         x, y = (fp, tp) if roc else (tp, fp)
         first = np.searchsorted(tp + fp, 1)
         for i in range(at.size):
-            place = at[i] * x[-1]
-            k = np.searchsorted(x, place, "right") if roc else max(np.searchsorted(x, place), first)
+            x_at = at[i] * x[-1]
+            k = np.searchsorted(x, x_at, "right") if roc else max(np.searchsorted(x, x_at), first)
             height = float(y[k - 1])
             if k < x.size and x[k] > x[k - 1]:
-                height += (place - x[k - 1]) / float(x[k] - x[k - 1]) * (y[k] - y[k - 1])
+                height += (x_at - x[k - 1]) / float(x[k] - x[k - 1]) * (y[k] - y[k - 1])
             if roc:
                 heights[r, i] = height / y[-1]
             else:
-                heights[r, i] = place / (place + height) if place + height > 0 else tp[k] / float(tp[k] + fp[k])
+                heights[r, i] = x_at / (x_at + height) if x_at + height > 0 else tp[k] / float(tp[k] + fp[k])

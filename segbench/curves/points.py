@@ -33,7 +33,7 @@ _CLOSE = 1 - 1e-14
 
 
 def cumulate(counts: ScoreCounts) -> Points:
-    """Give true and false positives at each threshold, ``score >= threshold``, from (0, 0) to (P, N)."""
+    """Return true and false positives at each threshold, ``score >= threshold``, from (0, 0) to (P, N)."""
     return running(counts.positives), running(counts.negatives)
 
 
@@ -45,8 +45,8 @@ def hull_vertices(points: Points) -> NDArray[np.int64]:
     fresh = (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])
     distinct = np.flatnonzero(np.append(True, fresh))
     chain = np.empty(distinct.size, np.int64)
-    some = (tp, fp) if fresh.all() else (tp[distinct], fp[distinct])
-    return distinct[chain[: kernels.hull_vertices(*some, chain)]]
+    distinct_points = (tp, fp) if fresh.all() else (tp[distinct], fp[distinct])
+    return distinct[chain[: kernels.hull_vertices(*distinct_points, chain)]]
 
 
 def best_point(points: Points, *, beta: float = 1.0) -> int:
@@ -72,7 +72,7 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
 
 
 def needed_for_fpr(positives: int) -> int:
-    """Give the fewest true positives of 95 %, at which the false positive rate is measured; compiled, too."""
+    """Return the fewest true positives with recall 95 %, where the false positive rate is measured; also compiled."""
     return (95 * positives + 99) // 100
 
 
@@ -98,7 +98,7 @@ class BestFs(Confusion):
     @classmethod
     def joined(cls, parts: Sequence[BestFs]) -> BestFs:
         """Put the images of several, at least one, one after another."""
-        return cls(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)))
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
 def best_fs(images: Several) -> BestFs:
@@ -107,10 +107,10 @@ def best_fs(images: Several) -> BestFs:
 
     best = np.zeros((images.ends.size, 5), np.int64)
     kernels.best_points(images.positives, images.negatives, images.ends, best)
-    places, tp, fp, positives, negatives = best.T
-    thresholds, known = np.full(places.size, np.nan), places > 0
+    numbers, tp, fp, positives, negatives = best.T
+    thresholds, known = np.full(numbers.size, np.nan), numbers > 0
     starts = np.append(0, images.ends)[:-1]
-    thresholds[known] = images.scores[(starts + places - 1)[known]]
+    thresholds[known] = images.scores[(starts + numbers - 1)[known]]
     return BestFs(tp, fp, positives, negatives, thresholds, images.highest)
 
 

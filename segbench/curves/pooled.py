@@ -48,16 +48,16 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     pooling = ScorePool(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}
-    for some in batched((per_image[name] for name in sorted(per_image)), number_of_scores):
-        for counts in some:
+    for batch in batched((per_image[name] for name in sorted(per_image)), number_of_scores):
+        for counts in batch:
             pooling.add(counts)
             sources.add(counts.threshold_source)
-        best.append(best_fs(Several.of(some)))
-    rest = BestFs.joined(best), frozenset(sources)
+        best.append(best_fs(Several.of(batch)))
+    of_images = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (whole,) = pooling.ranges()
-        return PooledPixels(whole, whole.scores.size, {}, range_of_scores(whole), *rest)
-    return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *rest)
+        return PooledPixels(whole, whole.scores.size, {}, range_of_scores(whole), *of_images)
+    return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *of_images)
 
 
 def reduced(counts: ScoreCounts) -> ScoreCounts:
@@ -70,7 +70,7 @@ def reduced(counts: ScoreCounts) -> ScoreCounts:
     """
     if counts.scores.size <= REDUCED_ABOVE or not counts.scores_known:
         return counts
-    kept = _Kept(counts.total_positives, counts.total_negatives)
+    kept = _KeptPoints(counts.total_positives, counts.total_negatives)
     kept.add(counts)
     return kept.counts()
 
@@ -90,15 +90,16 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     tp, fp = (np.cumsum(part, dtype=np.int64) for part in (counts.positives, counts.negatives))
     positives, negatives = max(int(tp[-1]), 1), max(int(fp[-1]), 1)
     recall, f = tp / positives, 2 * tp / (positives + tp + fp)
-    both = recall + fp / negatives
-    good = both[f >= _NEAR_BEST * f.max()]
+    roc_length = recall + fp / negatives
+    good = roc_length[f >= _NEAR_BEST * f.max()]
     near_best, near_95 = (
         np.clip((part - low) / max(high - low, np.finfo(float).tiny), 0, 1)
-        for part, (low, high) in ((both, good[[0, -1]]), (recall, _NEAR_95))
+        for part, (low, high) in ((roc_length, good[[0, -1]]), (recall, _NEAR_95))
     )
     near_0 = np.log1p(tp + fp) / np.log1p(positives + negatives)
-    kept = np.diff(np.floor(cuts * both + cuts / 2 * (near_best + near_95 + near_0)), prepend=0) > 0
-    kept[:-1] |= np.diff(cuts * both) >= 1
+    position = cuts * roc_length + cuts / 2 * (near_best + near_95 + near_0)
+    kept = np.diff(np.floor(position), prepend=0) > 0  # where it passes a whole number
+    kept[:-1] |= np.diff(cuts * roc_length) >= 1
     kept[[int(f.argmax()), int(np.searchsorted(tp, needed_for_fpr(int(tp[-1])))), -1]] = True
     return replace(
         counts,
@@ -114,12 +115,12 @@ def _swept(
     """Return the points kept, the number and the range of scores, and three areas of counts that come in ranges."""
     from segbench.curves import kernels
 
-    kept = _Kept(positives, negatives)
+    kept = _KeptPoints(positives, negatives)
     roc = pr = steps = 0.0, 0.0
     for whole in ranges:
         for start in range(0, max(whole.scores.size, 1), SCORES_PER_BATCH):  # which keeps what is made of them small
-            some = whole.part(start, start + SCORES_PER_BATCH)
-            tp, fp = kept.add(some)
+            batch = whole.part(start, start + SCORES_PER_BATCH)
+            tp, fp = kept.add(batch)
             roc = kernels.roc_area_rounded(tp, fp, *roc)
             pr = kernels.pr_area_exact(tp, fp, *pr)
             steps = kernels.precision_steps(tp, fp, *steps)
@@ -133,7 +134,7 @@ def _swept(
     return kept.counts(), kept.seen, areas, kept.ends
 
 
-class _Kept:
+class _KeptPoints:
     """The points of a curve that `reduced` keeps, found range by range."""
 
     def __init__(self, positives: int, negatives: int) -> None:
@@ -148,7 +149,7 @@ class _Kept:
         self._cuts: list[tuple[FloatArray, IntArray, IntArray]] = [(np.empty(0), none, none)]
 
     def add(self, counts: ScoreCounts) -> tuple[IntArray, IntArray]:
-        """Go on with the next scores; give the cumulative points from the last one before them."""
+        """Add the next scores; return their cumulative points, which start at the last point before them."""
         tp, fp = (
             np.cumsum(np.append(start, part), dtype=np.int64)
             for start, part in zip(self._at, (counts.positives, counts.negatives), strict=True)
@@ -173,13 +174,13 @@ class _Kept:
         return tp, fp
 
     def counts(self) -> ScoreCounts:
-        """Give the points kept as counts."""
+        """Return the kept points as counts."""
         hull = [part[1:] for part in self._hull]
         scores, tp, fp = (
             np.concatenate([*parts, end]) for parts, end in zip(zip(*self._cuts, strict=True), hull, strict=True)
         )
-        scores, places = np.unique(scores, return_index=True)
-        order = places[::-1]
+        scores, indices = np.unique(scores, return_index=True)
+        order = indices[::-1]
         source = f"{scores.size} of {self.seen} scores"
         return ScoreCounts(
             scores[::-1],

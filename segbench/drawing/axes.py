@@ -107,7 +107,7 @@ def space_ticks(ax: Axes) -> None:
 
 
 def cell_size(ax: Axes) -> tuple[float, float]:
-    """Give the width and the height in points that 1 by 1 takes in the axes, once all is laid out."""
+    """Return the width and the height, in points, of 1 by 1 in data units, once all is laid out."""
     figure = ax.get_figure(root=True)
     figure.draw_without_rendering()  # type: ignore[union-attr]
     width, height = np.abs(ax.transData.transform((1, 1)) - ax.transData.transform((0, 0))) * 72 / figure.dpi  # type: ignore[union-attr]
@@ -115,7 +115,7 @@ def cell_size(ax: Axes) -> tuple[float, float]:
 
 
 def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
-    """Make the letters of texts smaller until each fits into a box, in points; give the factor, 1 for as before."""
+    """Make the letters of texts smaller until each fits into a box, in points; return the factor, 1 for as before."""
     factor = 1.0
     for _ in range(_TRIES):  # letters have whole dots, so that smaller ones may need more than their share
         boxes = [in_points(text) for text in texts]
@@ -129,7 +129,7 @@ def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
 
 
 def in_points(text: Text) -> tuple[float, float]:
-    """Give the width and the height of a text in points."""
+    """Return the width and the height of a text in points."""
     box, figure = text.get_window_extent(), text.get_figure(root=True)
     dots = figure.dpi / 72  # type: ignore[union-attr]
     return box.width / dots, box.height / dots
@@ -167,12 +167,12 @@ def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
 
     letters = FontProperties(size=size or mpl.rcParams["axes.labelsize"]).get_size_in_points()
     width = _AXES_WIDTH * ax.get_figure(root=True).get_figwidth() * 72  # type: ignore[union-attr]
-    lines = (textwrap.wrap(line, max(16, int(width / (_LETTER_WIDTH * letters)))) for line in text.split("\n"))
-    return "\n".join(line for some in lines for line in some)
+    most = max(16, int(width / (_LETTER_WIDTH * letters)))
+    return "\n".join(line for paragraph in text.split("\n") for line in textwrap.wrap(paragraph, most))
 
 
 def fitted(values: ArrayLike, within: tuple[float, float] | None = None) -> tuple[float, float]:
-    """Give the ends of an axis that fits the finite values, with a margin that does not leave a range."""
+    """Return the ends of an axis that fits the finite values, with a margin that stays within a range."""
     known = np.asarray(values, np.float64)
     known = known[np.isfinite(known)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 1.0)
@@ -198,14 +198,14 @@ def open_frame(ax: Axes) -> None:
 
 
 def guide_width() -> float:
-    """Give the width of lines that only guide the eye, in points."""
+    """Return the width of lines that only guide the eye, in points."""
     import matplotlib as mpl
 
     return 0.5 * float(mpl.rcParams["lines.linewidth"])
 
 
 def dot_size() -> float:
-    """Give the size of the dot that marks a best point, in points."""
+    """Return the size of the dot that marks a best point, in points."""
     import matplotlib as mpl
 
     return 0.8 * float(mpl.rcParams["lines.markersize"])

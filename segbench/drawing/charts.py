@@ -124,10 +124,10 @@ def chart_in_space(
         layers.append([*marks, *([] if alone else _dots(best, k)), *([areas[k]] if k in areas else [])])
     beta2 = next((curve.beta2 for curve in curves if curve is not None), 1.0)
     guides = _equal_f_lines(beta2) if space == "pr" else [DIAGONAL]
-    titles = [ChartAxis(*each) for each in zip(map(_capital, AXES[space]), RATES[space], strict=True)]
+    x_axis, y_axis = (ChartAxis(_capital(title), rate) for title, rate in zip(AXES[space], RATES[space], strict=True))
     corners = ("lower left", "lower right") if space == "pr" else ("lower right",)
     caption = "Precision and recall" if space == "pr" else "ROC"
-    return Chart(space, caption, titles[0], titles[1], layers, guides, corners=corners)
+    return Chart(space, caption, x_axis, y_axis, layers, guides, corners=corners)
 
 
 def chart_of_thresholds(
@@ -188,13 +188,13 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
         if chart.guides:
             ax.set(aspect="equal", xticks=np.linspace(0, 1, 6), yticks=np.linspace(0, 1, 6))
     is_narrow = ax.get_figure(root=True).get_figwidth() < COLUMN  # type: ignore[union-attr]
-    for place, ((style, label), marks) in enumerate(zip(methods, chart.layers, strict=True)):
-        marker = {} if len(methods) == 1 else _marker(style.marker, place)
+    for index, ((style, label), marks) in enumerate(zip(methods, chart.layers, strict=True)):
+        marker = {} if len(methods) == 1 else _marker(style.marker, index)
         look = style
-        if place >= _COLOURED and len(methods) > _MOST_COLOURED and is_narrow:
-            number_of = str(place + 1)
+        if index >= _COLOURED and len(methods) > _MOST_COLOURED and is_narrow:
+            number_of = str(index + 1)
             look = LineStyle(FAINT, "-")
-            marker = _marker(rf"$\mathbf{{{number_of}}}$", place, size=0.9 * len(number_of) + 0.3) | _NUMBER
+            marker = _marker(rf"$\mathbf{{{number_of}}}$", index, size=0.9 * len(number_of) + 0.3) | _NUMBER
         for k, mark in enumerate(marks):
             _draw_mark(ax, mark, look, "" if k else label, marker)
     for guide in chart.levels:
@@ -205,9 +205,9 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
     return ax
 
 
-def _marker(shape: str, place: int, size: float = 0.7) -> dict[str, Any]:
-    """Give the markers of one line of several, by which it is known in grey print."""
-    first = _EVERY * (place % _STAGGERED) / _STAGGERED
+def _marker(shape: str, index: int, size: float = 0.7) -> dict[str, Any]:
+    """Return the settings of the markers that distinguish a line from others in greyscale."""
+    first = _EVERY * (index % _STAGGERED) / _STAGGERED
     return {"marker": shape, "markevery": (first, _EVERY), "markersize": size * dot_size()}
 
 
@@ -254,7 +254,7 @@ def _visible(*coordinates: FloatArray) -> NDArray[np.bool_]:
 
 
 def _without_stroke(series: Series, space: Space) -> Line:
-    """Give the points of a curve to draw in a space: without a stroke along the frame of precision and recall."""
+    """Return the points of a curve to draw in a space, without a stroke along the frame of precision and recall."""
     x, y = series.line(space)
     near = x < _AT_THE_FRAME
     if space == "pr" and near.any() and not near.all() and np.ptp(y[near]) > _STROKE:
@@ -263,7 +263,7 @@ def _without_stroke(series: Series, space: Space) -> Line:
 
 
 def _equal_f_lines(beta2: float) -> list[Guide]:
-    """Give the lines of recall and precision along which F is the same, each from precision 1 to recall 1."""
+    """Return lines of equal F in precision-recall space, each from precision 1 to recall 1."""
     lines = []
     for f in np.arange(1, 10) / 10:
         least = beta2 * f / (1 + beta2 - f)

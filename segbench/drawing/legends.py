@@ -32,10 +32,15 @@ _corners: WeakKeyDictionary[Legend, Sequence[str]] = WeakKeyDictionary()
 def place_legend(ax: Axes, corners: Sequence[str]) -> None:
     """Draw the legend of all labelled artists, and those of axes beside these again, which may have become smaller."""
     root: Any = ax.get_figure(root=True)
-    others = [(one, _corners[one.get_legend()]) for one in root.axes if one is not ax and one.get_legend() in _corners]
-    for each, its_corners in [(ax, corners), *others, *([(ax, corners)] if others else [])]:
-        _place(each, its_corners)
-        if legend := each.get_legend():
+    others = [
+        (other_ax, _corners[other_ax.get_legend()])
+        for other_ax in root.axes
+        if other_ax is not ax and other_ax.get_legend() in _corners
+    ]
+    for legend_ax, its_corners in [(ax, corners), *others, *([(ax, corners)] if others else [])]:
+        _place(legend_ax, its_corners)
+        legend = legend_ax.get_legend()
+        if legend:
             _corners[legend] = its_corners
 
 
@@ -43,7 +48,8 @@ def _place(ax: Axes, corners: Sequence[str]) -> None:
     entries = len(ax.get_legend_handles_labels()[1])
     if not entries:
         return
-    if old := ax.get_legend():
+    old = ax.get_legend()
+    if old:
         old.remove()
     _lay_out(ax)
     legend = ax.legend(**_STYLE)
@@ -59,16 +65,17 @@ def _place(ax: Axes, corners: Sequence[str]) -> None:
                 legend.set_loc(corner)  # type: ignore[arg-type]  # one of Matplotlib's names
                 if _is_free(ax, legend, lines):
                     return
-    place = _outside(ax, ax.legend(**_STYLE), entries)
-    ax.legend(frameon=False, **_STYLE, **place)
+    location = _outside(ax, ax.legend(**_STYLE), entries)
+    ax.legend(frameon=False, **_STYLE, **location)
     if ax.get_aspect() != "auto":
         _lay_out(ax)  # a square first gets less width, and becomes smaller by that only with the next layout
 
 
 def _lay_out(ax: Axes) -> None:
-    """Give the axes the size that they will be drawn in."""
+    """Lay out the figure, so that the axes have the size in which they will be drawn."""
     figure: Any = ax.get_figure(root=True)
-    if engine := figure.get_layout_engine():
+    engine = figure.get_layout_engine()
+    if engine:
         engine.execute(figure)
     ax.apply_aspect()
 
@@ -112,7 +119,7 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
 
 
 def _share_of_whole(ax: Axes) -> tuple[float, float]:
-    """Give the share of the whole width and height that these axes have in a grid."""
+    """Return the share of the width and of the height of the figure that these axes have in a grid."""
     spec = ax.get_subplotspec()
     if spec is None:
         return 1.0, 1.0

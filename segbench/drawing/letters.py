@@ -72,14 +72,14 @@ def _installed_families() -> set[str]:
     from matplotlib import font_manager
 
     manager = font_manager.fontManager
-    listed = {entry.fname for entry in manager.ttflist}
+    listed = {font.fname for font in manager.ttflist}
     for path in sorted(set(font_manager.findSystemFonts()) - listed):
         try:
             manager.addfont(path)
         except (OSError, RuntimeError, ValueError, UnicodeError):  # damaged, or of bitmaps alone
             continue
-    usual = (entry for entry in manager.ttflist if entry.style == "normal" and entry.weight in _USUAL_WEIGHTS)
-    return {entry.name for entry in usual if not entry.name.startswith(_BOXES)}
+    usual = (font for font in manager.ttflist if font.style == "normal" and font.weight in _USUAL_WEIGHTS)
+    return {font.name for font in usual if not font.name.startswith(_BOXES)}
 
 
 def _preference(family: str) -> tuple[bool, bool, bool, str]:

@@ -51,26 +51,26 @@ class LineStyle(NamedTuple):
 
 
 def class_colours(count: int) -> list[str]:
-    """Give a colour for each of so many classes: some of methods, none of right or wrong pixels, then further hues."""
+    """Return a colour per class: some of methods, none of right or wrong pixels, then further hues."""
     chosen = list(COLOURS[2:4])
-    for place in range(count - len(chosen)):
-        lightness = (0.35, 0.55, 0.75)[place % 3]
-        parts = hls_to_rgb((0.9 + place * 0.618034) % 1, lightness, 0.6)
+    for k in range(count - len(chosen)):
+        lightness = (0.35, 0.55, 0.75)[k % 3]
+        parts = hls_to_rgb((0.9 + k * 0.618034) % 1, lightness, 0.6)
         chosen.append("#" + "".join(f"{round(255 * part):02x}" for part in parts))
     return chosen[:count]
 
 
-def line_style(place: int | None) -> LineStyle:
-    """Give the style of the method at that place, of which 35 differ; None is that of human annotators."""
-    if place is None:
+def line_style(position: int | None) -> LineStyle:
+    """Return the style of the method at a position, of which 35 differ; None is that of human annotators."""
+    if position is None:
         return LineStyle(HUMAN, "-")
-    return LineStyle(COLOURS[place % len(COLOURS)], DASHES[place // len(COLOURS) % len(DASHES)])
+    return LineStyle(COLOURS[position % len(COLOURS)], DASHES[position // len(COLOURS) % len(DASHES)])
 
 
 def free_places(wanted: Iterable[int | None]) -> list[int]:
-    """Give each method a place of its own: the one it wants, if no other before it does, else the first free one."""
+    """Return a distinct position for each method: the wanted one unless taken before, else the first free one."""
     chosen: list[int | None] = []
-    for place in wanted:
-        chosen.append(None if place in chosen else place)
-    free = (place for place in count() if place not in chosen)
-    return [next(free) if place is None else place for place in chosen]
+    for position in wanted:
+        chosen.append(None if position in chosen else position)
+    free = (position for position in count() if position not in chosen)
+    return [next(free) if position is None else position for position in chosen]

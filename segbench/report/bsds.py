@@ -70,16 +70,16 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
         )
     chosen = [result for result in chosen if result.counts]
     if not chosen:
-        what = Message("no-image", "has no image that was counted")
-        raise DataError(str(results[0].method), what, "fix what failed and run again")
+        problem = Message("no-image", "has no image that was counted")
+        raise DataError(str(results[0].method), problem, "fix what failed and run again")
     root = Path(folder)
     folders = _folders(root, chosen)
     contents = [files_of(result) for result in chosen]
-    for place, files in zip(folders, contents, strict=True):
-        strays = sorted({path.name for path in place.glob(f"*{COUNTS}")} - files.keys())
+    for target, files in zip(folders, contents, strict=True):
+        strays = sorted({path.name for path in target.glob(f"*{COUNTS}")} - files.keys())
         if strays:
-            what = Message("other-images", "holds counts of other images ({files}, ...)", files=strays[:3])
-            raise DataError(str(place), what, "give an empty folder")
+            problem = Message("other-images", "holds counts of other images ({files}, ...)", files=strays[:3])
+            raise DataError(str(target), problem, "give an empty folder")
     data_of = {
         target / name: text.encode()
         for target, files in zip(folders, contents, strict=True)
@@ -92,18 +92,18 @@ def export_bsds(results: Result | Sequence[Result], folder: str | PathLike[str])
 
 
 def _folders(root: Path, results: Sequence[Result]) -> list[Path]:
-    """Give each result the folder of its method; both protocols share it, since the names of their files differ."""
+    """Return the folder of each result: that of its method, since the file names of both protocols differ."""
     if len({result.label for result in results}) == 1 and len({r.protocol for r in results}) == len(results):
         return [root] * len(results)
     folders: dict[int, Path] = {}
-    for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
-        names = file_names([results[place].label for place in places])
-        folders |= {place: root / name for place, name in zip(places, names, strict=True)}
-    return [folders[place] for place in range(len(results))]
+    for members in grouped((result.protocol, index) for index, result in enumerate(results)).values():
+        names = file_names([results[index].label for index in members])
+        folders |= {index: root / name for index, name in zip(members, names, strict=True)}
+    return [folders[index] for index in range(len(results))]
 
 
 def files_of(result: Result) -> dict[str, str]:
-    """Give the content of each file of one result, by the file's name."""
+    """Return the content of each file of one result, by the file's name."""
     official = result.rules.capability(Official)
     if not result.counts or official is None:
         raise DataError(result.method, Message("no-image", "has no image that was counted"), "repeat the run")
@@ -120,12 +120,12 @@ def _short(name: str) -> str:
 
 
 def file_names(names: Iterable[str]) -> list[str]:
-    """Give each name a part of a path of its own, different also where upper and lower case are one."""
+    """Return a distinct file name for each name, distinct also where upper and lower case are the same."""
     taken: set[str] = set()
-    given = []
+    unique = []
     for name in names:
         plain = _short(as_file_name(name))
         choices = itertools.chain([plain], (f"{plain}-{number}" for number in itertools.count(2)))
-        given.append(next(one for one in choices if one.casefold() not in taken))
-        taken.add(given[-1].casefold())
-    return given
+        unique.append(next(choice for choice in choices if choice.casefold() not in taken))
+        taken.add(unique[-1].casefold())
+    return unique

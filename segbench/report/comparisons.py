@@ -89,7 +89,7 @@ class Compared:
         return f"{self.measured}|{self.first.signature}"
 
     def keys(self, *, every: bool) -> list[str]:
-        """Give the chosen metrics; by default the one that ranks methods, or all of them."""
+        """Return the keys of the chosen metrics; by default the one that ranks methods, or all of them."""
         if self.metrics is not None:
             return list(self.metrics)
         shown = self.first.metrics if every else [self.first.metric()]
@@ -97,18 +97,18 @@ class Compared:
 
     def notes(self, keys: Sequence[str]) -> list[Note]:
         """Return what a reader must not miss beside answers by some metrics, each once."""
-        said: list[tuple[Note, str]] = []
+        notes: list[tuple[Note, str]] = []
         for name, comparison in self.comparisons.items():
             own = [remark.note for remark in remarks(self.results[name], keys=keys) if remark.kind != "table"]
             of_pairs = [*comparison.notes_about(keys), *_untested(comparison, keys)]
-            said += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
-        found = [*self.left_out]
-        for note, parts in grouped(dict.fromkeys(said)).items():
-            found.append(note if len(parts) == len(self.comparisons) else note.said_of(", ".join(parts)))
+            notes += [(note, name) for note in (*comparison.disagreements(keys), *own, *of_pairs)]
+        shown = [*self.left_out]
+        for note, parts in grouped(dict.fromkeys(notes)).items():
+            shown.append(note if len(parts) == len(self.comparisons) else note.said_of(", ".join(parts)))
         tuned = Message("optimistic", "{metrics}: optimistic: thresholds of the hulls were tuned on the test images")
         optimistic = [metric.key for metric in self.first.metrics if metric.optimistic]
-        found += [Note(tuned, metrics=((key, key),)) for key in optimistic if key in keys]
-        return list(dict.fromkeys(found))
+        shown += [Note(tuned, metrics=((key, key),)) for key in optimistic if key in keys]
+        return list(dict.fromkeys(shown))
 
 
 def _untested(comparison: Comparison, keys: Sequence[str]) -> list[Note]:
@@ -151,7 +151,7 @@ def comparison_json(of: Compared) -> str:
         "notes": [note.described("options") for note in of.notes(keys)],
     }
     if of.check is not None:
-        outcomes = [_outcome(each, of.axis) for each in of.check.outcomes]
+        outcomes = [_outcome(outcome, of.axis) for outcome in of.check.outcomes]
         check = dataclasses.asdict(of.check) | {"outcomes": outcomes}
         document["check"] = check | {"exit_code": of.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
@@ -165,7 +165,7 @@ def _outcome(outcome: BaselineOutcome, axis: str) -> dict[str, Any]:
 
 def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, Any]:
     answer, ranks = comparison.answer(key), comparison.rank_shares[key]
-    methods = [one.method for one in answer.standings]
+    methods = [standing.method for standing in answer.standings]
     rows = comparison.rows(key, against=against)
     return {
         "metric": key,
@@ -178,18 +178,20 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
         "not_worse": list(answer.not_worse),
         "standings": [
             {
-                "method": one.method,
-                "letter": one.letter,
-                "estimate": finite(one.estimate),
-                "low": finite(one.found.ends[0]),
-                "high": finite(one.found.ends[1]),
-                "standard_error": finite(one.found.error),
-                "freedom": finite(one.found.freedom),
-                "better_than": [methods[answer.places[letter]] for letter in one.better_than],
-                "rank_shares": [finite(share) for share in ranks[one.method]],
-                "undefined": {"interval": one.found.reason.written("options")} if one.found.reason else {},
+                "method": standing.method,
+                "letter": standing.letter,
+                "estimate": finite(standing.estimate),
+                "low": finite(standing.interval.ends[0]),
+                "high": finite(standing.interval.ends[1]),
+                "standard_error": finite(standing.interval.error),
+                "freedom": finite(standing.interval.freedom),
+                "better_than": [methods[answer.places[letter]] for letter in standing.better_than],
+                "rank_shares": [finite(share) for share in ranks[standing.method]],
+                "undefined": {"interval": standing.interval.reason.written("options")}
+                if standing.interval.reason
+                else {},
             }
-            for one in answer.standings
+            for standing in answer.standings
         ],
         "differences": [_difference(comparison, row) for row in rows],
     }
@@ -214,16 +216,16 @@ def _why_none(comparison: Comparison, row: Difference, test: Test) -> dict[str, 
 
 
 def exact_comparison(of: Compared) -> TextTable:
-    """Give one row per metric and pair, every field with all its digits, for other programs."""
+    """Return one row per metric and pair, every field with all its digits, for other programs."""
     rows = []
     for (name, comparison), key in itertools.product(of.comparisons.items(), of.keys(every=True)):
-        place, ranks = comparison.place(key), comparison.rank_shares[key]
+        column, ranks = comparison.place(key), comparison.rank_shares[key]
         for row in comparison.rows(key, against=of.against):
             cells = {of.axis: name} if name else {}
             cells |= {field: _plain(value) for field, value in dataclasses.asdict(row).items()}
             measured = comparison.measured_of(key, row.a, row.b)
-            for side, method, one in zip("ab", (row.a, row.b), measured, strict=True):
-                low, high = one.interval(place).ends
+            for side, method, method_measured in zip("ab", (row.a, row.b), measured, strict=True):
+                low, high = method_measured.interval(column).ends
                 ends = {"low": low, "high": high, "first": ranks[method][0]}
                 cells |= {f"{end}_{side}": exact(value) for end, value in ends.items()}
             applied = [test for test in get_args(Test) if test == "t-test" or not comparison.pairs(key, test).reason]
@@ -241,8 +243,8 @@ def show_comparison(of: Compared, console: Console, *, every: bool, digits: int,
         console.print()
         show_table(table.with_leading_zeros() if zeros else table, console)
 
-    for place, (name, key) in enumerate(itertools.product(of.comparisons, keys)):
-        if place:
+    for position, (name, key) in enumerate(itertools.product(of.comparisons, keys)):
+        if position:
             console.print()
         (first, *others), tables = _said(of.comparisons[name], key, of.against, digits)
         for sentence in (f"{_of_part(name)}{first}", *others):
@@ -277,13 +279,13 @@ def _say_wrapped(console: Console, text: str, style: str) -> None:
 
 
 def _said(comparison: Comparison, key: str, against: str | None, digits: int) -> tuple[list[str], list[TextTable]]:
-    """Give the sentences and the tables of an answer."""
+    """Return the sentences and the tables of an answer."""
     answer = comparison.answer(key)
     if against is None:
         return answer.sentences(), answer.tables(digits=digits)
-    order = [one.method for one in answer.standings]
-    found = comparison.rows(answer.metric.key, against=against, tallied=False)
-    rows = sorted(found, key=lambda row: order.index(row.a))
+    order = [standing.method for standing in answer.standings]
+    differences = comparison.rows(answer.metric.key, against=against, tallied=False)
+    rows = sorted(differences, key=lambda row: order.index(row.a))
     tallied = comparison.test == "signed-rank"
     table = _pairs_table(comparison, {answer.metric.key: rows}, comparison.test, digits, tallied=tallied)
     tested = [row.by(comparison.test) for row in rows]
@@ -305,8 +307,8 @@ def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> 
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
         never = f" ({answer.never})" if answer.never else ""
-        said = f"{answer.begin('Compared')} with {against} by {by}: {counts} that cannot be told apart"
-        return f"{said}{never}{answer.why_judged_by}"
+        summary = f"{answer.begin('Compared')} with {against} by {by}: {counts} that cannot be told apart"
+        return f"{summary}{never}{answer.why_judged_by}"
     (row,), standings = rows, {standing.method: standing for standing in answer.standings}
     methods, pair = (standings[row.a], standings[against]), answer.pair_of(row.a, against)
     on = f" on {answer.compared_on(pair)}"
@@ -342,7 +344,7 @@ def _pairs_table(
         named |= {} if one_pair else {"Holm": p_number(row.p_holm)}
         tallies = {"wins": row.wins, "ties": row.ties, "losses": row.losses} if tallied else {}
         cells.append(named | {name: str(count) for name, count in tallies.items()})
-    lower = [one.key for one in comparison.metrics if one.better == "lower" and one.key in rows]
+    lower = [metric.key for metric in comparison.metrics if metric.better == "lower" and metric.key in rows]
     level, of_all = f"{100 * comparison.level:g} %", f" of all {comparison.parts}" if comparison.beside else ""
     wins = f"; wins: {comparison.noun}s with a better value of a" if tallied else ""
     noun = comparison.noun
@@ -365,7 +367,7 @@ def _pairs_table(
 
 
 def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
-    """Give one row per metric and method, with the share of resamples in which it is first, second, ..."""
+    """Return one row per metric and method, with the share of resamples in which it is first, second, ..."""
     cells = []
     for key in keys:
         shares = comparison.rank_shares[key]
@@ -379,7 +381,7 @@ def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
 
 
 def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int, zeros: bool) -> TextTable:
-    """Give one table for a paper: methods by several metrics, the best in bold, significance as superscripts."""
+    """Return one table for a paper: methods by several metrics, the best in bold, significance as superscripts."""
     keys = compared(of.first) if of.metrics is None else list(of.metrics)
     columns = method_table(next(iter(of.results.values())), keys=keys).columns
     rows: list[TableRow] = []
@@ -387,17 +389,17 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
     raised: dict[tuple[int, int], str] = {}
     for name, comparison in of.comparisons.items():
         standings = comparison.answer(of.metrics[0] if of.metrics else None).standings
-        letters = {one.method: one.letter for one in standings}
+        letters = {standing.method: standing.letter for standing in standings}
         by_method = {result.method: result for result in of.results[name]}
         marks = [_superscripts(comparison, metric.key, letters, of.against) for metric in columns]
         sets.append(range(len(rows), len(rows) + len(letters)))
-        places = {metric.key: comparison.place(metric.key) for metric in columns if intervals}
+        column_of = {metric.key: comparison.place(metric.key) for metric in columns if intervals}
         for method, letter in letters.items():
             measured = comparison.measured[method]
-            ends = {key: measured.interval(place).ends for key, place in places.items()}
+            ends = {key: measured.interval(column).ends for key, column in column_of.items()}
             labels = (name, letter, method) if name else (letter, method)
-            for place, found in enumerate(marks, len(labels)):
-                raised[len(rows), place] = found[method]
+            for printed_column, superscripts in enumerate(marks, len(labels)):
+                raised[len(rows), printed_column] = superscripts[method]
             rows.append(TableRow(labels, by_method[method].summary, ends, sd=by_method[method].sd))
     labels = ("", "method") if "" in of.comparisons else (of.axis, "", "method")
     text = MetricTable(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
@@ -413,35 +415,35 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
 
 
 def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], against: str | None) -> dict[str, str]:
-    """Give the superscript of each method by one metric; `letters` are those of the table, in its order."""
+    """Return the superscript of each method by one metric; `letters` are those of the table, in its order."""
     if against is not None:
         answer = comparison.answer(key)
         return {name: "*" if answer.side(name, against) else "" for name in comparison.methods}
     standings = comparison.answer(key).standings
-    places = {letter: place for place, letter in enumerate(letters.values())}
-    own = {one.letter: letters[one.method] for one in standings}
+    rank_of = {letter: rank for rank, letter in enumerate(letters.values())}
+    own = {standing.letter: letters[standing.method] for standing in standings}
     raised = {}
-    for one in standings:
-        beaten = sorted((own[letter] for letter in one.better_than), key=lambda letter: places[letter])
-        raised[one.method] = letters_text(beaten, places, ",")
+    for standing in standings:
+        beaten = sorted((own[letter] for letter in standing.better_than), key=lambda letter: rank_of[letter])
+        raised[standing.method] = letters_text(beaten, rank_of, ",")
     return raised
 
 
 def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool) -> str:
     """Explain the marks of the table for a paper."""
-    said = ["bold: best", *(["underlined: second best"] if second else [])]
+    explanations = ["bold: best", *(["underlined: second best"] if second else [])]
     compared_by = itertools.product(of.comparisons.values(), keys)
     if not all(comparison.pairs(key).reason for comparison, key in compared_by):
         better = "superscript: significantly better than the methods of these letters"
-        what = better if of.against is None else f"star: significantly different from {of.against}"
+        mark = better if of.against is None else f"star: significantly different from {of.against}"
         correction = of.first.answer().correction
         how = f"{of.first.answer().pairs.test} over {of.first.over(of.sample_size)}"
         how += f", {correction} by each metric" if correction else ""
-        said.append(f"{what} (p at most {number(1 - of.first.level, digits=2)}, {how})")
+        explanations.append(f"{mark} (p at most {number(1 - of.first.level, digits=2)}, {how})")
     never = grouped((of.first.answer(key).never, of.first.metric(key).name) for key in keys)
-    said += [f"{', '.join(titles)}: {why}" for why, titles in never.items() if why]
-    said += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []
-    return "; ".join(said)
+    explanations += [f"{', '.join(titles)}: {why}" for why, titles in never.items() if why]
+    explanations += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []
+    return "; ".join(explanations)
 
 
 def _ends(row: Difference, digits: int) -> str:

@@ -62,7 +62,8 @@ def json_document(results: Sequence[Result], how: TableSettings = PLAIN) -> str:
     drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
     added = bool(how.spread)
     runs = [
-        result.to_dict(intervals=one, spread=added, style=how.style) for result, one in zip(results, drawn, strict=True)
+        result.to_dict(intervals=result_intervals, spread=added, style=how.style)
+        for result, result_intervals in zip(results, drawn, strict=True)
     ]
     runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
     if how.rows == "method":
@@ -113,7 +114,7 @@ def _drawn_as(result: Result, drawn: Intervals) -> Intervals:
 
 
 def _narrowed(run: Mapping[str, Any], how: TableSettings) -> dict[str, Any]:
-    """Give what JSON has of the chosen metrics."""
+    """Return the fields of a run in JSON, restricted to the chosen metrics."""
     parts = ("summary", "intervals", "undefined", "sd", "spread")
     return {name: how.chosen(run[name]) for name in parts if name in run}
 
@@ -138,7 +139,7 @@ def _document_of_parts(results: Sequence[Result], how: TableSettings) -> str:
 
 
 def _images(result: Result, how: TableSettings, results: Sequence[Result]) -> dict[str, Any]:
-    """Give what JSON has of single images."""
+    """Return the fields of single images in JSON."""
     notes = {name: [note.described(how.style) for note in notes] for name, notes in result.image_notes.items()}
     return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
 
@@ -146,11 +147,11 @@ def _images(result: Result, how: TableSettings, results: Sequence[Result]) -> di
 def _alone(
     of_rows: ImageSummaries | UnitSummaries, kind: str, how: TableSettings, results: Sequence[Result]
 ) -> dict[str, Any]:
-    """Return what JSON has of images or units measured alone."""
+    """Return the fields in JSON of images or units measured alone."""
     names = list(of_rows)
     if how.sort is not None:
         order = worst_first(image_metrics(results)[how.sort], of_rows.column(how.sort))
-        names = [names[place] for place in order.tolist()]
+        names = [names[index] for index in order.tolist()]
     summaries = {name: of_rows[name] for name in names}
     undefined = {
         name: {key: why.written(how.style) for key, why in how.chosen(summary.undefined).items()}
@@ -186,12 +187,12 @@ def markdown_table(table: TextTable) -> str:
     """Write a table as Markdown with its notes below; the best of a column is bold, and there is no underline."""
     from tabulate import tabulate
 
-    def cell(text: str, row: int, place: int) -> str:
-        written = f"**{text}**" if table.marks.get((row, place)) == "best" else markdown_name(text)
-        raised = table.raised.get((row, place), "").replace("*", r"\*")
+    def cell(text: str, row: int, column: int) -> str:
+        written = f"**{text}**" if table.marks.get((row, column)) == "best" else markdown_name(text)
+        raised = table.raised.get((row, column), "").replace("*", r"\*")
         return f"{written}<sup>{raised}</sup>" if raised else written
 
-    rows = [[cell(text, row, place) for place, text in enumerate(cells)] for row, cells in enumerate(table.rows)]
+    rows = [[cell(text, row, column) for column, text in enumerate(cells)] for row, cells in enumerate(table.rows)]
     header = [markdown_name(title) for title in table.header]
     sides = ["left" if side == "<" else "right" for side in table.sides]
     text: str = tabulate(rows, header, tablefmt="pipe", disable_numparse=True, colalign=sides if rows else None)
@@ -201,7 +202,7 @@ def markdown_table(table: TextTable) -> str:
 def latex_table(table: TextTable) -> str:
     """Write a table for booktabs; the best of a column is bold, the second best underlined. Notes are comments."""
     rows = [
-        [_latex_cell(table, text, row, place) for place, text in enumerate(cells)]
+        [_latex_cell(table, text, row, column) for column, text in enumerate(cells)]
         for row, cells in enumerate(table.rows)
     ]
     groups, header = table.heading(latex=True)
@@ -231,20 +232,24 @@ def _latex_groups(groups: Sequence[tuple[str, int]]) -> list[str]:
     return [" & ".join(cells).rstrip() + r" \\", " ".join(rules)]
 
 
-def _latex_cell(table: TextTable, text: str, row: int, place: int) -> str:
-    if place < table.names:
+def _latex_cell(table: TextTable, text: str, row: int, column: int) -> str:
+    if column < table.names:
         return latex_name(text)
     value = "--" if text == "-" else latex_name(text).replace("-", "$-$")
-    if mark := table.marks.get((row, place)):
+    mark = table.marks.get((row, column))
+    if mark:
         value = rf"\{'textbf' if mark == 'best' else 'underline'}{{{value}}}"
-    raised = table.raised.get((row, place), "").replace("-", "--")
+    raised = table.raised.get((row, column), "").replace("-", "--")
     return rf"{value}\rlap{{\textsuperscript{{{raised}}}}}" if raised else value
 
 
 def _latex_sides(table: TextTable) -> list[str]:
     """Align columns; superscripts take no width, so that digits align, and have room behind them."""
     sides = ["l" if side == "<" else "r" for side in table.sides]
-    for place in {place for (_, place), raised in table.raised.items() if raised}:
-        longest = max(len(raised) for (_, column), raised in table.raised.items() if column == place)
-        sides[place] += rf"@{{\hspace{{{1.2 + 0.35 * longest:.1f}em}}}}"
+    longest: dict[int, int] = {}
+    for (_, column), raised in table.raised.items():
+        longest[column] = max(len(raised), longest.get(column, 0))
+    for column, letters in longest.items():
+        if letters:
+            sides[column] += rf"@{{\hspace{{{1.2 + 0.35 * letters:.1f}em}}}}"
     return sides

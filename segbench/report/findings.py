@@ -35,10 +35,10 @@ def show_reports(reports: Sequence[Report], console: Console) -> None:
 
 def _show(findings: Sequence[Finding], console: Console) -> None:
     for finding in findings:
-        message, places, fix = finding.lines("options")
+        message, files, fix = finding.lines("options")
         say(console, message, _STYLES[finding.severity])
-        for place in places:
-            say(console, place, "dim")
+        for file in files:
+            say(console, file, "dim")
         if fix:
             say(console, fix, "")
 
@@ -50,12 +50,12 @@ def report_json(reports: Sequence[Report]) -> str:
 
 def refusal(reports: Sequence[Report]) -> Message:
     """Return all that stops a run as one message; what several methods show is one finding, of all their files."""
-    same = grouped((_same(found), (report.label, found)) for report in reports for found in report.errors)
+    same = grouped((_same(finding), (report.label, finding)) for report in reports for finding in report.errors)
     parts, hidden = [], False
     for group in same.values():
         methods = dict.fromkeys(method for method, _ in group)
-        largest = max((found for _, found in group), key=lambda found: len(found.places))
-        files = dict.fromkeys(place.message for _, found in group for place in found.places)
+        largest = max((finding for _, finding in group), key=lambda finding: len(finding.places))
+        files = dict.fromkeys(file.message for _, finding in group for file in finding.places)
         hidden = hidden or len(files) > LISTED
         parts.append(_stopping(largest, [*methods] if len(methods) < len(reports) else [], [*files]))
     remedies = [Message("fix", "segbench check --format json lists all")] if hidden else []
@@ -115,28 +115,32 @@ def _warning(method: str, finding: Finding) -> Message:
     )
 
 
-def _same(found: Finding) -> tuple[str, Message, Message]:
+def _same(finding: Finding) -> tuple[str, Message, Message]:
     """Return what findings of several methods have in common where they are one.
 
     Methods may share ground truth but not the number of images, so that messages on it differ: the largest is given.
     """
-    return found.kind, found.fix, NOTHING if found.side == "ground truth" else found.message
+    return finding.kind, finding.fix, NOTHING if finding.side == "ground truth" else finding.message
 
 
 def _shared(reports: Sequence[Report]) -> list[Finding]:
-    """Give the findings of all methods: those on ground truth, and others that are in the same files."""
+    """Return the findings of all methods: those on ground truth, and others that are in the same files."""
     if len(reports) < 2:
         return []
-    groups = grouped((_same(found), found) for report in reports for found in report.findings)
+    groups = grouped((_same(finding), finding) for report in reports for finding in report.findings)
     largest = (
-        max(group, key=lambda found: len(found.places)) for group in groups.values() if len(group) == len(reports)
+        max(group, key=lambda finding: len(finding.places)) for group in groups.values() if len(group) == len(reports)
     )
-    return [one for one in largest if one.side == "ground truth" or all(one in report.findings for report in reports)]
+    return [
+        finding
+        for finding in largest
+        if finding.side == "ground truth" or all(finding in report.findings for report in reports)
+    ]
 
 
 def _own(report: Report, shared: Sequence[Finding]) -> list[Finding]:
-    """Give the findings of a method that not all others share."""
-    return [found for found in report.findings if _same(found) not in map(_same, shared)]
+    """Return the findings of a method that not all others share."""
+    return [finding for finding in report.findings if _same(finding) not in map(_same, shared)]
 
 
 def _document(report: Report) -> dict[str, Any]:

@@ -48,7 +48,8 @@ _HINT = "give another folder"
 
 
 def _as_bytes(colours: Iterable[str]) -> NDArray[np.uint8]:
-    return np.frombuffer(b"".join(bytes.fromhex(one.removeprefix("#")) for one in colours), np.uint8).reshape(-1, 3)
+    rgb = b"".join(bytes.fromhex(colour.removeprefix("#")) for colour in colours)
+    return np.frombuffer(rgb, np.uint8).reshape(-1, 3)
 
 
 PALETTE = _as_bytes(COLOURS[state] for state in sorted(COLOURS))
@@ -129,17 +130,17 @@ def export_overlays(
     if not results:
         raise ArgumentError(Message("no-results", "no results to draw"))
     if Path(folder).is_file():
-        what = Message("not-a-folder", "is a file, expected a folder to write to")
-        raise DataError(shown(folder), what, "give another folder")
+        problem = Message("not-a-folder", "is a file, expected a folder to write to")
+        raise DataError(shown(folder), problem, "give another folder")
     if threshold is not None:
         threshold = as_real(threshold, Setting("threshold", None), "a number", least=-math.inf, most=math.inf)
         _refuse_unreached(results, threshold)
     work: list[_Work] = []
-    places = file_names([result.label for result in results])
-    for result, place in zip(results, places, strict=True):
+    folder_names = file_names([result.label for result in results])
+    for result, folder_name in zip(results, folder_names, strict=True):
         full_protocol(result)
         if classes and "class" not in result.axes:
-            what = Message(
+            problem = Message(
                 "no-parts",
                 "is a result of {protocol} without classes, which cannot be drawn",
                 protocol=result.protocol,
@@ -150,21 +151,21 @@ def export_overlays(
                 given=Setting("classes", True),
                 choose=CHOOSE_OTHERS,
             )
-            raise DataError(result.method, what, hint)
+            raise DataError(result.method, problem, hint)
         cut = best_cut(result) if threshold is None else threshold
         chosen, files = _chosen(result, names), files_of(result)
         for name, picture in zip(chosen, file_names(chosen), strict=True):
-            target = Path(folder) / place / f"{picture}.png"
+            target = Path(folder) / folder_name / f"{picture}.png"
             work.append(_Work(result, name, cut, files.get(name), target, classes=classes))
-    sources = (source for one in work if one.files for source in one.files.sources)
-    refuse_inputs((one.target for one in work), sources)
-    refuse_foreign({one.target: None for one in work}, _HINT)
+    sources = (source for task in work if task.files for source in task.files.sources)
+    refuse_inputs((task.target for task in work), sources)
+    refuse_foreign({task.target: None for task in work}, _HINT)
     problems: list[Message] = []
-    for done, one in enumerate(work, 1):
+    for done, task in enumerate(work, 1):
         try:
-            one.draw()
+            task.draw()
         except DataError as error:
-            problems.append(f"{one.result.method}: " + error.failure.sentence)
+            problems.append(f"{task.result.method}: " + error.failure.sentence)
         if progress:
             progress(done, len(work))
     return problems
@@ -215,11 +216,11 @@ class _Work(NamedTuple):
         if pictures.classes is None:
             raise DataError(shown(self.name), Message("no-pictures", "there is no picture of its classes"))
         colours = _as_bytes([*class_colours(len(result.parts("class"))), "#ffffff", GUIDE])
-        said = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
+        written = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
             "ground truth": colours[pictures.truth],
             "prediction": colours[pictures.classes],
-            ", ".join(["errors", *said]): PALETTE[pictures.states[0]],
+            ", ".join(["errors", *written]): PALETTE[pictures.states[0]],
         }
         _save(_beside(parts), self.target, " | ".join(parts))
 
@@ -227,9 +228,9 @@ class _Work(NamedTuple):
 def _chosen(result: Result, names: Sequence[str]) -> list[str]:
     unknown = [name for name in names if name not in result.counts]
     if unknown:
-        what = Message("no-such-image", "counted no image called {images}", images=list(map(repr, unknown)))
+        problem = Message("no-such-image", "counted no image called {images}", images=list(map(repr, unknown)))
         names_in = Either("result.counts", "segbench show --per-image")
-        raise DataError(result.method, what, Message("names", "{where} lists the names", where=names_in))
+        raise DataError(result.method, problem, Message("names", "{where} lists the names", where=names_in))
     return list(names) or list(result.counts)
 
 

@@ -29,86 +29,93 @@ from segbench.core.text_table import Mark
 
 
 def competing_sets(results: Sequence[Result]) -> list[list[int]]:
-    """Give the places of results that compete, those on most images first, then partial results, published curves."""
+    """Return the indices of results that compete: sets on most images first, then partial ones and published curves."""
     sets: list[list[int]] = []
     published: list[int] = []
-    for place, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
+    for index, result in sorted(enumerate(results), key=lambda at: not at[1].competes):
         # With all of them, as two of different settings are both like one whose settings are not known.
-        found = [places for places in sets if all(_alike(result, results[k]) for k in places)]
+        alike = [members for members in sets if all(_alike(result, results[k]) for k in members)]
         if result.published:
-            published.append(place)
-        elif found:
-            found[0].append(place)
+            published.append(index)
+        elif alike:
+            alike[0].append(index)
         elif not result.rules.competes and len(sets) == 1:
-            sets[0].append(place)
+            sets[0].append(index)
         else:
-            sets.append([place])
-    order = [(all(results[k].partial for k in some), -len(results[some[0]].counts), -len(some)) for some in sets]
-    sets = [places for _, places in sorted(zip(order, sets, strict=True))]
+            sets.append([index])
+    order = [
+        (all(results[k].partial for k in members), -len(results[members[0]].counts), -len(members)) for members in sets
+    ]
+    sets = [members for _, members in sorted(zip(order, sets, strict=True))]
     if len(sets) == 1:
         return [sorted(sets[0] + published)]
     return [*map(sorted, sets), *([published] if published else [])]
 
 
-def _alike(one: Result, other: Result) -> bool:
+def _alike(first: Result, second: Result) -> bool:
     """Return whether results are of the same images and settings, as far as these are known."""
-    sources = [result.settings.get("source", "files") for result in (one, other)]
+    sources = [result.settings.get("source", "files") for result in (first, second)]
     # The digest of imported counts is that of the files that held them.
     known = sources[0] == sources[1] != "imported"
-    same_images = set(one.counts) == set(other.counts) and (not known or one.data == other.data)
-    if not same_images or "imported" in sources or not (one.rules.competes and other.rules.competes):
+    same_images = set(first.counts) == set(second.counts) and (not known or first.data == second.data)
+    if not same_images or "imported" in sources or not (first.rules.competes and second.rules.competes):
         return same_images
-    return different_settings((one, other)).keys() <= {"source"}
+    return different_settings((first, second)).keys() <= {"source"}
 
 
 def why_apart(results: Sequence[Result], sets: Sequence[Sequence[int]]) -> tuple[str, list[str]]:
     """Say in what the sets of results differ, images or settings, and what the results of each set have."""
     best_known = (min(of, key=lambda k: bool(results[k].published) or "source" in results[k].settings) for of in sets)
-    firsts = [results[place] for place in best_known]
-    known = [one for one in firsts if not one.published and one.settings.get("source") != "imported"]
-    methods = [one for one in known if one.rules.competes]
+    firsts = [results[k] for k in best_known]
+    known = [result for result in firsts if not result.published and result.settings.get("source") != "imported"]
+    methods = [result for result in known if result.rules.competes]
     settings = different_settings(methods).keys() - {"source"} if methods else frozenset()
-    numbers = [len(one.counts) for one in known]
-    images = [frozenset(one.counts) for one in firsts if not one.published]
-    same_images = len(set(images)) == 1 and len({one.data for one in known}) == 1
-    said = []
-    for one in firsts:
-        if one.published:
-            said.append("published without images")
+    numbers = [len(result.counts) for result in known]
+    images = [frozenset(result.counts) for result in firsts if not result.published]
+    same_images = len(set(images)) == 1 and len({result.data for result in known}) == 1
+    descriptions = []
+    for result in firsts:
+        if result.published:
+            descriptions.append("published without images")
             continue
         has = []
-        if one.unnamed:
+        if result.unnamed:
             has.append("images without names")
         elif not same_images:
-            digest = "" if len(set(numbers)) == len(numbers) else f", data:{one.data}"
-            has.append(f"{many(len(one.counts), 'image')}{digest}")
-        has += [f"{key}:{one.settings.get(key, 'none')}" for key in sorted(settings)]
-        said.append(", ".join(has))
-    return " and ".join([*["images"] * (not same_images), *["settings"] * bool(settings)]), said
+            digest = "" if len(set(numbers)) == len(numbers) else f", data:{result.data}"
+            has.append(f"{many(len(result.counts), 'image')}{digest}")
+        has += [f"{key}:{result.settings.get(key, 'none')}" for key in sorted(settings)]
+        descriptions.append(", ".join(has))
+    differing = []
+    if not same_images:
+        differing.append("images")
+    if settings:
+        differing.append("settings")
+    return " and ".join(differing), descriptions
 
 
 def best_first(results: Sequence[Result], key: str) -> list[int]:
-    """Give the places of results of one protocol by a metric, the best first, undefined ones last."""
+    """Return the indices of results of one protocol by a metric, the best first, undefined ones last."""
     sign = next((metric.direction for metric in results[0].metrics if metric.key == key), 1)
 
-    def rank(place: int) -> tuple[float, str]:
-        value = results[place].summary.get(key, math.nan)
-        return math.inf if math.isnan(value) else -sign * value, results[place].method
+    def rank(k: int) -> tuple[float, str]:
+        value = results[k].summary.get(key, math.nan)
+        return math.inf if math.isnan(value) else -sign * value, results[k].method
 
     return sorted(range(len(results)), key=rank)
 
 
 def headline_order(results: Sequence[Result]) -> list[int]:
-    """Give the order of results of one protocol by the metric that ranks them, see `competing_order`."""
+    """Return the indices of results of one protocol by the metric that ranks them, see `competing_order`."""
     return competing_order(results, best_first(results, headline(results[0].metrics).key))
 
 
 def competing_order(results: Sequence[Result], best_first: Sequence[int]) -> list[int]:
-    """Give places that are sorted, the best first, so that results that compete are together, partial ones last."""
-    rank = {place: k for k, place in enumerate(best_first)}
+    """Return indices in `best_first` so that results that compete stay together, partial ones last in their set."""
+    rank = {index: k for k, index in enumerate(best_first)}
     ordered: list[int] = []
-    for places in competing_sets(results):
-        ordered += sorted(places, key=lambda k: (results[k].partial is not None, rank[k]))
+    for members in competing_sets(results):
+        ordered += sorted(members, key=lambda k: (results[k].partial is not None, rank[k]))
     return ordered
 
 

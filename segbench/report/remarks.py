@@ -49,19 +49,19 @@ def remarks(
     for name, result in zip(names, results, strict=True):
         of_each += [(remark, name) for remark in _remarks_on(result, keys, deviations=deviations)]
     apart = not_ranked_together(results, names)
-    found = [] if apart is None else [Remark(apart, "undefined")]
-    found += [
+    shown = [] if apart is None else [Remark(apart, "undefined")]
+    shown += [
         replace(remark, note=remark.note.said_of(few_names(methods, len(names))))
         for remark, methods in grouped(dict.fromkeys(of_each)).items()
     ]
     made = list(zip(names, results, intervals, strict=False))
-    said_of = [(note, name) for name, _, one in made for note in notes_about(one.notes, keys)]
-    for name, result, one in made:
-        said_of += [(note, name) for note in _without_intervals(result, one, keys)]
+    said_of = [(note, name) for name, _, result_intervals in made for note in notes_about(result_intervals.notes, keys)]
+    for name, result, result_intervals in made:
+        said_of += [(note, name) for note in _without_intervals(result, result_intervals, keys)]
     for note, methods in grouped(dict.fromkeys(said_of)).items():
-        said = note if len(methods) == len(names) else note.said_of(few_names(methods, len(names)))
-        found.append(Remark(said, "undefined"))
-    return found
+        attributed = note if len(methods) == len(names) else note.said_of(few_names(methods, len(names)))
+        shown.append(Remark(attributed, "undefined"))
+    return shown
 
 
 def run_notes(results: Sequence[Result], *, of_metrics: bool = False) -> list[Note]:
@@ -112,7 +112,7 @@ def _remarks_on(result: Result, keys: Sequence[str] | None, *, deviations: bool)
         runs = many(len(result.runs), "run")
         yield Remark(Note(Message("mean-of-runs", "{mean} over {runs}", mean=mean, runs=runs)), "table")
     yield from (Remark(note, "run") for note in result.notes)
-    yield from (Remark(as_note(said), "undefined") for said in (lacking(result), result.outdated) if said)
+    yield from (Remark(as_note(note), "undefined") for note in (lacking(result), result.outdated) if note)
     yield from (Remark(note) for note in notes_about(result.summary.notes, keys))
     yield from (Remark(note, "undefined") for note in undefined_metrics(result.summary, keys))
     if result.failed:
@@ -131,8 +131,8 @@ def _failures(failed: Mapping[str, Failure]) -> Iterable[Message | Failure]:
     groups = grouped(((failure.what, failure.hint), failure) for failure in failed.values())
     counts = Counter(remedy for _, remedy in [*groups][:LISTED])
     shared = [remedy for remedy, count in counts.items() if remedy and count > 1]
-    for (what, remedy), (first, *others) in [*groups.items()][:LISTED]:
-        failure = Failure(first.path, what) if remedy in shared else first
+    for (problem, remedy), (first, *others) in [*groups.items()][:LISTED]:
+        failure = Failure(first.path, problem) if remedy in shared else first
         if others:
             reason, path = Either(failure.reason("python"), failure.reason("options")), failure.path
             images = 1 + len(others)
@@ -159,10 +159,10 @@ def not_ranked_together(results: Sequence[Result], names: Sequence[str]) -> Note
         told_apart = own if len(set(own)) == len(own) else [names[k] for k in members]
         methods.append(few_names(told_apart, len(names)))
     listed = "; ".join(f"{of_set} ({has})" for of_set, has in zip(methods, of_sets, strict=True))
-    said = Message(
+    message = Message(
         "ranked-apart",
         "not all methods have the same {different}; the best is marked only among those that do: {sets}",
         different=different,
         sets=listed,
     )
-    return Note(said)
+    return Note(message)

@@ -125,14 +125,14 @@ class MetricTable:
         shown = {metric.key for metric in self.columns}
         means = dict.fromkeys(key for row in self.rows for key in row.spread if key not in shown)
         keys = ",".join([*means][:_LISTED])
-        further = Message("further-means", "further means: {keys}", keys=Either(keys, f"--metrics {keys}"))
+        other_means = Message("further-means", "further means: {keys}", keys=Either(keys, f"--metrics {keys}"))
         without = Message(
             "spread-of-some",
             "{spread}; the others have none: {names}",
             spread=described,
             names=[metric.name for metric in others],
         )
-        return (Note(joined([without, further if keys else ""])),)
+        return (Note(joined([without, other_means if keys else ""])),)
 
     @property
     def _on_other_means(self) -> str:
@@ -155,9 +155,9 @@ class MetricTable:
         """Mark the best and the second best rows of a column, as printed with this many digits."""
         marks: dict[int, Mark] = {row: "best" for row, best in sorted(self.best) if best == key}
         column = next(column for column in self.columns if column.key == key)
-        for places in self.sets:
-            values = [self._value(self.rows[place], column) for place in places]
-            marks |= zip(places, ranked(values, column.better, digits=digits), strict=True)
+        for members in self.sets:
+            values = [self._value(self.rows[row], column) for row in members]
+            marks |= zip(members, ranked(values, column.better, digits=digits), strict=True)
         return marks
 
     def text(self, *, digits: int = DIGITS, zeros: bool = False, stacked: str = "") -> TextTable:
@@ -166,7 +166,7 @@ class MetricTable:
 
         def cell(row: TableRow, metric: Metric) -> str:
             numbers = self._value(row, metric), *self._beside(row, metric)
-            value, *ends = (metric.written(one, digits=digits) for one in numbers)
+            value, *ends = (metric.written(estimate, digits=digits) for estimate in numbers)
             deviation = row.sd.get(metric.key, math.nan)
             value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=digits)}"
             if stacked and row.intervals:
@@ -177,20 +177,20 @@ class MetricTable:
 
         rows = []
         for row in self.rows:
-            (name, *others), values = row.labels, [cell(row, one) for one in self.columns]
+            (name, *others), values = row.labels, [cell(row, metric) for metric in self.columns]
             if stacked and row.intervals:
                 name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
             rows.append([name, *others, *values, *row.texts])
-        known = [not all(math.isnan(self._value(row, one)) for row in self.rows) for one in self.columns]
+        known = [not all(math.isnan(self._value(row, metric)) for row in self.rows) for metric in self.columns]
         marks: dict[tuple[int, int], Mark] = {}
         spare = []
-        for place, metric in enumerate(self.columns, first):
+        for column, metric in enumerate(self.columns, first):
             for at, mark in self.marks(metric.key, digits=digits).items():
-                marks[at, place] = mark
+                marks[at, column] = mark
             # Columns without any value are left out first, as those of areas where all predictions are two-valued.
-            has_value = known[place - first]
+            has_value = known[column - first]
             if metric.priority or (any(known) and not has_value):
-                spare.append((has_value, metric.priority, place))
+                spare.append((has_value, metric.priority, column))
         named, told = ([Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts))
         groups = [(metric.group if metric.title else "", metric.heading) for metric in self.columns]
         table = TextTable(
@@ -199,14 +199,14 @@ class MetricTable:
             names=first,
             marks=marks,
             notes=(*self._notes_on_spread, *self.notes),
-            spare=grouped((self.columns[place - first].name, place) for *_, place in sorted(spare)),
+            spare=grouped((self.columns[column - first].name, column) for *_, column in sorted(spare)),
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
             latex=[*named, *map(_latex_heading, self.columns), *told],
         )
         return table.with_leading_zeros() if zeros else table
 
     def exact(self) -> TextTable:
-        """Give the values with all digits; ends of intervals have columns where some row has them."""
+        """Return the values with all digits; ends of intervals have columns where some row has them."""
         keys = [metric.key for metric in self.columns]
         drawn = [key for key in keys if any(key in row.intervals for row in self.rows)]
         spread = [key for key in keys if any(key in row.spread for row in self.rows)]
@@ -226,7 +226,7 @@ class MetricTable:
 
 
 def _latex_heading(metric: Metric) -> Heading:
-    """Give what LaTeX prints above a metric: a symbol needs no group."""
+    """Return the heading of a metric in LaTeX; one with a symbol needs no group."""
     group = latex_name(metric.group) if metric.title and not metric.symbol else ""
     return Heading(group, metric.latex(metric.heading), metric.latex(metric.column_name))
 
@@ -252,7 +252,7 @@ class TableSettings:
     style: Style = "python"
 
     def chosen(self, values: Mapping[str, Any], *more: str) -> dict[str, Any]:
-        """Give the values of the chosen metrics, and of some keys before them."""
+        """Return the values of the chosen metrics, after those of the keys in `more`."""
         keys = values if self.keys is None else [*more, *self.keys]
         return {key: values[key] for key in keys if key in values}
 
@@ -271,56 +271,56 @@ class ResultSet(NamedTuple):
     @property
     def signatures(self) -> list[str]:
         """The signatures of results and of their intervals, each once; of several each with its methods."""
-        drawn = [f"|{one.signature}" for one in self.intervals] or [""] * len(self.results)
+        drawn = [f"|{result_intervals.signature}" for result_intervals in self.intervals] or [""] * len(self.results)
         both = zip(self.results, drawn, strict=True)
-        signed = grouped((one.signature + end, name) for (one, end), name in zip(both, self.names, strict=True))
+        signed = grouped((result.signature + end, name) for (result, end), name in zip(both, self.names, strict=True))
         if len(signed) == 1:
             return [*signed]
         return [f"{few_names(methods, len(self.names))}: {signature}" for signature, methods in signed.items()]
 
 
 def listed(results: Sequence[Result], how: TableSettings, *, every: bool = False) -> list[dict[str, ResultSet]]:
-    """Give the parts of each table by data set: a table per protocol; of classes, and with `every`, a single one."""
+    """Return the parts of each table by data set: one table per protocol; of classes, or with `every`, a single one."""
     if every or how.rows == "class":
         groups = [[*range(len(results))]]
     else:
-        groups = [places for _, places in sorted(by_protocol(results, by_group=how.rows == "group").items())]
+        groups = [members for _, members in sorted(by_protocol(results, by_group=how.rows == "group").items())]
     if how.rows == "class image":
-        groups = [places for places in groups if any("class" in results[place].axes for place in places)] or groups
+        groups = [members for members in groups if any("class" in results[k].axes for k in members)] or groups
     tables = []
-    for places in groups:
-        sets = [how.sets[place] for place in places] if how.sets else [""] * len(places)
-        names = dict(zip(places, names_of([results[place] for place in places], sets), strict=True))
-        of_sets = grouped(zip(sets, places, strict=True)).items()
-        tables.append({name: _part(results, some, names, how, every=every) for name, some in of_sets})
+    for members in groups:
+        sets = [how.sets[k] for k in members] if how.sets else [""] * len(members)
+        names = dict(zip(members, names_of([results[k] for k in members], sets), strict=True))
+        of_sets = grouped(zip(sets, members, strict=True)).items()
+        tables.append({name: _part(results, part_members, names, how, every=every) for name, part_members in of_sets})
     shown = [parts for parts in tables if any(part.table.columns for part in parts.values())]
     return shown or tables
 
 
 def _part(
-    results: Sequence[Result], places: Sequence[int], names: Mapping[int, str], how: TableSettings, *, every: bool
+    results: Sequence[Result], members: Sequence[int], names: Mapping[int, str], how: TableSettings, *, every: bool
 ) -> ResultSet:
     """Make the table of some of the results."""
-    if how.rows == "group" and not any("group" in results[place].axes for place in places):
+    if how.rows == "group" and not any("group" in results[k].axes for k in members):
         how = replace(how, rows="method")
     if how.rows == "method" and not every:
-        places = [places[k] for k in headline_order([results[place] for place in places])]
-    some, named = [results[place] for place in places], [names[place] for place in places]
-    drawn = [how.intervals[place] for place in places if how.intervals]
+        members = [members[k] for k in headline_order([results[k] for k in members])]
+    part_results, named = [results[k] for k in members], [names[k] for k in members]
+    drawn = [how.intervals[k] for k in members if how.intervals]
     keys = how.keys
     if how.rows in ("image", "unit"):
-        table = image_table(some, keys=keys, sort=how.sort, units=how.rows == "unit")
+        table = image_table(part_results, keys=keys, sort=how.sort, units=how.rows == "unit")
     elif how.rows == "class image":
-        classes = [((row.name, row.method), row.result) for row in part_rows(some, "class")]
+        classes = [((row.name, row.method), row.result) for row in part_rows(part_results, "class")]
         table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
     elif how.rows == "threshold":
-        table = threshold_table(some, digits=how.digits, keys=keys, every=every)
+        table = threshold_table(part_results, digits=how.digits, keys=keys, every=every)
     elif how.rows in AXES:
-        rows = part_rows(some, how.rows, intervals=drawn)
-        table = part_table(rows, some, how.rows, keys=keys, every=every, spread=how.spread)
+        rows = part_rows(part_results, how.rows, intervals=drawn)
+        table = part_table(rows, part_results, how.rows, keys=keys, every=every, spread=how.spread)
     else:
-        table = method_table(some, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
-    return ResultSet(some, named, drawn, table)
+        table = method_table(part_results, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
+    return ResultSet(part_results, named, drawn, table)
 
 
 def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[str, list[int]]:
@@ -329,15 +329,15 @@ def by_protocol(results: Sequence[Result], *, by_group: bool = False) -> dict[st
     Groups of images are other measurements where rows are `by_group` alone.
     """
     tables: dict[str, list[int]] = {}
-    for places in grouped((result.protocol, place) for place, result in enumerate(results)).values():
-        apart = measured_apart([results[place] for place in places])
+    for members in grouped((result.protocol, index) for index, result in enumerate(results)).values():
+        apart = measured_apart([results[index] for index in members])
         if not by_group:
             apart.pop("group_by", None)
-        for k, place in enumerate(places):
-            unit = results[place].rules.distance_unit
+        for k, index in enumerate(members):
+            unit = results[index].rules.distance_unit
             differing = ", ".join(f"{name}:{texts[k]}" for name, texts in apart.items())
-            name = results[place].protocol + (f" in {unit}" if unit else "") + (f" ({differing})" if differing else "")
-            tables.setdefault(name, []).append(place)
+            name = results[index].protocol + (f" in {unit}" if unit else "") + (f" ({differing})" if differing else "")
+            tables.setdefault(name, []).append(index)
     return tables
 
 
@@ -377,17 +377,17 @@ def method_table(
     rows = []
     described = [result.spread if spread else {} for result in results]
     for k, result in enumerate(results):
-        drawn, said = intervals[k] if intervals else {}, texts(result)
+        drawn, text_of = intervals[k] if intervals else {}, texts(result)
         deviations = {} if spread else result.sd
-        row_texts = tuple(said[title] for title in titles)
+        row_texts = tuple(text_of[title] for title in titles)
         rows.append(TableRow((names[k],), result.summary, drawn, row_texts, k, deviations, described[k]))
         if result.pools_folds and fold_rows and not spread:
             mean = mean_of_folds(result)
             label = f"{names[k]}, mean of {many(len(result.runs), 'fold')}"
-            rows.append(TableRow((label,), mean.summary, {}, tuple(texts(mean)[one] for one in titles), k, mean.sd))
+            rows.append(TableRow((label,), mean.summary, {}, tuple(texts(mean)[title] for title in titles), k, mean.sd))
     shown = _method_columns(results, keys, every=every)
-    found = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
-    notes = [*optimistic_notes(shown), *(one.note for one in found if one.kind != "run")]
+    shown_remarks = remarks(results, intervals, keys=keys, names=names, deviations=not spread)
+    notes = [*optimistic_notes(shown), *(remark.note for remark in shown_remarks if remark.kind != "run")]
     row_of = {row.method: number for number, row in reversed([*enumerate(rows)])}  # the first of each result
     competing = [[row_of[k] for k in members if results[k].competes] for members in sets]
     noun = next((result.measured.noun for result in results if result.spread), "image") if spread else "image"
@@ -407,7 +407,7 @@ def mean_of_folds(result: Result) -> Result:
 
 
 def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
-    """Give the keys that a table can have, by what a row is: method, class, image or threshold."""
+    """Return the keys that a table can have, by what a row is: method, class, image or threshold."""
     if rows in ("image", "unit"):
         return list(image_metrics(results))
     if rows == "threshold":
@@ -419,7 +419,7 @@ def metric_keys(results: Sequence[Result], rows: RowKind) -> list[str]:
 
 def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, every: bool) -> tuple[Metric, ...]:
     """Choose the metrics of a table of methods."""
-    known = {one.key: one for result in results for one in result.metrics if one.key}
+    known = {metric.key: metric for result in results for metric in result.metrics if metric.key}
     if keys is not None:
         return _chosen(known, keys)
     if not every:
@@ -429,7 +429,7 @@ def _method_columns(results: Sequence[Result], keys: Sequence[str] | None, *, ev
 
 
 def _chosen(known: Mapping[str, Metric], keys: Sequence[str]) -> tuple[Metric, ...]:
-    """Give the metrics of some keys in their order, none of which a narrow terminal leaves out."""
+    """Return the metrics of some keys in their order, none of which a narrow terminal leaves out."""
     return tuple(replace(known[key], priority=0) for key in keys if key in known)
 
 
@@ -468,7 +468,7 @@ def table_of_images(
     most: int | None = None,
     units: bool = False,
 ) -> MetricTable:
-    """Give one row per image, or per unit, of each result, or the worst by a metric first, at `most` so many of them.
+    """Return one row per image (or unit) of each result; with `sort`, the worst first; at `most` so many of them.
 
     Results are named in the columns `labels`. Notes say why metrics of these rows are undefined.
     """
@@ -485,18 +485,18 @@ def table_of_images(
     if sort in known:  # a file may hold runs of several protocols
         values = np.concatenate([summaries.column(sort) for summaries in alone])
         order = worst_first(known[sort], values)
-    found = {}
+    row_of = {}
     for k in sorted(order[:most].tolist()):  # as results files hold them
-        place = int(np.searchsorted(starts, k, "right")) - 1
-        image = images[place][k - starts[place]]
-        found[k] = TableRow((*named[place][0], image), alone[place][image], method=place)
-    rows = [found[k] for k in order[:most].tolist()]
+        result_number = int(np.searchsorted(starts, k, "right")) - 1
+        image = images[result_number][k - starts[result_number]]
+        row_of[k] = TableRow((*named[result_number][0], image), alone[result_number][image], method=result_number)
+    rows = [row_of[k] for k in order[:most].tolist()]
     keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
     undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
     noted = []
-    for (note, place), count in undefined.items():
-        said = note.message.extended(": {number}", number=part_of(count, of_result[place], noun))
-        noted.append((replace(note, message=said), " of ".join(named[place][0])))
+    for (note, result_number), count in undefined.items():
+        message = note.message.extended(": {number}", number=part_of(count, of_result[result_number], noun))
+        noted.append((replace(note, message=message), " of ".join(named[result_number][0])))
     of_notes = grouped(dict.fromkeys(noted))
     notes = [note.said_of(few_names(of, len(named))) for note, of in of_notes.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
@@ -512,10 +512,10 @@ def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
 
 
 def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
-    """Give the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
-    found: dict[str, Metric] = {}
+    """Return the metrics of single images by their keys there; a narrow terminal leaves out the last ones first."""
+    metrics: dict[str, Metric] = {}
     for metric in (metric for result in results for metric in image_columns(result.metrics)):
-        found.setdefault(metric.image_key, metric)
+        metrics.setdefault(metric.image_key, metric)
     return {
         key: replace(
             metric,
@@ -524,9 +524,9 @@ def image_metrics(results: Sequence[Result]) -> dict[str, Metric]:
             group="",  # which says how images are pooled
             measured_in="",  # columns are named by keys alone
             image_title=metric.name_for_images,
-            priority=len(found) - place if place else 0,
+            priority=len(metrics) - position if position else 0,
         )
-        for place, (key, metric) in enumerate(found.items())
+        for position, (key, metric) in enumerate(metrics.items())
     }
 
 
@@ -627,7 +627,7 @@ def part_table(
         table = method_table(
             block_results, intervals=drawn, keys=keys, every=every, fold_rows=False, spread=spread, numbered=numbered
         )
-        sets += [[place + len(rows) for place in places] for places in table.sets]
+        sets += [[row + len(rows) for row in competing] for competing in table.sets]
         rows += [row._replace(labels=(part.name, part.method)) for part, row in zip(block, table.rows, strict=True)]
     notes = _notes_on_parts(parts, table.columns, axis, keys, [] if every else blocks)
     if AXES[axis].has_rows:
@@ -666,18 +666,20 @@ def _notes_on_parts(
     notes += _notes_by_part(parts, keys)
     undefined = []
     for part, metric in itertools.product(parts, shown):
-        if reason := part.result.summary.undefined.get(metric.key):
+        reason = part.result.summary.undefined.get(metric.key)
+        if reason:
             undefined.append(((part.method, reason), part.name))
     for (method, reason), within in grouped(dict.fromkeys(undefined)).items():
-        said = Message(
+        message = Message(
             "undefined",
             "undefined ({reason}) in {axis} {parts}",
             reason=reason,
             axis=axis if len(within) == 1 else AXES[axis].plural,
             parts=within,
         )
-        notes.append(Note(said).said_of(method))
-    if left_out := list(dict.fromkeys(part.name for part in parts if in_no_mean(part.result.settings))):
+        notes.append(Note(message).said_of(method))
+    left_out = list(dict.fromkeys(part.name for part in parts if in_no_mean(part.result.settings)))
+    if left_out:
         background = Message(
             "background-left-out", "left out of means over classes, background: {classes}", classes=left_out
         )
@@ -704,24 +706,26 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
 
 def _ranked_apart(groups: Sequence[Sequence[PartRow]]) -> list[Note]:
     """Say of which classes not all methods are ranked together."""
-    said = ((not_ranked_together([one.result for one in of], [one.method for one in of]), of[0].name) for of in groups)
-    of_notes = grouped((note, name) for note, name in said if note is not None)
+    notes = (
+        (not_ranked_together([part.result for part in of], [part.method for part in of]), of[0].name) for of in groups
+    )
+    of_notes = grouped((note, name) for note, name in notes if note is not None)
     return [note if len(of) == len(groups) else note.said_of(", ".join(of)) for note, of in of_notes.items()]
 
 
 def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> list[Note]:
     """Return the notes on parts: each once with its methods and parts, and numbers of images in one line."""
-    notes_of = [(one, note) for one in classes for note in notes_about(one.result.summary.notes, keys)]
-    of_notes = grouped(((one.name, note), one.method) for one, note in notes_of)
-    methods = len({one.method for one in classes})
-    said: dict[tuple[Note, str], dict[Message | None, list[str]]] = {}
+    notes_of = [(part, note) for part in classes for note in notes_about(part.result.summary.notes, keys)]
+    of_notes = grouped(((part.name, note), part.method) for part, note in notes_of)
+    methods = len({part.method for part in classes})
+    parts_of: dict[tuple[Note, str], dict[Message | None, list[str]]] = {}
     for (name, note), of in of_notes.items():
         number = note.message.values.get("number")
         alike = note if number is None else note.with_values(number="")
         who = "" if len(of) == methods else ", ".join(of)
-        said.setdefault((alike, who), {}).setdefault(number, []).append(name)
+        parts_of.setdefault((alike, who), {}).setdefault(number, []).append(name)
     notes = []
-    for (note, who), names in said.items():
+    for (note, who), names in parts_of.items():
         if None in names:
             on_parts = note.said_of(", ".join(names[None]))
         else:
@@ -734,7 +738,7 @@ def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> li
 
 
 def threshold_columns(results: Sequence[Result]) -> list[Mapping[str, NDArray[Any]]]:
-    """Give the rows of each pooled curve by column, ``threshold`` first; nothing for a result without a curve."""
+    """Return the columns of each pooled curve, ``threshold`` first; none for a result without a curve."""
     tables = [{} if result.drawn is None else result.drawn.columns for result in results]
     if results and not any(tables):
         protocols = " and ".join(by_protocol(results))
@@ -757,7 +761,7 @@ def threshold_table(
     keys: Sequence[str] | None = None,
     every: bool = False,
 ) -> MetricTable:
-    """Give one row per threshold and method; for readers some `SHOWN_THRESHOLDS`, and the best, which is marked."""
+    """Return one row per threshold and method; for readers some `SHOWN_THRESHOLDS`, and the best one, marked."""
     curves = threshold_columns(results)
     # A published curve lacks the counts: for readers the longest list of columns comes first. tpr is recall once more.
     sources = curves if every else sorted(curves, key=len, reverse=True)
@@ -774,7 +778,7 @@ def threshold_table(
         highest = None if np.isnan(values).all() else int(np.nanargmax(values))
         kept = range(values.size) if every else _few(curve, highest)
         if len(kept) < values.size:
-            some = Message(
+            message = Message(
                 "some-thresholds",
                 "{shown} of {total} thresholds{points}; {lists} all",
                 shown=len(kept),
@@ -782,13 +786,15 @@ def threshold_table(
                 points=f", at {result.chosen_points}" if result.chosen_points else "",
                 lists=_LISTS_ALL,
             )
-            notes.append(Note(some).said_of(name))
+            notes.append(Note(message).said_of(name))
         if highest is not None:
-            best |= {(len(rows) + place, measure) for place, at in enumerate(kept) if at == highest}
+            best |= {(len(rows) + position, measure) for position, at in enumerate(kept) if at == highest}
         lists = {key: curve[key].tolist() for key in chosen if key in curve}
         rows += [TableRow((name,), Summary({key: column[at] for key, column in lists.items()})) for at in kept]
     thresholds = [row.summary["threshold"] for row in rows]
-    if any(math.isfinite(one) and float(number(one, digits=digits)) != one for one in thresholds):
+    if any(
+        math.isfinite(threshold) and float(number(threshold, digits=digits)) != threshold for threshold in thresholds
+    ):
         rounded = Message(
             "rounded-thresholds", "thresholds are rounded here; {lists} them with all digits", lists=_LISTS_ALL
         )
@@ -808,5 +814,5 @@ def _few(columns: Mapping[str, NDArray[Any]], best: int | None) -> list[int]:
     if np.isinf(thresholds[0]) and not np.isnan(recall).any():
         # Most of these may lie where nothing happens any more.
         kept = np.searchsorted(recall, np.linspace(recall[0], recall[-1], SHOWN_THRESHOLDS))
-    places = np.rint(kept).astype(int).clip(0, total - 1).tolist()
-    return sorted({0, total - 1, *places, *([] if best is None else [best])})
+    shown = np.rint(kept).astype(int).clip(0, total - 1).tolist()
+    return sorted({0, total - 1, *shown, *([] if best is None else [best])})

@@ -43,8 +43,8 @@ def show(results: Sequence[Result], console: Console, how: TableSettings = PLAIN
 
 
 def _joined(tables: Mapping[str, MetricTable], how: TableSettings, stacked: str = "") -> TextTable:
-    """Give the tables of data sets side by side."""
-    texts = {name: one.text(digits=how.digits, zeros=how.zeros, stacked=stacked) for name, one in tables.items()}
+    """Return the tables of data sets side by side, as one."""
+    texts = {name: table.text(digits=how.digits, zeros=how.zeros, stacked=stacked) for name, table in tables.items()}
     return side_by_side(texts, "-")
 
 
@@ -53,28 +53,28 @@ def _show_methods(parts: Mapping[str, ResultSet], console: Console, how: TableSe
     if not any(part.table.columns for part in parts.values()):
         return
     deviations = not how.spread
-    found = {
+    remarks_of = {
         name: remarks(of.results, of.intervals, keys=how.keys, names=of.names, deviations=deviations)
         for name, of in parts.items()
     }
     tables = {
-        name: replace(of.table, notes=tuple(one.note for one in found[name] if one.kind == "table"))
+        name: replace(of.table, notes=tuple(remark.note for remark in remarks_of[name] if remark.kind == "table"))
         for name, of in parts.items()
     }
     stacked = f"{100 * how.intervals[0].level:g} %" if how.intervals else ""
     _show_explained(tables, _joined(tables, how, stacked), console)
-    _show_remarks(found, console)
+    _show_remarks(remarks_of, console)
     signed = grouped((line, name) for name, of in parts.items() for line in of.signatures)
     for signature, names in signed.items():
         on = "" if len(names) == len(parts) else f"{', '.join(names)}: "
         say(console, f"{on}{signature}", "dim")
 
 
-def _show_remarks(found: Mapping[str, Sequence[Remark]], console: Console) -> None:
+def _show_remarks(remarks_of: Mapping[str, Sequence[Remark]], console: Console) -> None:
     """Print the remarks, each with the sets that it is on unless it is on all, failures last."""
-    named = grouped((remark, name) for name, several in found.items() for remark in several)
+    named = grouped((remark, name) for name, several in remarks_of.items() for remark in several)
     for remark, names in sorted(named.items(), key=lambda pair: pair[0].kind == "failed"):
-        on = "" if len(names) == len(found) else f"{', '.join(names)}: "
+        on = "" if len(names) == len(remarks_of) else f"{', '.join(names)}: "
         if remark.kind != "table":
             text = remark.note.written("options")
             say(console, f"{on}{text}{':' if remark.details else ''}", _STYLES[remark.kind])
@@ -88,8 +88,8 @@ def _show_explained(of_sets: Mapping[str, MetricTable], text: TextTable, console
     kept = show_table(replace(text, notes=()), console)
     first = len(tables[0].labels)
     columns = [metric for table in tables for metric in (*table.columns, *[None] * len(table.texts))]
-    seen = [columns[place - first] for place in kept if place >= first]
-    shown = {one.key: one for one in seen if one is not None}
+    seen = [columns[column - first] for column in kept if column >= first]
+    shown = {metric.key: metric for metric in seen if metric is not None}
     notes = [note for note in text.notes if as_note(note).kind != OPTIMISTIC]
     for note in (*footnotes(list(shown.values())), *notes):
         say(console, note, "dim")
@@ -113,21 +113,21 @@ def _print_rows(table: TextTable, console: Console) -> list[int]:
     every, titles = list(range(len(table.header))), list(table.spare)
     bare = [0] * len(every)
     for cells in table.rows:
-        for place, text in enumerate(cells):
-            bare[place] = max(bare[place], *(cell_len(one_line(line)) for line in text.split(BELOW)))
+        for column, text in enumerate(cells):
+            bare[column] = max(bare[column], *(cell_len(one_line(line)) for line in text.split(BELOW)))
     room = console.width if console.is_terminal else sys.maxsize
     choices = [_laid_out(table, bare, every)]
     # Columns that are left out may leave another alone in its group, so that it takes its whole title.
     for title in titles:
-        every = [place for place in every if place not in table.spare[title]]
+        every = [column for column in every if column not in table.spare[title]]
         choices.append(_laid_out(table, bare, every))
-    layout = next((one for one in choices if one.total <= room), choices[-1])
+    layout = next((choice for choice in choices if choice.total <= room), choices[-1])
     blocks = [layout] if layout.total <= room else _blocks(table, bare, layout.kept, room) or choices[:1]
-    for place, block in enumerate(blocks):
-        if place:
+    for position, block in enumerate(blocks):
+        if position:
             console.print()
         _print_block(table, block, console)
-    kept = sorted({place for block in blocks for place in block.kept})
+    kept = sorted({column for block in blocks for column in block.kept})
     if len(kept) < len(table.header):
         spared = titles[: choices.index(layout)]
         left_out = ", ".join(sorted(spared, key=lambda title: table.spare[title][0]))
@@ -141,13 +141,16 @@ def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
 
     def line(cells: Sequence[str], styles: Sequence[str] = ()) -> Text:
         text = Text()
-        for place in kept:
-            cell = one_line(cells[place]) if place < len(cells) else ""
-            blank = " " * (widths[place] - cell_len(cell))
+        for column in kept:
+            cell = one_line(cells[column]) if column < len(cells) else ""
+            blanks = widths[column] - cell_len(cell)
             # A style is that of the text alone: an underline would go on below blanks.
-            text.append("" if place < table.names else blank)
-            text.append(cell, style=styles[place] if styles else "")
-            text.append(blank + " " if place < table.names else " ")
+            if column >= table.names:
+                text.pad_right(blanks)
+            text.append(cell, style=styles[column] if styles else "")
+            if column < table.names:
+                text.pad_right(blanks)
+            text.append(" ")
         text.rstrip()
         return text
 
@@ -156,9 +159,9 @@ def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
     say(console, line(layout.titles), "bold")
     for row, cells in enumerate(table.rows):
         first, *below = itertools.zip_longest(*(cell.split(BELOW) for cell in cells), fillvalue="")
-        say(console, line(first, [_MARKS[table.marks.get((row, place), "")] for place in range(len(cells))]), "")
+        say(console, line(first, [_MARKS[table.marks.get((row, column), "")] for column in range(len(cells))]), "")
         for more in below:
-            if any(more[place] for place in kept[table.names :]):
+            if any(more[column] for column in kept[table.names :]):
                 say(console, line(more), "dim")
 
 
@@ -172,17 +175,17 @@ class _Layout(NamedTuple):
 
     @property
     def total(self) -> int:
-        return sum(self.widths[place] + 1 for place in self.kept) - 1
+        return sum(self.widths[column] + 1 for column in self.kept) - 1
 
 
 def _blocks(table: TextTable, bare: Sequence[int], kept: Sequence[int], room: int) -> list[_Layout]:
     """Break columns into blocks that fit, each with the names, if possible between groups; nothing where none fit."""
     names, headings = list(kept[: table.names]), table.headings()
     blocks: list[_Layout] = []
-    for group, columns in groupby(kept[table.names :], lambda place: headings[place].group):
-        some = list(columns)
-        whole = bool(group) and _laid_out(table, bare, [*names, *some]).total <= room
-        for unit in [some] if whole else [[place] for place in some]:
+    for group, columns in groupby(kept[table.names :], lambda column: headings[column].group):
+        of_group = list(columns)
+        whole = bool(group) and _laid_out(table, bare, [*names, *of_group]).total <= room
+        for unit in [of_group] if whole else [[column] for column in of_group]:
             longer = _laid_out(table, bare, [*(blocks[-1].kept if blocks else names), *unit])
             if blocks and longer.total <= room:
                 blocks[-1] = longer
@@ -195,22 +198,25 @@ def _laid_out(table: TextTable, bare: Sequence[int], kept: list[int]) -> _Layout
     """Lay out some columns of a table; `bare` are the widths that the cells below the header take."""
     groups, shown = table.heading(kept)
     titles, widths = [""] * len(bare), list(bare)
-    for place, title in zip(kept, shown, strict=True):
-        titles[place], widths[place] = title, max(bare[place], cell_len(one_line(title)))
+    for column, title in zip(kept, shown, strict=True):
+        titles[column], widths[column] = title, max(bare[column], cell_len(one_line(title)))
     first = 0
     for group, columns in groups:
-        some = kept[first : first + columns]
+        of_group = kept[first : first + columns]
         first += columns
-        lacking = cell_len(group) - sum(widths[place] + 1 for place in some) + 1
-        widths[some[0]] += max(0, lacking) if group else 0
+        lacking = cell_len(group) - sum(widths[column] + 1 for column in of_group) + 1
+        widths[of_group[0]] += max(0, lacking) if group else 0
     return _Layout(kept, groups, titles, widths)
 
 
 def _group_line(layout: _Layout) -> Text:
     """Write the names of groups, each in the middle of a line over its columns."""
-    text, places = Text(), iter(layout.kept)
+    text, shown_columns = Text(), iter(layout.kept)
     for group, columns in layout.groups:
-        width = sum(layout.widths[next(places)] + 1 for _ in range(columns)) - 1
-        text.append(f"{f' {group} ':-^{width}} " if group else " " * (width + 1))
+        width = sum(layout.widths[next(shown_columns)] + 1 for _ in range(columns)) - 1
+        if group:
+            text.append(f"{f' {group} ':-^{width}} ")
+        else:
+            text.pad_right(width + 1)
     text.rstrip()
     return text

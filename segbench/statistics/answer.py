@@ -16,7 +16,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import DIGITS, digits_within, many, number, number_within, of_all, point_first, verb
 from segbench.core.table import Table
 from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
-from segbench.statistics.measured import Found, Interval
+from segbench.statistics.measured import FoundInterval, Interval
 from segbench.statistics.pairs import Pairs, Tally
 from segbench.statistics.run_means import told_of_runs
 
@@ -37,7 +37,7 @@ class Standing:
     method: str
     letter: str  # by which others refer to it: a, b, .. z, aa, ..
     estimate: float
-    found: Found
+    interval: FoundInterval
     better_than: tuple[str, ...]  # the letters of those that it is significantly better than, after Holm's correction
 
 
@@ -55,17 +55,18 @@ class Answer:
     def standings(self) -> tuple[Standing, ...]:
         """The methods, one that beats all others first, the rest by value, undefined ones last."""
         # On what both have, a method may beat one with a better value.
-        estimates, place = self.pairs.estimates.tolist(), self.pairs.place
-        won, (one, other) = self.pairs.won(self.level), self.pairs.pairs
-        beaten = np.bincount(np.append(one[won > 0], other[won < 0]), minlength=len(estimates))
+        estimates = self.pairs.estimates.tolist()
+        first, second = self.pairs.pairs
+        won = self.pairs.won(self.level)
+        wins = np.bincount(np.append(first[won > 0], second[won < 0]), minlength=len(estimates))
         others = int(np.count_nonzero(~np.isnan(estimates))) - 1
         order = sorted(
             range(len(estimates)),
-            key=lambda k: (not 0 < others == beaten[k], _rank(self.metric, estimates[k]), self.methods[k]),
+            key=lambda k: (not 0 < others == wins[k], _rank(self.metric, estimates[k]), self.methods[k]),
         )
         ranks = {k: rank for rank, k in enumerate(order)}
         better: list[list[int]] = [[] for _ in order]
-        for winners, losers, sign in zip(self.pairs.pairs, self.pairs.pairs[::-1], (1, -1), strict=True):
+        for winners, losers, sign in ((first, second, 1), (second, first, -1)):
             for winner, loser in zip(winners[won == sign].tolist(), losers[won == sign].tolist(), strict=True):
                 better[winner].append(ranks[loser])
         return tuple(
@@ -73,7 +74,7 @@ class Answer:
                 self.methods[k],
                 letter_of(ranks[k]),
                 estimates[k],
-                self.pairs.measured[k].interval(place),
+                self.pairs.measured[k].interval(self.pairs.column),
                 tuple(map(letter_of, sorted(better[k]))),
             )
             for k in order
@@ -87,8 +88,8 @@ class Answer:
     @cached_property
     def p_values(self) -> dict[tuple[str, str], float]:
         """Holm's p-value of each pair of methods, both ways round; nan where it has none."""
-        found = zip(itertools.combinations(self.methods, 2), self.pairs.corrected.tolist(), strict=True)
-        return {pair: p for (a, b), p in found for pair in ((a, b), (b, a))}
+        p_of_pairs = zip(itertools.combinations(self.methods, 2), self.pairs.corrected.tolist(), strict=True)
+        return {pair: p for (a, b), p in p_of_pairs for pair in ((a, b), (b, a))}
 
     @property
     def leader(self) -> str:
@@ -97,13 +98,13 @@ class Answer:
 
     @property
     def _defined(self) -> list[Standing]:
-        return [one for one in self.standings if not math.isnan(one.estimate)]
+        return [standing for standing in self.standings if not math.isnan(standing.estimate)]
 
     @property
     def not_worse(self) -> tuple[str, ...]:
         """The best method and all that cannot be told apart from it, the best first."""
         first = self.standings[0]
-        alike = [one.method for one in self._defined[1:] if one.letter not in first.better_than]
+        alike = [standing.method for standing in self._defined[1:] if standing.letter not in first.better_than]
         return (first.method, *alike)
 
     @property
@@ -131,8 +132,10 @@ class Answer:
             return f"{title} is defined for {first.method} alone"
         reason = self.pairs.reason
         if reason:
-            value = self.metric.with_unit(number_within(first.estimate, *first.found.ends))
-            tied = [one.method for one in self._defined if number(one.estimate) == number(first.estimate)]
+            value = self.metric.with_unit(number_within(first.estimate, *first.interval.ends))
+            tied = [
+                standing.method for standing in self._defined if number(standing.estimate) == number(first.estimate)
+            ]
             who = f"{_listed(tied)} share" if len(tied) > 1 else f"{first.method} has"
             best = "best" if self.metric.better else "highest"
             return f"{who} the {best} {title}, {value}, without a test ({reason})"
@@ -143,7 +146,8 @@ class Answer:
             others = "" if len(self._defined) == _NAMED else "; it is significantly better than every other method"
             evidence = self.evidence(first, second, leads=True)
             return f"{first.method} leads {second.method} by {ahead}{on} ({evidence}){others}"
-        if ahead_of_first := [one.method for one in self._defined[1:] if first.letter in one.better_than]:
+        ahead_of_first = [rival.method for rival in self._defined[1:] if first.letter in rival.better_than]
+        if ahead_of_first:
             by = f"by the {self.pairs.test}" if self.ranked else "on what both have"
             better = f"{_listed(ahead_of_first)} {verb(len(ahead_of_first), 'are')} better {by}"
             return f"{self.begin('No')} clear winner by {title}: {first.method} has the best value, but {better}"
@@ -154,7 +158,7 @@ class Answer:
             p = f" ({self.evidence(first, second)}{f': {lacking}' if lacking else ''})"
         elif self.ranked:
             p = f" ({'; '.join(filter(None, (self.pairs.test, self.never)))})"
-        rivals = [self._pair(first, one) for one in self._defined[1:] if one.method in self.not_worse]
+        rivals = [self._pair(first, rival) for rival in self._defined[1:] if rival.method in self.not_worse]
         images = self.compared_on(rivals[0])
         if len(rivals) > 1 and any(map(self.is_restricted, rivals)):
             images = f"the {self._value_noun}s that each two have"
@@ -253,9 +257,9 @@ class Answer:
         """Number the pair of two methods."""
         return self.pairs.pair(self.methods.index(a), self.methods.index(b))
 
-    def _p_text(self, one: Standing, other: Standing) -> str:
+    def _p_text(self, first: Standing, second: Standing) -> str:
         """Write the p-value of two methods, and of how many runs it is."""
-        names = one.method, other.method
+        names = first.method, second.method
         told = told_of_runs({name: self.pairs.measured[self.methods.index(name)].table for name in names})
         return "; ".join(filter(None, (p_text(self.p_values[names]), told)))
 
@@ -299,13 +303,13 @@ class Answer:
         tally = self.pairs.tally(pair)
         return tally if self.methods[self.pairs.pairs[0][pair]] == standing.method else Tally(*reversed(tally))
 
-    def _pair(self, one: Standing, other: Standing) -> int:
-        return self.pair_of(one.method, other.method)
+    def _pair(self, standing: Standing, other: Standing) -> int:
+        return self.pair_of(standing.method, other.method)
 
-    def ahead(self, one: Standing, other: Standing) -> float:
+    def ahead(self, standing: Standing, other: Standing) -> float:
         """By how much one method is better than another, on what both have."""
-        pair = self._pair(one, other)
-        side = 1 if self.methods[self.pairs.pairs[0][pair]] == one.method else -1
+        pair = self._pair(standing, other)
+        side = 1 if self.methods[self.pairs.pairs[0][pair]] == standing.method else -1
         return side * self.metric.direction * float(self.pairs.differences[pair])
 
     @property
@@ -328,7 +332,7 @@ class Answer:
         return f"a difference of {ahead} would need about {units} to be significant{rather}"
 
     def sentences(self) -> list[str]:
-        """Give the verdict, and what it would take to know more."""
+        """Return the verdict, and about how many images it would take to find a difference."""
         return [self.verdict, *([f"{self.needed[0].upper()}{self.needed[1:]}"] if self.needed else [])]
 
     @property
@@ -341,31 +345,31 @@ class Answer:
     @cached_property
     def places(self) -> dict[str, int]:
         """Place of each method by its letter, from 0."""
-        return {one.letter: place for place, one in enumerate(self.standings)}
+        return {standing.letter: rank for rank, standing in enumerate(self.standings)}
 
     def table(self, *, digits: int = DIGITS) -> TextTable:
-        """Give a row per method, the best first: letter, metric, interval, and what it is significantly better than."""
+        """Return one row per method, the best first: letter, metric, interval, and the methods it beats."""
         shown, total = self.standings[:SHOWN], len(self.standings)
         rows = [
             [
-                one.letter,
-                one.method,
-                number(one.estimate, digits=digits),
-                interval_text(one.found.ends, digits),
-                self._better_than(one),
-                *self._against_best(one, digits),
+                standing.letter,
+                standing.method,
+                number(standing.estimate, digits=digits),
+                interval_text(standing.interval.ends, digits),
+                self._better_than(standing),
+                *self._against_best(standing, digits),
             ]
-            for one in shown
+            for standing in shown
         ]
         header = ["", "method", self.metric.column_name, f"{100 * self.level:g} % interval", "better than"]
         header += ["a leads by", "W-T-L"] if self.ranked else []
         notes = [f"the best {SHOWN} of {total} methods"] if total > SHOWN else []
         least = number(1 - self.level, digits=2)
-        said = ["lower is better"] if self.metric.better == "lower" else []
+        legend = ["lower is better"] if self.metric.better == "lower" else []
         if not self.pairs.reason:
             test = f"p of the {self.pairs.test} at most {least}"
-            said.append(f"better than: {test}{f', {self.correction}' if self.correction else ''}")
-        notes += ["; ".join(said)] if said else []
+            legend.append(f"better than: {test}{f', {self.correction}' if self.correction else ''}")
+        notes += ["; ".join(legend)] if legend else []
         if self.ranked:
             counted = f"W-T-L: {self.pairs.measured[0].table.noun}s that a wins, ties and loses"
             notes.append(f"a leads by: {self.pairs.differs_by} of the differences; {counted}")
@@ -381,9 +385,9 @@ class Answer:
         ahead = self.ahead(first, standing)
         return [number(ahead, digits=digits), "-".join(map(str, self.tally(first, standing)))]
 
-    def _better_than(self, one: Standing) -> str:
+    def _better_than(self, standing: Standing) -> str:
         """Write the letters of printed methods, and the number of others; or that it is better than all."""
-        beaten = one.better_than
+        beaten = standing.better_than
         if len(beaten) == len(self.standings) - 1 > 1:
             return "all"
         shown = [letter for letter in beaten if self.places[letter] < SHOWN]
@@ -391,16 +395,16 @@ class Answer:
         return " and ".join([*([letters_text(shown, self.places)] if shown else []), *more]) or "-"
 
     def matrix(self) -> TextTable:
-        """Give by how much the best methods lead each other, row before column, with stars where significantly."""
+        """Return the lead of each of the best methods (row) over each other (column), with stars where significant."""
         most = min(len(self._defined), IN_MATRIX)
         tables = (self._matrix(self._defined[:shown]) for shown in range(most, 1, -1))
         return next(table for table in tables if len(table.rows) == 1 or table.width <= WIDTH)
 
     def _matrix(self, shown: Sequence[Standing]) -> TextTable:
         least = 1 - self.level
-        digits = _places(abs(shown[0].estimate - shown[-1].estimate))
+        digits = _decimals(abs(shown[0].estimate - shown[-1].estimate))
         cells = [
-            [self._lead(row, column, least, digits) if place > k else "" for place, column in enumerate(shown)][1:]
+            [self._lead(row, column, least, digits) if rank > k else "" for rank, column in enumerate(shown)][1:]
             for k, row in enumerate(shown[:-1])
         ]
         of = f"the best {len(shown)} methods: " if len(self.standings) > len(shown) else ""
@@ -408,13 +412,15 @@ class Answer:
         note += f", {self.pairs.differs_by}" if self.ranked else ""
         if not self.pairs.reason:
             note += f"; {star_key(least)} (Holm)"
-        header = [self.metric.column_name, *(one.letter for one in shown[1:])]
-        named = [[f"{one.letter} {one.method}", *row] for one, row in zip(shown, cells, strict=False)]
+        header = [self.metric.column_name, *(standing.letter for standing in shown[1:])]
+        named = [[f"{standing.letter} {standing.method}", *row] for standing, row in zip(shown, cells, strict=False)]
         table = TextTable(header, named, notes=(note,)).fitted(0)
         if table.width <= WIDTH:
             return table
         header[0] = ""
-        return TextTable(header, [[one.letter, *row] for one, row in zip(shown, cells, strict=False)], notes=(note,))
+        return TextTable(
+            header, [[standing.letter, *row] for standing, row in zip(shown, cells, strict=False)], notes=(note,)
+        )
 
     def _lead(self, row: Standing, column: Standing, least: float, digits: int) -> str:
         ahead = self.ahead(row, column)
@@ -422,7 +428,7 @@ class Answer:
         return text + stars(self.p_values[row.method, column.method], least)
 
     def tables(self, *, digits: int = DIGITS) -> list[TextTable]:
-        """Give the table of methods, and for three or more the matrix."""
+        """Return the table of methods, and for three or more the matrix of their differences."""
         table = self.table(digits=digits)
         has_matrix = len(self._defined) > _NAMED and not np.isnan(self.pairs.differences).all()
         return [table, self.matrix()] if has_matrix else [table]
@@ -434,7 +440,7 @@ class Answer:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Give both as notebooks show them."""
+        """Return the verdict and the tables as HTML for notebooks."""
         return remarks_html(*self.sentences()) + "".join(map(table_html, self.tables()))
 
 
@@ -442,13 +448,13 @@ def _rank(metric: Metric, estimate: float) -> float:
     return math.inf if math.isnan(estimate) else -metric.direction * estimate
 
 
-def letter_of(place: int) -> str:
-    """Give a, b, .. z, aa, ab, .. for 0, 1, .."""
+def letter_of(rank: int) -> str:
+    """Return the letter of a rank: a, b, .. z, aa, ab, .. for 0, 1, .."""
     letters = ""
-    place += 1
-    while place:
-        place, rest = divmod(place - 1, 26)
-        letters = chr(ord("a") + rest) + letters
+    rank += 1
+    while rank:
+        rank, digit = divmod(rank - 1, 26)
+        letters = chr(ord("a") + digit) + letters
     return letters
 
 
@@ -482,12 +488,12 @@ def tally_text(tally: Tally) -> str:
     return f"{many(tally.wins, 'win')}, {many(tally.ties, 'tie')}, {losses}"
 
 
-def letters_text(letters: Sequence[str], places: Mapping[str, int], between: str = " ") -> str:
+def letters_text(letters: Sequence[str], rank_of: Mapping[str, int], between: str = " ") -> str:
     """Write letters of methods, three or more in a row as ``c-f``."""
     written: list[str] = []
-    for _, run in itertools.groupby(enumerate(letters), lambda at: places[at[1]] - at[0]):
-        some = [letter for _, letter in run]
-        written += [f"{some[0]}-{some[-1]}"] if len(some) > _NAMED else some
+    for _, run in itertools.groupby(enumerate(letters), lambda at: rank_of[at[1]] - at[0]):
+        consecutive = [letter for _, letter in run]
+        written += [f"{consecutive[0]}-{consecutive[-1]}"] if len(consecutive) > _NAMED else consecutive
     return between.join(written)
 
 
@@ -496,8 +502,8 @@ def interval_text(ends: Interval, digits: int = DIGITS) -> str:
     return "-" if math.isnan(ends[0]) else f"[{number(ends[0], digits=digits)}, {number(ends[1], digits=digits)}]"
 
 
-def _places(largest: float) -> int:
-    """Give the decimal places of differences up to this one: three digits, one more below 1."""
+def _decimals(largest: float) -> int:
+    """Return the number of decimal places for differences up to the largest: three digits, one more below 1."""
     return 3 if largest < 1 else max(2 - int(math.log10(largest)), 0)
 
 

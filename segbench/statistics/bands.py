@@ -92,14 +92,14 @@ def curve_band(
     True
     """
     if space not in ("roc", "pr"):
-        what = Message(
+        problem = Message(
             "wrong-value",
             "{argument} is {value}; expected {expected}",
             argument="space",
             value=repr(space),
             expected="'roc' or 'pr'",
         )
-        raise ArgumentError(what)
+        raise ArgumentError(problem)
     points = as_whole(points, "points", least=2, most=_MOST_POINTS)
     level, (replicates, seed) = as_level(level), as_draws(replicates, seed)
     table = table_of(per_image)

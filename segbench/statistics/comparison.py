@@ -117,7 +117,7 @@ class Difference:
         )
 
     def turned(self) -> Difference:
-        """Give b minus a."""
+        """Return the difference b minus a."""
         return replace(
             self,
             a=self.b,
@@ -201,7 +201,7 @@ class Comparison:
 
     def over(self, rows: str) -> str:
         """Say over what intervals and p-values are, given the images or units in words: ``60 images and trainings``."""
-        return with_trainings(rows, (one.table for one in self.measured.values()))
+        return with_trainings(rows, (method.table for method in self.measured.values()))
 
     @property
     def level(self) -> float:
@@ -220,7 +220,7 @@ class Comparison:
         return f"differences:{tested}-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
 
     def metric(self, key: str | None = None) -> Metric:
-        """Give a metric by its key.
+        """Return a metric by its key.
 
         Parameters
         ----------
@@ -278,9 +278,10 @@ class Comparison:
         return self._signed_rank_tests[key]
 
     def rows(self, key: str, *, against: str | None = None, tallied: bool = True) -> list[Difference]:
-        """Give the difference of each pair of methods by one metric, pair by pair in the order given.
+        """Return the difference of each pair of methods by one metric, pair by pair in the order given.
 
-        Or of each other method minus the one named `against`; p-values are corrected for all pairs all the same.
+        With `against`, return that of each other method minus the one of this name. p-values are corrected for all
+        pairs in both cases.
         Images are not measured where they need not be `tallied`, nor for the test: wins, ties and losses are 0 then,
         and the signed-rank test has no values.
         """
@@ -288,18 +289,18 @@ class Comparison:
         low, high = pairs.intervals(self.level)
         tallied = tallied or self.test == "signed-rank"
         ranked = self._ranked(key) if tallied else np.full((pairs.p_values.size, 5), np.nan)
-        found = []
-        for pair, (one, other) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
-            if against not in (None, names[one], names[other]):
+        differences = []
+        for pair, (first, second) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
+            if against not in (None, names[first], names[second]):
                 continue
             a, b = pairs.measured_of(pair)
             error, lacking = float(pairs.standard_errors[pair]), pairs.lacking_of(pair)
             row = Difference(
                 key,
-                names[one],
-                names[other],
-                float(a.table.estimates[pairs.place]),
-                float(b.table.estimates[pairs.place]),
+                names[first],
+                names[second],
+                float(a.table.estimates[pairs.column]),
+                float(b.table.estimates[pairs.column]),
                 float(pairs.differences[pair]),
                 float(low[pair]),
                 float(high[pair]),
@@ -313,8 +314,8 @@ class Comparison:
                 lacking.p_value,
                 *ranked[pair].tolist(),
             )
-            found.append(row.turned() if against == row.a else row)
-        return found
+            differences.append(row.turned() if against == row.a else row)
+        return differences
 
     def _ranked(self, key: str) -> FloatArray:
         """Return estimate, both ends, p and Holm's p of the signed-rank test of each pair, shape (pairs, 5)."""
@@ -343,10 +344,11 @@ class Comparison:
         return pairs.why_none(pairs.pair(self.methods.index(a), self.methods.index(b)))
 
     def measured_of(self, key: str, a: str, b: str) -> tuple[Measured, Measured]:
-        """Give two methods, measured on what both have of a metric."""
-        pairs, (one, other) = self.pairs(key), (self.methods.index(name) for name in (a, b))
-        first, second = pairs.measured_of(pairs.pair(one, other))
-        return (first, second) if one < other else (second, first)
+        """Return two methods, measured on the values of a metric that both have."""
+        pairs = self.pairs(key)
+        number_a, number_b = self.methods.index(a), self.methods.index(b)
+        first, second = pairs.measured_of(pairs.pair(number_a, number_b))
+        return (first, second) if number_a < number_b else (second, first)
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -357,7 +359,7 @@ class Comparison:
     @cached_property
     def intervals(self) -> Mapping[str, Intervals]:
         """Each method's own intervals, of all metrics."""
-        return {name: intervals_of(one) for name, one in self.measured.items()}
+        return {name: intervals_of(method) for name, method in self.measured.items()}
 
     @cached_property
     def rank_shares(self) -> Mapping[str, Ranks]:
@@ -377,42 +379,43 @@ class Comparison:
         return Answer(self.methods, self.pairs(metric.key), self.level, of_all, instead_of)
 
     def disagreements(self, keys: Sequence[str], *, titles: bool = False) -> list[Note]:
-        """Give one line on pairs in which each method is significantly better by some metric; nothing without such.
+        """Return one note on pairs in which each method is significantly better by some metric, if there are any.
 
         Metrics are those of the keys and the one that ranks methods, called by their keys or by their titles.
         """
         metrics = [metric for metric in self.metrics if metric.headline or metric.key in keys]
         called = [metric.name if titles else metric.key for metric in metrics]
         won = np.array([self.pairs(metric.key).won(self.level) for metric in metrics])
-        found = []
-        for place in np.flatnonzero((won > 0).any(axis=0) & (won < 0).any(axis=0)).tolist():
-            a, b = (self.methods[methods[place]] for methods in self.pairs(metrics[0].key).pairs)
+        contradictions = []
+        for pair in np.flatnonzero((won > 0).any(axis=0) & (won < 0).any(axis=0)).tolist():
+            a, b = (self.methods[methods[pair]] for methods in self.pairs(metrics[0].key).pairs)
             better, worse = (
-                ", ".join(name for name, one in zip(called, won[:, place], strict=True) if one == sign)
+                ", ".join(name for name, side in zip(called, won[:, pair], strict=True) if side == sign)
                 for sign in (1, -1)
             )
-            found.append(f"{a} is better than {b} by {better} but worse by {worse}")
-        pairs = first_names(found, _NAMED_PAIRS, "; ")
-        said = Message("metrics-disagree", "metrics disagree, each significantly: {pairs}", pairs=pairs)
-        return [Note(said)] if found else []
+            contradictions.append(f"{a} is better than {b} by {better} but worse by {worse}")
+        pairs = first_names(contradictions, _NAMED_PAIRS, "; ")
+        message = Message("metrics-disagree", "metrics disagree, each significantly: {pairs}", pairs=pairs)
+        return [Note(message)] if contradictions else []
 
     def on_single_runs(self, keys: Sequence[str]) -> list[Note]:
         """Return one line where methods of one run differ significantly, which says nothing of other trainings."""
         for comparison, key in itertools.product((self, *self.beside), keys):
             pairs = comparison.pairs(key)
-            (one, other), single = pairs.pairs, pairs.has_one_run
-            if (single[one] & single[other] & (pairs.won(self.level) != 0)).any():
-                said = Message(
+            first, second = pairs.pairs
+            single = pairs.has_one_run
+            if (single[first] & single[second] & (pairs.won(self.level) != 0)).any():
+                message = Message(
                     "single-runs",
                     "significant for these predictions, one run of each method; several runs ({several}) cover other "
                     "trainings",
                     several=Either("compare({'ours': [run1, run2], ...})", "ours@1=PRED1 ours@2=PRED2"),
                 )
-                return [Note(said)]
+                return [Note(message)]
         return []
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Give a row per pair and metric, with the fields of `Difference`.
+        """Return one row per pair and metric, with the fields of `Difference`.
 
         Takes pandas, which segbench does not install by itself.
         """
@@ -426,7 +429,7 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Give the answer as notebooks show it."""
+        """Return the answer and the notes as HTML for notebooks."""
         return self.answer()._repr_html_() + remarks_html(*self.notes)
 
 
@@ -442,11 +445,11 @@ def _signed_rank_tests_of(comparisons: Sequence[Comparison], key: str) -> list[S
 
 
 def _rank_shares(comparison: Comparison, key: str) -> Ranks:
-    methods, metric, place = comparison.methods, comparison.metric(key), comparison.place(key)
+    methods, metric, column = comparison.methods, comparison.metric(key), comparison.place(key)
     undefined = dict.fromkeys(methods, (math.nan,) * len(methods))
     if key in comparison.undefined or comparison.pairs(key).common:
         return undefined
-    draws = metric.direction * np.array([one.draws[:, place] for one in comparison.measured.values()])
+    draws = metric.direction * np.array([method.draws[:, column] for method in comparison.measured.values()])
     draws = draws[:, ~np.isnan(draws).any(axis=0)]
     if not draws.size:
         return undefined
@@ -479,15 +482,18 @@ def compare(
     beside = tuple(tables.values())
     measured = {name: Measured(table, level, replicates, seed, beside) for name, table in tables.items()}
     first = next(iter(measured.values()))
-    metrics = {place: one for place, one in enumerate(first.table.metrics) if one.key and one.kind == "score"}
+    metrics = {
+        column: metric for column, metric in enumerate(first.table.metrics) if metric.key and metric.kind == "score"
+    }
     undefined = {}
-    for place, metric in metrics.items():
-        without = (name for name, table in tables.items() if math.isnan(table.estimates[place]))
-        if lacking := [(as_message(tables[name].why_undefined(metric)), name) for name in without]:
+    for column, metric in metrics.items():
+        without = (name for name, table in tables.items() if math.isnan(table.estimates[column]))
+        lacking = [(as_message(tables[name].why_undefined(metric)), name) for name in without]
+        if lacking:
             undefined[metric.key] = by_reason(lacking)
     masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
     notes = [AT_THE_MASK.said_of(few_names(masks, len(tables)))] if 0 < len(masks) < len(tables) else []
-    if any(one.over_common(other) is not one for one, other in itertools.permutations(measured.values(), 2)):
+    if any(method.over_common(other) is not method for method, other in itertools.permutations(measured.values(), 2)):
         restricted = Message(
             "on-common-values",
             "means over images: pairs leave out images of which one method has no value, as it misses what is there",
@@ -496,9 +502,10 @@ def compare(
     notes += unknown_units(first)
     if test == "signed-rank":
         _refuse_ranks([*tables.values()], metrics.values())
-    places = {metric.key: place for place, metric in metrics.items()}
-    if told := told_of_runs(tables):
-        over = {"runs": told, "rows": f"{next(iter(tables.values())).noun}s"}
+    column_of = {metric.key: column for column, metric in metrics.items()}
+    runs = told_of_runs(tables)
+    if runs:
+        over = {"runs": runs, "rows": f"{next(iter(tables.values())).noun}s"}
         of_runs = Message(
             "over-trainings", "{runs}: p-values, and intervals of several runs, are over {rows} and trainings", **over
         )
@@ -506,9 +513,9 @@ def compare(
             "over-folds", "{runs}: where folds vary more than {rows}, p-values and intervals are over folds", **over
         )
         notes.append(Note(of_folds if any(table.folds for table in tables.values()) else of_runs))
-    said = grouped((note, name) for name, one in measured.items() for note in notes_on(one, places))
-    for note, on in said.items():
-        notes.append(note if len(on) == len(tables) else note.said_of(few_names(on, len(tables))))
+    methods_by_note = grouped((note, name) for name, method in measured.items() for note in notes_on(method, column_of))
+    for note, names in methods_by_note.items():
+        notes.append(note if len(names) == len(tables) else note.said_of(few_names(names, len(tables))))
     return Comparison(measured, tuple(metrics.values()), tuple(notes), undefined, test=test)
 
 
@@ -534,8 +541,10 @@ def _refuse_ranks(tables: Sequence[Table], metrics: Iterable[Metric]) -> None:
 
 def together(comparisons: Sequence[Comparison], parts: str) -> list[Comparison]:
     """Correct comparisons that are read together, such as those of several classes, for all pairs of all of them."""
-    others = (tuple(other for other in comparisons if other is not one) for one in comparisons)
-    return [replace(one, beside=beside, parts=parts) for one, beside in zip(comparisons, others, strict=True)]
+    others = (tuple(other for other in comparisons if other is not comparison) for comparison in comparisons)
+    return [
+        replace(comparison, beside=beside, parts=parts) for comparison, beside in zip(comparisons, others, strict=True)
+    ]
 
 
 def by_reason(lacking: Iterable[tuple[Message, str]]) -> Message:
@@ -544,5 +553,5 @@ def by_reason(lacking: Iterable[tuple[Message, str]]) -> Message:
 
 
 def compared(comparison: Comparison) -> list[str]:
-    """Give the keys of the metrics that tables show; JSON and CSV hold all."""
+    """Return the keys of the metrics that tables show; JSON and CSV hold all."""
     return [metric.key for metric in comparison.metrics if metric.compared] or [m.key for m in comparison.metrics]

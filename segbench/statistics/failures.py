@@ -87,23 +87,23 @@ def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[N
     for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in of_metrics).items():
         if images:
             values = without(measured, images)
-            said, instead = {}, []
+            descriptions, instead = {}, []
             for key in keys:
                 column = column_of[key]
                 estimates = [float(of[column]) for of in (values, measured.table.estimates)]
                 fewer, whole = (metrics[column].written(estimate) for estimate in estimates)
-                said[key] = f"{key} is {fewer} instead of {whole}"
+                descriptions[key] = f"{key} is {fewer} instead of {whole}"
                 instead.append((key, *map(finite, estimates)))
-            yield _without(measured, images, said, instead)
+            yield _without(measured, images, descriptions, instead)
 
 
 def _without(
     measured: Measured,
     images: Sequence[int],
-    said: Mapping[str, str],
+    descriptions: Mapping[str, str],
     instead: Sequence[tuple[str | float | None, ...]],
 ) -> Note:
-    """Name the images that decide, and what is `said` of metrics without them: `instead` has the numbers."""
+    """Name the images that decide, and the `descriptions` of metrics without them: `instead` has the numbers."""
     noun, decide = measured.table.noun, [measured.table.names[image] for image in images]
     values = {"noun": noun, "names": first_names(decide, _NAMED_IMAGES), "images": decide, "instead": instead}
     message = Message(
@@ -113,7 +113,7 @@ def _without(
         message = Message(
             "deciding-image", "one {noun} decides: without {names}, which lies far from the others, {metrics}", **values
         )
-    return Note(message, metrics=tuple(said.items()), most=_NAMED_METRICS)
+    return Note(message, metrics=tuple(descriptions.items()), most=_NAMED_METRICS)
 
 
 def on_differences(pairs: Mapping[str, TTests], methods: Sequence[str]) -> Iterator[Note]:
@@ -122,18 +122,16 @@ def on_differences(pairs: Mapping[str, TTests], methods: Sequence[str]) -> Itera
     by_images = grouped((images, (key, pair)) for key, of in deciding_of.items() for pair, images in of.items())
     notes = list(by_images.items())
     for images, decided in notes[:_NOTES]:
-        said, instead = {}, list[tuple[str | float | None, ...]]()
+        descriptions, instead = {}, list[tuple[str | float | None, ...]]()
         for key, of_key in grouped(decided).items():
             differences = [_difference_without(pairs[key], methods, pair, images) for pair in of_key[:_NAMED_PAIRS]]
-            named = [
-                f"{one} - {other} is {number(fewer)} instead of {number(whole)}"
-                for one, other, fewer, whole in differences
-            ]
+            named = [f"{a} - {b} is {number(fewer)} instead of {number(whole)}" for a, b, fewer, whole in differences]
             more = [many(len(of_key) - _NAMED_PAIRS, "more pair")] if len(of_key) > _NAMED_PAIRS else []
-            said[key] = f"{key} of {' and of '.join([*named, *more])}"
+            descriptions[key] = f"{key} of {' and of '.join([*named, *more])}"
             instead += [(key, *difference) for difference in differences]
-        yield _without(pairs[decided[0][0]].measured[0], images, said, instead)
-    if keys := {key: key for _, decided in notes[_NOTES:] for key, _ in decided}:
+        yield _without(pairs[decided[0][0]].measured[0], images, descriptions, instead)
+    keys = {key: key for _, decided in notes[_NOTES:] for key, _ in decided}
+    if keys:
         noun = pairs[next(iter(keys))].measured[0].table.noun
         others = Message(
             "other-pairs-decided", "few {noun}s decide differences of other pairs, too: {metrics}", noun=noun
@@ -153,8 +151,8 @@ def _deciding_pairs(pairs: TTests) -> dict[int, tuple[int, ...]]:
     tested[list(pairs.common)] = False
     tested_pairs = np.flatnonzero(tested)
     jackknives = [measured.jackknife for measured in pairs.measured]
-    pseudo = np.array([jackknife.pseudo[:, pairs.place] for jackknife in jackknives])
-    weights = np.array([jackknife.known_weights[:, pairs.place] for jackknife in jackknives])
+    pseudo = np.array([jackknife.pseudo[:, pairs.column] for jackknife in jackknives])
+    weights = np.array([jackknife.known_weights[:, pairs.column] for jackknife in jackknives])
     step = max(CELLS_AT_ONCE // pseudo.shape[1], 1)
     for start in range(0, tested_pairs.size, step):
         block = tested_pairs[start : start + step]
@@ -170,10 +168,10 @@ def _difference_without(
     pairs: TTests, methods: Sequence[str], pair: int, images: tuple[int, ...]
 ) -> tuple[str, str, float, float]:
     """Return the methods of a pair, their difference without some images, and that of all images."""
-    one, other = (methods[numbers[pair]] for numbers in pairs.pairs)
-    first, second = (without(measured, images)[pairs.place] for measured in pairs.measured_of(pair))
+    a, b = (methods[numbers[pair]] for numbers in pairs.pairs)
+    first, second = (without(measured, images)[pairs.column] for measured in pairs.measured_of(pair))
     fewer = 0.0 if abs(first - second) <= TIED else float(first - second)
-    return one, other, fewer, float(pairs.differences[pair])
+    return a, b, fewer, float(pairs.differences[pair])
 
 
 def on_distances(pairs: Mapping[str, TTests]) -> Iterator[Note]:
@@ -181,16 +179,16 @@ def on_distances(pairs: Mapping[str, TTests]) -> Iterator[Note]:
     names = {}
     for key, of in pairs.items():
         endless = of.metric.range is not None and of.metric.range[1] == math.inf
-        counted = max(int(measured.jackknife.counted[of.place]) for measured in of.measured)
+        counted = max(int(measured.jackknife.counted[of.column]) for measured in of.measured)
         if endless and not of.reason and counted < ENOUGH_FOR_DISTANCES:
             names[key] = key
             noun = of.measured[0].table.noun
     if names:
-        said = Message(
+        message = Message(
             "no-upper-limit",
             "means without an upper limit ({metrics}): where a few {noun}s in a hundred fail, p-values and intervals "
             "over fewer than {enough} {noun}s are not reliable",
             noun=noun,
             enough=ENOUGH_FOR_DISTANCES,
         )
-        yield Note(said, metrics=tuple(names.items()))
+        yield Note(message, metrics=tuple(names.items()))

@@ -63,7 +63,7 @@ class GroupMeans(PartMeans):
         return [image for table in self.tables.values() for image in table.image_of_rows]
 
     @cached_property
-    def held(self) -> NDArray[np.bool_]:
+    def defines(self) -> NDArray[np.bool_]:
         """Which groups define a metric, shape (groups, metrics)."""
         return ~np.isnan(self.of_parts)
 
@@ -74,9 +74,9 @@ class GroupMeans(PartMeans):
 
     def averaged(self, of_groups: FloatArray) -> FloatArray:
         """Average over the groups that define a metric, along the first axis; nan where none does."""
-        held = self.held.reshape(len(self.held), *[1] * (of_groups.ndim - 2), -1)
+        defines = self.defines.reshape(len(self.defines), *[1] * (of_groups.ndim - 2), -1)
         with np.errstate(invalid="ignore"):
-            mean: FloatArray = np.where(held, of_groups, 0).sum(axis=0) / self.held.sum(axis=0)
+            mean: FloatArray = np.where(defines, of_groups, 0).sum(axis=0) / self.defines.sum(axis=0)
         return mean
 
     @property
@@ -87,9 +87,9 @@ class GroupMeans(PartMeans):
     def values_in(self, metric: Metric) -> IntArray:
         """Count the values of each image that are in the mean of its group, where that is in the mean."""
         number = self.metrics.index(metric)
-        groups = zip(self.tables.values(), self.held[:, number].tolist(), strict=True)
+        groups = zip(self.tables.values(), self.defines[:, number].tolist(), strict=True)
         column = self.places[number]
-        return np.concatenate([table.values_in(table.metrics[column]) * is_held for table, is_held in groups])
+        return np.concatenate([table.values_in(table.metrics[column]) * defined for table, defined in groups])
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
@@ -105,15 +105,15 @@ class GroupMeans(PartMeans):
 
     def jackknife(self, groups: Sequence[Jackknife]) -> Jackknife:
         """Put the groups' own together; an image that is alone in its group cannot be left out."""
-        number, images = self.held.sum(axis=0), self.images
+        number, images = self.defines.sum(axis=0), self.images
         pseudo, weights = [], []
-        for one, held in zip(groups, self.held, strict=True):
-            values, shares = one.pseudo[:, self.places], one.weights[:, self.places]
+        for group, defines in zip(groups, self.defines, strict=True):
+            values, shares = group.pseudo[:, self.places], group.weights[:, self.places]
             known = np.where(np.isnan(values), 0, values).sum(axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
             with np.errstate(invalid="ignore", divide="ignore"):
-                scale = np.sqrt(images * (images - 1) / np.float64(one.images * (one.images - 1))) / number
-                moved = self.estimates + np.where(one.images > 1, scale * (values - known), np.nan)
+                scale = np.sqrt(images * (images - 1) / np.float64(group.images * (group.images - 1))) / number
+                moved = self.estimates + np.where(group.images > 1, scale * (values - known), np.nan)
                 weighed = np.where(shares.any(axis=0), shares, 1.0)
-                weights.append(np.where(held, weighed / weighed.sum(axis=0), 0.0))
-            pseudo.append(np.where(held, moved, self.estimates))
+                weights.append(np.where(defines, weighed / weighed.sum(axis=0), 0.0))
+            pseudo.append(np.where(defines, moved, self.estimates))
         return Jackknife(self.estimates, np.concatenate(pseudo), np.concatenate(weights))

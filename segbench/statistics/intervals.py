@@ -89,7 +89,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     wider: Mapping[str, float] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> tuple[float, float]:
-        """Give the interval of the metric of that key."""
+        """Return the interval of the metric of that key."""
         return self.intervals[key]
 
     def __iter__(self) -> Iterator[str]:
@@ -107,7 +107,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
+        """Return the table and the notes as HTML for notebooks."""
         return table_html(self._table()) + remarks_html(*self.notes, self.signature)
 
     def _table(self) -> TextTable:
@@ -119,7 +119,7 @@ class Intervals(Mapping[str, tuple[float, float]]):
         return TextTable(["metric", "value", f"{level} low", f"{level} high"], rows)
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Give a row per metric: value, low, high, standard_error, freedom, undefined.
+        """Return one row per metric: value, low, high, standard_error, freedom, undefined.
 
         Takes pandas, which segbench does not install by itself.
         """
@@ -203,19 +203,23 @@ def intervals(
 
 
 def intervals_of(measured: Measured) -> Intervals:
-    """Give the intervals of a method that is measured already."""
+    """Return the intervals of all metrics of a measured method."""
     table = measured.table
     refuse_outside(table.metrics, table.estimates.tolist())
-    places = {metric.key: place for place, metric in enumerate(table.metrics) if metric.key}
-    found = {key: measured.interval(place) for key, place in places.items()}
-    drawn = {key: places[key] for key, one in found.items() if not one.reason and math.isnan(one.error)}
-    by_jackknife = {key: places[key] for key, one in found.items() if not math.isnan(one.error)}
-    wider = _wider(measured, {key: one.ends for key, one in found.items()}, places)
+    column_of = {metric.key: column for column, metric in enumerate(table.metrics) if metric.key}
+    interval_of = {key: measured.interval(column) for key, column in column_of.items()}
+    drawn = {
+        key: column_of[key]
+        for key, interval in interval_of.items()
+        if not interval.reason and math.isnan(interval.error)
+    }
+    by_jackknife = {key: column_of[key] for key, interval in interval_of.items() if not math.isnan(interval.error)}
+    wider = _wider(measured, {key: interval.ends for key, interval in interval_of.items()}, column_of)
     return Intervals(
-        {key: one.ends for key, one in found.items()},
-        {key: float(table.estimates[place]) for key, place in places.items()},
-        {key: one.error for key, one in found.items()},
-        {key: one.freedom for key, one in found.items()},
+        {key: interval.ends for key, interval in interval_of.items()},
+        {key: float(table.estimates[column]) for key, column in column_of.items()},
+        {key: interval.error for key, interval in interval_of.items()},
+        {key: interval.freedom for key, interval in interval_of.items()},
         measured.level,
         measured.replicates,
         measured.seed,
@@ -224,26 +228,29 @@ def intervals_of(measured: Measured) -> Intervals:
         (
             *unknown_units(measured),
             *_on_width(measured, wider),
-            *notes_on(measured, places),
+            *notes_on(measured, column_of),
             *on_intervals(measured, by_jackknife),
             *_on_resamples(measured, drawn),
         ),
-        {key: one.reason for key, one in found.items() if one.reason},
-        tuple(key for key, place in places.items() if table.metrics[place].kind == "threshold"),
-        {key: {name: part.at(place) for name, part in measured.components.items()} for key, place in places.items()},
+        {key: interval.reason for key, interval in interval_of.items() if interval.reason},
+        tuple(key for key, column in column_of.items() if table.metrics[column].kind == "threshold"),
+        {
+            key: {name: part.at(column) for name, part in measured.components.items()}
+            for key, column in column_of.items()
+        },
         wider,
     )
 
 
-def _wider(measured: Measured, intervals: Mapping[str, Interval], places: Mapping[str, int]) -> dict[str, float]:
+def _wider(measured: Measured, intervals: Mapping[str, Interval], column_of: Mapping[str, int]) -> dict[str, float]:
     """Return how many times as wide as over images the intervals over units are, of those that both have."""
     if not isinstance(measured.table, UnitTable):
         return {}
     by_image = replace(measured, table=measured.table.by_image, beside=())
-    images = {metric.key: place for place, metric in enumerate(by_image.table.metrics) if metric.key}
+    images = {metric.key: column for column, metric in enumerate(by_image.table.metrics) if metric.key}
     wider = {}
-    for key in places:
-        if key in images and measured.table.metrics[places[key]].spread == "smooth":
+    for key in column_of:
+        if key in images and measured.table.metrics[column_of[key]].spread == "smooth":
             (low, high), (least, greatest) = intervals[key], by_image.interval(images[key]).ends
             if greatest > least and not math.isnan(low):
                 wider[key] = (high - low) / (greatest - least)
@@ -253,14 +260,15 @@ def _wider(measured: Measured, intervals: Mapping[str, Interval], places: Mappin
 def _on_width(measured: Measured, wider: Mapping[str, float]) -> Iterator[Note]:
     """Say how much wider than over images the interval over units is, of the metric that ranks methods or the first."""
     headlines = (metric.key for metric in measured.table.metrics if metric.headline and metric.key in wider)
-    if key := next(headlines, next(iter(wider), "")):
-        said = Message(
+    key = next(headlines, next(iter(wider), ""))
+    if key:
+        message = Message(
             "wider-over-units",
             "the interval of {metrics} is {times:.1f} times as wide as over images: {sample_size}",
             times=wider[key],
             sample_size=measured.table.sample_size,
         )
-        yield Note(said, metrics=((key, key),))
+        yield Note(message, metrics=((key, key),))
 
 
 def few_images(images: int, noun: str = "image") -> tuple[Note, ...]:
@@ -268,37 +276,37 @@ def few_images(images: int, noun: str = "image") -> tuple[Note, ...]:
     if images == 1:
         return (Note(Message("single-image", "1 {noun}: intervals need at least two {noun}s", noun=noun)),)
     if images < FEW_IMAGES:
-        said = Message(
+        message = Message(
             "few-images",
             "{images} {noun}s: intervals over fewer than {enough} are unreliable",
             images=images,
             noun=noun,
             enough=FEW_IMAGES,
         )
-        return (Note(said),)
+        return (Note(message),)
     return ()
 
 
 def unknown_units(measured: Measured) -> tuple[Note, ...]:
     """Say that images of units which names suggest resemble each other, by the first mean over images."""
     table = measured.table
-    means = (place for place, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
-    place = next(means, None)
-    if place is None or isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups:
+    means = (column for column, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
+    column = next(means, None)
+    if column is None or isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups:
         return ()
     suggested = suggested_units(table.names)
-    return () if suggested is None else note_on_units(suggested, table.names, measured.of_images[:, place])
+    return () if suggested is None else note_on_units(suggested, table.names, measured.of_images[:, column])
 
 
-def notes_on(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:
+def notes_on(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]:
     """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
     yield from few_images(measured.images, measured.noun)
     yield from _on_runs(measured)
     if measured.images > 1:
-        yield from _on_weights(measured, places)
+        yield from _on_weights(measured, column_of)
     noun = measured.noun
-    held = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
-    rare = {name: number for name, number in held.items() if number < _FEW_OF_A_CLASS}
+    counts = {name: int(np.count_nonzero(images)) for name, images in measured.table.images_of_classes.items()}
+    rare = {name: number for name, number in counts.items() if number < _FEW_OF_A_CLASS}
     if rare:
         yield Note(
             Message(
@@ -323,7 +331,8 @@ def _on_runs(measured: Measured) -> Iterator[Note]:
                 of_three=of_three,
             )
         )
-    if folds := len(set(measured.table.folds)):
+    folds = len(set(measured.table.folds))
+    if folds:
         yield Note(
             Message(
                 "folds-share-images",
@@ -333,48 +342,49 @@ def _on_runs(measured: Measured) -> Iterator[Note]:
         )
 
 
-def _on_resamples(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:
+def _on_resamples(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]:
     """Say in how many resamples metrics are undefined."""
-    for key, place in places.items():
-        if lost := int(np.isnan(measured.draws[:, place]).sum()):
-            said = Message(
+    for key, column in column_of.items():
+        lost = int(np.isnan(measured.draws[:, column]).sum())
+        if lost:
+            message = Message(
                 "undefined-resamples",
                 "{metrics}: undefined in {resamples} of {total} resamples, which are left out",
                 resamples=lost,
                 total=measured.replicates,
             )
-            yield Note(said, metrics=((key, key),))
+            yield Note(message, metrics=((key, key),))
 
 
-def _on_weights(measured: Measured, places: Mapping[str, int]) -> Iterator[Note]:
+def _on_weights(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]:
     """Name the image that carries the most weight, where images are as few as half of them of equal weight."""
     weights, effective = measured.jackknife.weights, measured.jackknife.effective
     uneven = {
-        key: place
-        for key, place in places.items()
-        if measured.table.metrics[place].kind == "score" and effective[place] < measured.images / 2
+        key: column
+        for key, column in column_of.items()
+        if measured.table.metrics[column].kind == "score" and effective[column] < measured.images / 2
     }
-    alike = grouped((weights[:, place].tobytes(), (key, place)) for key, place in uneven.items())
-    for found in alike.values():
-        place = found[0][1]
-        heaviest = int(weights[:, place].argmax())
-        share = weights[heaviest, place] / weights[:, place].sum()
+    alike = grouped((weights[:, column].tobytes(), (key, column)) for key, column in uneven.items())
+    for group in alike.values():
+        column = group[0][1]
+        heaviest = int(weights[:, column].argmax())
+        share = weights[heaviest, column] / weights[:, column].sum()
         of_all = {"images": measured.images, "noun": measured.noun}
-        if measured.jackknife.counted[place] <= effective[place] * _ALIKE:
-            said = Message(
+        if measured.jackknife.counted[column] <= effective[column] * _ALIKE:
+            message = Message(
                 "few-images-count",
                 "{metrics}: only {counted} of {images} {noun}s count in it",
-                counted=measured.jackknife.counted[place],
+                counted=measured.jackknife.counted[column],
                 **of_all,
             )
         else:
-            said = Message(
+            message = Message(
                 "unequal-weights",
                 "{metrics}: the {images} {noun}s count as {effective:.1f} of equal weight; {heaviest} has "
                 "{percent:.0f} % of it",
-                effective=effective[place],
+                effective=effective[column],
                 heaviest=measured.table.names[heaviest],
                 percent=100 * share,
                 **of_all,
             )
-        yield Note(said, metrics=tuple((key, key) for key, _ in found), most=_NAMED_METRICS)
+        yield Note(message, metrics=tuple((key, key) for key, _ in group), most=_NAMED_METRICS)

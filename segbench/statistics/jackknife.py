@@ -116,7 +116,7 @@ def _pseudo_values(table: Table, measured: FloatArray) -> FloatArray:
 
 
 def standard_error(pseudo: FloatArray) -> FloatArray:
-    """Give the standard error of the mean of pseudo-values along the first axis; nan of a single one."""
+    """Return the standard error of the mean of pseudo-values along the first axis; nan of a single one."""
     images = len(pseudo)
     if images < 2:
         return np.full(pseudo.shape[1:], np.nan)
@@ -149,7 +149,7 @@ def sign_test(differences: FloatArray | IntArray) -> float:
 
 
 def logit_ends(estimate: float, reach: float) -> tuple[float, float]:
-    """Give estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
+    """Return estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
     from scipy.special import expit, logit
 
     at, width = logit(estimate), reach / (estimate * (1 - estimate))

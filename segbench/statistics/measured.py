@@ -53,7 +53,7 @@ _LEAST_ROWS = 16
 NO_INTERVAL: Interval = (math.nan, math.nan)
 
 
-class Found(NamedTuple):
+class FoundInterval(NamedTuple):
     """An interval with the standard error and degrees of freedom that it comes from, if any; or why there is none."""
 
     ends: Interval
@@ -95,12 +95,14 @@ class Measured:
         if self._of_runs:
             return mean_of_runs([run.jackknife for run in self._of_runs])
         if isinstance(self.table, GroupMeans):
-            return self.table.jackknife([one.jackknife for one in self._groups(self.table)])
+            return self.table.jackknife([group.jackknife for group in self._groups(self.table)])
         return jackknife(self.table)
 
     def _groups(self, table: GroupMeans) -> list[Measured]:
         """Measure each group, which has resamples of its own."""
-        return [replace(self, table=one, seed=self.seed + k, beside=()) for k, one in enumerate(table.tables.values())]
+        return [
+            replace(self, table=group, seed=self.seed + k, beside=()) for k, group in enumerate(table.tables.values())
+        ]
 
     @cached_property
     def draws(self) -> FloatArray:
@@ -110,7 +112,7 @@ class Measured:
             mean: FloatArray = np.mean([run.draws for run in self._of_runs], axis=0)
             return mean
         if isinstance(table, GroupMeans):
-            return table.averaged(np.array([one.draws[:, table.places] for one in self._groups(table)]))
+            return table.averaged(np.array([group.draws[:, table.places] for group in self._groups(table)]))
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
         off = np.nan_to_num(table.estimates - table.score(total)[0])
@@ -118,7 +120,7 @@ class Measured:
         return draws
 
     def over_common(self, other: Measured) -> Measured:
-        """Give this method measured on what the other has, too; itself where that is all."""
+        """Return this method measured on the values that the other has, too; itself where that is all."""
         if other not in self._common:
             table = on_common(self.table, other.table)
             self._common[other] = self if table is self.table else replace(self, table=table, beside=())
@@ -160,39 +162,40 @@ class Measured:
         trainings = tuple(part for source, part in self.components.items() if source == "trainings")
         return Variance(images, trainings, np.ones(images.error.shape, np.bool_))
 
-    def interval(self, place: int) -> Found:
-        """Give the interval of the metric in this column, or the reason why there is none."""
-        metric, estimate = self.table.metrics[place], float(self.table.estimates[place])
-        reason = self.why_none(place)
+    def interval(self, column: int) -> FoundInterval:
+        """Return the interval of the metric in this column, or the reason why there is none."""
+        metric, estimate = self.table.metrics[column], float(self.table.estimates[column])
+        reason = self.why_none(column)
         if reason:
-            return Found(NO_INTERVAL, reason)
+            return FoundInterval(NO_INTERVAL, reason)
         if metric.spread == "jumps":
-            drawn = self.draws[:, place]
+            drawn = self.draws[:, column]
             low, high = np.nanquantile(drawn, [(1 - self.level) / 2, (1 + self.level) / 2]).tolist()
-            wider = float(widened(high - low, self.variance.reach_of_trainings(self.level))[place])
-            return Found(_within_range(metric, low - wider, high + wider))
-        if reason := self.hardly_above_0(place):
-            return Found(NO_INTERVAL, reason)
-        if self.jackknife.standard_errors[place] < _NO_SPREAD:
+            wider = float(widened(high - low, self.variance.reach_of_trainings(self.level))[column])
+            return FoundInterval(_within_range(metric, low - wider, high + wider))
+        reason = self.hardly_above_0(column)
+        if reason:
+            return FoundInterval(NO_INTERVAL, reason)
+        if self.jackknife.standard_errors[column] < _NO_SPREAD:
             same = Message(
                 "no-spread", "the same without each of the {noun}s, so that nothing shows how it varies", noun=self.noun
             )
-            return Found(NO_INTERVAL, same)
-        error, freedom = float(self.variance.error[place]), float(self.variance.freedom[place])
-        reach = float(self._reach[place])
+            return FoundInterval(NO_INTERVAL, same)
+        error, freedom = float(self.variance.error[column]), float(self.variance.freedom[column])
+        reach = float(self._reach[column])
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
-            return Found(logit_ends(estimate, reach), NOTHING, error, freedom)
-        return Found(_within_range(metric, estimate - reach, estimate + reach), NOTHING, error, freedom)
+            return FoundInterval(logit_ends(estimate, reach), NOTHING, error, freedom)
+        return FoundInterval(_within_range(metric, estimate - reach, estimate + reach), NOTHING, error, freedom)
 
     @cached_property
     def _reach(self) -> FloatArray:
         """How far the interval of each metric reaches to each side."""
         return self.variance.reach(self.level)
 
-    def why_none(self, place: int) -> Message:
+    def why_none(self, column: int) -> Message:
         """Say why a metric has no interval, as far as images decide; empty where it may have one."""
-        metric = self.table.metrics[place]
-        if math.isnan(self.table.estimates[place]):
+        metric = self.table.metrics[column]
+        if math.isnan(self.table.estimates[column]):
             return as_message(self.table.why_undefined(metric))
         if self.images == 1:
             return Message("too-few", "1 {noun}: an interval needs at least two", noun=self.noun, least=2)
@@ -212,30 +215,30 @@ class Measured:
                 noun=self.noun,
                 least=ENOUGH_IMAGES,
             )
-        return NOTHING if metric.spread == "jumps" else self.undefined_without(place)
+        return NOTHING if metric.spread == "jumps" else self.undefined_without(column)
 
-    def why_untested(self, place: int) -> Message:
+    def why_untested(self, column: int) -> Message:
         """Say why no difference of this smooth or biased metric can be tested; empty where it can."""
-        return self.undefined_without(place) or self.hardly_above_0(place)
+        return self.undefined_without(column) or self.hardly_above_0(column)
 
-    def hardly_above_0(self, place: int) -> Message:
+    def hardly_above_0(self, column: int) -> Message:
         """Say that a metric that is biased upwards may be all bias; empty where it is not, or has no such bias."""
-        least = _ABOVE_ZERO * self.variance.error[place]
-        if self.table.metrics[place].spread != "biased" or not self.table.estimates[place] < least:
+        least = _ABOVE_ZERO * self.variance.error[column]
+        if self.table.metrics[column].spread != "biased" or not self.table.estimates[column] < least:
             return NOTHING
         return Message(
             "by-chance", "less than {times:g} standard errors, which chance alone can give", times=_ABOVE_ZERO
         )
 
-    def undefined_without(self, place: int) -> Message:
+    def undefined_without(self, column: int) -> Message:
         """Name the image without which a metric is undefined; empty where there is none."""
-        lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, place]))
+        lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, column]))
         if lost.size:
             name = self.table.names[lost[0]]
             return Message("undefined-without", "undefined without the {noun} {name}", noun=self.noun, name=name)
-        return self.undefined_without_fold(place, self.table.folds)
+        return self.undefined_without_fold(column, self.table.folds)
 
-    def undefined_without_fold(self, place: int, folds: Sequence[str]) -> Message:
+    def undefined_without_fold(self, column: int, folds: Sequence[str]) -> Message:
         """Name the fold, of this method or another, without which a metric is undefined; or say that they are few."""
         if 0 < len(set(folds)) < FEWEST_FOLDS:
             return Message(
@@ -244,7 +247,7 @@ class Measured:
                 number=len(set(folds)),
                 least=FEWEST_FOLDS,
             )
-        lost = np.flatnonzero(np.isnan(self.without_folds(folds)[:, place])) if folds else np.array([])
+        lost = np.flatnonzero(np.isnan(self.without_folds(folds)[:, column])) if folds else np.array([])
         if not lost.size:
             return NOTHING
         name = list(dict.fromkeys(folds))[lost[0]]
@@ -291,27 +294,27 @@ _SUMS: WeakKeyDictionary[Table, dict[tuple[int, int], FloatArray]] = WeakKeyDict
 
 
 def sums_of_draws(table: Table, replicates: int, seed: int, beside: Sequence[Table] = ()) -> Iterator[FloatArray]:
-    """Add up the rows of resamples of the images, some resamples at a time; of very many images they are kept.
+    """Yield the summed rows of resamples of the images, in blocks of resamples; for very many images they are cached.
 
-    Tables `beside` it, of other methods on the same images, are added up by the way and kept, too.
+    Tables `beside` it, of other methods on the same images, are resampled in the same pass and cached.
     """
     key = replicates, seed
     if key in _SUMS.get(table, {}):
         yield _SUMS[table][key]
         return
-    others = (one for one in beside if one is not table and one.images == table.images)
-    tables = [table, *(one for one in others if _kept(one, replicates) and key not in _SUMS.get(one, {}))]
+    others = (other for other in beside if other is not table and other.images == table.images)
+    tables = [table, *(other for other in others if _kept(other, replicates) and key not in _SUMS.get(other, {}))]
     parts: list[list[FloatArray]] = [[] for _ in tables]
     for weights in weights_of_draws(table.images, replicates, seed):
-        for one, some in zip(tables, parts, strict=True):
-            for sums in one.sums(weights):
-                if _kept(one, replicates):
-                    some.append(sums)
-                if one is table:
+        for method_table, blocks in zip(tables, parts, strict=True):
+            for sums in method_table.sums(weights):
+                if _kept(method_table, replicates):
+                    blocks.append(sums)
+                if method_table is table:
                     yield sums
-    for one, some in zip(tables, parts, strict=True):
-        if some:
-            _SUMS.setdefault(one, {})[key] = np.concatenate(some)
+    for method_table, blocks in zip(tables, parts, strict=True):
+        if blocks:
+            _SUMS.setdefault(method_table, {})[key] = np.concatenate(blocks)
 
 
 def _kept(table: Table, replicates: int) -> bool:
@@ -327,8 +330,8 @@ def weights_of_draws(images: int, replicates: int, seed: int) -> Iterator[FloatA
     for start in range(0, replicates, step):
         weights = np.empty((min(step, replicates - start), images))
         for first in range(0, len(weights), at_once):
-            some = weights[first : first + at_once]
-            drawn = random.integers(0, images, size=some.shape)
-            drawn += np.arange(0, some.size, images)[:, np.newaxis]
-            some[:] = np.bincount(drawn.ravel(), minlength=some.size).reshape(some.shape)
+            block = weights[first : first + at_once]
+            drawn = random.integers(0, images, size=block.shape)
+            drawn += np.arange(0, block.size, images)[:, np.newaxis]
+            block[:] = np.bincount(drawn.ravel(), minlength=block.size).reshape(block.shape)
         yield weights

@@ -78,18 +78,18 @@ class Pairs(ABC):
 
     metric: Metric
     measured: Sequence[Measured]  # the methods, on the same images
-    place: int  # the column of the metric in their tables
+    column: int  # the column of the metric in their tables
     beside: Callable[[], Sequence[Pairs]] = tuple  # gives the pairs that p-values are corrected for together with these
 
     @cached_property
     def pairs(self) -> tuple[IntArray, IntArray]:
         """The numbers of the two methods of each pair."""
-        one, other = np.triu_indices(len(self.measured), 1)
-        return one, other
+        first, second = np.triu_indices(len(self.measured), 1)
+        return first, second
 
-    def pair(self, one: int, other: int) -> int:
+    def pair(self, a: int, b: int) -> int:
         """Number the pair of two methods."""
-        first, second = sorted((one, other))
+        first, second = sorted((a, b))
         return first * (2 * len(self.measured) - first - 1) // 2 + second - first - 1
 
     @property
@@ -115,20 +115,20 @@ class Pairs(ABC):
     @cached_property
     def estimates(self) -> FloatArray:
         """The metric of each method."""
-        return np.array([one.table.estimates[self.place] for one in self.measured])
+        return np.array([method.table.estimates[self.column] for method in self.measured])
 
     @cached_property
     def common(self) -> Mapping[int, Self]:
         """By number, the pairs of methods that are not measured on the same, each by itself and on what both have."""
-        found: dict[int, Self] = {}
+        restricted: dict[int, Self] = {}
         if not self.measured[0].table.may_be_restricted(self.metric):
-            return found
-        for pair, (one, other) in enumerate(zip(*self.pairs, strict=True)):
-            methods = self.measured[one], self.measured[other]
+            return restricted
+        for pair, (first, second) in enumerate(zip(*self.pairs, strict=True)):
+            methods = self.measured[first], self.measured[second]
             fewer = methods[0].over_common(methods[1]), methods[1].over_common(methods[0])
             if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
-                found[pair] = replace(self, measured=fewer, beside=tuple)
-        return found
+                restricted[pair] = replace(self, measured=fewer, beside=tuple)
+        return restricted
 
     @cached_property
     def lacking(self) -> Mapping[int, Lacking]:
@@ -186,7 +186,7 @@ class Pairs(ABC):
 
     def _moved(self, whole: Measured, fewer: Measured) -> bool:
         """Whether a method is measured otherwise on fewer values."""
-        before, after = (one.jackknife.pseudo[:, self.place] for one in (whole, fewer))
+        before, after = (measured.jackknife.pseudo[:, self.column] for measured in (whole, fewer))
         return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
     def _with_common(self, values: NDArray[Any], of: Callable[[Self], NDArray[Any]]) -> NDArray[Any]:
@@ -196,12 +196,12 @@ class Pairs(ABC):
         return values
 
     def measured_of(self, pair: int) -> tuple[Measured, Measured]:
-        """Give both methods of a pair, measured on what both have."""
+        """Return both methods of a pair, measured on the values that both have."""
         if pair in self.common:
-            one, other = self.common[pair].measured
+            first, second = self.common[pair].measured
         else:
-            one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
-        return one, other
+            first, second = (self.measured[numbers[pair]] for numbers in self.pairs)
+        return first, second
 
     @property
     @abstractmethod
@@ -244,10 +244,10 @@ class Pairs(ABC):
 
     def tally(self, pair: int) -> Tally:
         """Count the images that each method of a pair wins, on what both have."""
-        one, other = (each.of_images[:, self.place] for each in self.measured_of(pair))
-        ahead = self.metric.direction * (one - other)
-        found = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
-        return Tally(*(int(np.count_nonzero(part)) for part in found))
+        first, second = (measured.of_images[:, self.column] for measured in self.measured_of(pair))
+        ahead = self.metric.direction * (first - second)
+        outcomes = ahead > TIED, np.abs(ahead) <= TIED, ahead < -TIED
+        return Tally(*(int(np.count_nonzero(part)) for part in outcomes))
 
     def images_needed(self, pair: int, level: float) -> float:
         """About how many images like these make the difference of a pair significant; inf if that is not known."""
@@ -279,13 +279,13 @@ class TTests(Pairs):
     @cached_property
     def differences(self) -> FloatArray:
         """The first method of each pair minus the second; nan where undefined for one of the two."""
-        one, other = self.pairs
-        return self._with_common(self.estimates[one] - self.estimates[other], lambda alone: alone.differences)
+        first, second = self.pairs
+        return self._with_common(self.estimates[first] - self.estimates[second], lambda alone: alone.differences)
 
     @cached_property
     def _counted(self) -> IntArray:
         """How many images weigh something in the metric of each method, as those without positives not in a mean F."""
-        return np.array([one.jackknife.counted[self.place] for one in self.measured])
+        return np.array([method.jackknife.counted[self.column] for method in self.measured])
 
     @cached_property
     def reason(self) -> Message:
@@ -301,14 +301,14 @@ class TTests(Pairs):
             return Message("too-few", "{number}: {enough}", number=number, images=images, enough=self._enough)
         if self.metric.spread in ("jumps", "erratic"):
             return Message("jumps", "it jumps when {noun}s change, so it has no p-value", noun=self.noun)
-        lost = [one.undefined_without(self.place) for one in self.measured]
+        lost = [method.undefined_without(self.column) for method in self.measured]
         return lost[0] if all(lost) else NOTHING
 
     @cached_property
     def _in_pairs(self) -> IntArray:
         """How many images weigh something in the metric of either method of each pair."""
-        one, other = self.pairs
-        return np.maximum(self._counted[one], self._counted[other])
+        first, second = self.pairs
+        return np.maximum(self._counted[first], self._counted[second])
 
     def _too_few(self, counted: int) -> Message:
         """Say that a difference has neither interval nor p-value, if so few images do; empty of enough."""
@@ -326,14 +326,14 @@ class TTests(Pairs):
     @cached_property
     def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The standard error of each difference and the least and greatest difference of its pseudo-values."""
-        one, other = self.pairs
-        pseudo = np.array([each.jackknife.pseudo[:, self.place] for each in self.measured])
-        tested = np.empty((3, one.size))
+        first, second = self.pairs
+        pseudo = np.array([method.jackknife.pseudo[:, self.column] for method in self.measured])
+        tested = np.empty((3, first.size))
         step = max(CELLS_AT_ONCE // pseudo.shape[1], 1)
-        for start in range(0, one.size, step):
-            some = slice(start, start + step)
-            off = pseudo[one[some]] - pseudo[other[some]]
-            tested[:, some] = standard_error(off.T), off.min(axis=1), off.max(axis=1)
+        for start in range(0, first.size, step):
+            block = slice(start, start + step)
+            off = pseudo[first[block]] - pseudo[second[block]]
+            tested[:, block] = standard_error(off.T), off.min(axis=1), off.max(axis=1)
         return tested[0], tested[1], tested[2]
 
     @cached_property
@@ -344,9 +344,9 @@ class TTests(Pairs):
     @cached_property
     def _of_images(self) -> Component:
         """What images add to each difference; they may weigh otherwise in the other method: the less freedom counts."""
-        one, other = self.pairs
-        freedom = np.array([method.jackknife.freedom_of_differences[self.place] for method in self.measured])
-        return Component(self._tested[0], np.minimum(freedom[one], freedom[other]))
+        first, second = self.pairs
+        freedom = np.array([method.jackknife.freedom_of_differences[self.column] for method in self.measured])
+        return Component(self._tested[0], np.minimum(freedom[first], freedom[second]))
 
     @cached_property
     def _of_folds(self) -> tuple[FloatArray, FloatArray]:
@@ -354,13 +354,13 @@ class TTests(Pairs):
 
         Where two methods have other folds, what either exceeds it by adds up.
         """
-        one, other = self.pairs
-        excess, freedom = np.zeros(one.size), np.full(one.size, np.inf)
+        first, second = self.pairs
+        excess, freedom = np.zeros(first.size), np.full(first.size, np.inf)
         for folds in dict.fromkeys(method.table.folds for method in self.measured if method.table.folds):
-            pseudo = np.array([method.without_folds(folds)[:, self.place] for method in self.measured])
+            pseudo = np.array([method.without_folds(folds)[:, self.column] for method in self.measured])
             has_these = np.array([method.table.folds == folds for method in self.measured])
-            pairs = np.flatnonzero(has_these[one] | has_these[other])
-            error = standard_error((pseudo[one[pairs]] - pseudo[other[pairs]]).T)
+            pairs = np.flatnonzero(has_these[first] | has_these[second])
+            error = standard_error((pseudo[first[pairs]] - pseudo[second[pairs]]).T)
             more = np.maximum(error**2 - self._of_images.error[pairs] ** 2, 0)
             excess[pairs] += more
             freedom[pairs] = np.where(more > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
@@ -372,25 +372,25 @@ class TTests(Pairs):
 
         That is one of a single run: its variance is that of a training of the other, R times that of the mean over R.
         """
-        one, other = self.pairs
+        first, second = self.pairs
         runs = np.array([method.table.runs for method in self.measured])
         single = self.has_one_run
-        variances = np.array([method.table.run_variances[self.place] for method in self.measured])
+        variances = np.array([method.table.run_variances[self.column] for method in self.measured])
         components = []
-        for method, rival in ((one, other), (other, one)):
+        for method, rival in ((first, second), (second, first)):
             with_rival = np.where(single[rival], 1 + runs[method], 1)
             error = np.sqrt(variances[method] * with_rival)
             components.append(Component(error, np.maximum(runs[method] - 1.0, 1)))
-        return tuple(components), single[one] != single[other]
+        return tuple(components), single[first] != single[second]
 
     @cached_property
     def standard_errors(self) -> FloatArray:
         """Standard error of each difference; nan where it has no p-value."""
-        one, other = self.pairs
+        first, second = self.pairs
         if self.reason:
-            return np.full(one.size, np.nan)
-        by_chance = np.array([bool(each.hardly_above_0(self.place)) for each in self.measured])
-        untested = by_chance[one] | by_chance[other] | (self._in_pairs < FEWEST_IMAGES)
+            return np.full(first.size, np.nan)
+        by_chance = np.array([bool(method.hardly_above_0(self.column)) for method in self.measured])
+        untested = by_chance[first] | by_chance[second] | (self._in_pairs < FEWEST_IMAGES)
         errors = np.where(untested, np.nan, self.variance.error)
         return self._with_common(errors, lambda alone: alone.standard_errors)
 
@@ -403,29 +403,32 @@ class TTests(Pairs):
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each difference; nan where it has none."""
         p_values = np.where(np.isnan(self.standard_errors), np.nan, self.variance.p_values(self.differences))
-        same, (one, other) = self._same, self.pairs
-        counted = np.minimum(self._counted[one], self._counted[other])
+        same = self._same
+        first, second = self.pairs
+        counted = np.minimum(self._counted[first], self._counted[second])
         p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
         return self._with_common(p_values, lambda alone: alone.p_values)
 
     def why_none(self, pair: int) -> dict[str, Message]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
-        one, other = (self.measured[numbers[pair]] for numbers in self.pairs)
+        first, second = (self.measured[numbers[pair]] for numbers in self.pairs)
         if pair in self.common:
-            alone, defined = self.common[pair], ~np.isnan([each.table.estimates[self.place] for each in (one, other)])
-            if np.isnan(alone.differences[0]) and defined.all():
+            alone = self.common[pair]
+            estimates = [method.table.estimates[self.column] for method in (first, second)]
+            if np.isnan(alone.differences[0]) and not np.isnan(estimates).any():
                 lacking = Message("none-in-common", "no {noun} in which both have a value", noun=self.noun)
                 return dict.fromkeys(("difference", "interval", "p_value"), lacking)
             return alone.why_none(0)
-        table = next((each.table for each in (one, other) if math.isnan(each.table.estimates[self.place])), None)
-        if table is not None:
-            return dict.fromkeys(("difference", "interval", "p_value"), as_message(table.why_undefined(self.metric)))
+        for table in (first.table, second.table):
+            if math.isnan(table.estimates[self.column]):
+                undefined = as_message(table.why_undefined(self.metric))
+                return dict.fromkeys(("difference", "interval", "p_value"), undefined)
         if self.reason and self.metric.spread == "jumps":
-            of_one = one.why_none(self.place) or other.why_none(self.place)
+            of_one = first.why_none(self.column) or second.why_none(self.column)
             return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
-        of_one = one.why_untested(self.place) or other.why_untested(self.place)
-        of_fold = one.undefined_without_fold(self.place, other.table.folds)
-        of_fold = of_fold or other.undefined_without_fold(self.place, one.table.folds)
+        of_one = first.why_untested(self.column) or second.why_untested(self.column)
+        of_fold = first.undefined_without_fold(self.column, second.table.folds)
+        of_fold = of_fold or second.undefined_without_fold(self.column, first.table.folds)
         lost = self._of_all or of_one or of_fold or self._too_few(self._in_pairs[pair])
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
@@ -434,7 +437,7 @@ class TTests(Pairs):
         return {"interval": no_spread} if same else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Give both ends of the interval of each difference; nan where it has none."""
+        """Return both ends of the interval of each difference; nan where it has none."""
         low, high = self._quantiles(level) if self.metric.spread == "jumps" else self._reached(level)
         if self.metric.range is not None:
             widest = self.metric.range[1] - self.metric.range[0]
@@ -444,18 +447,18 @@ class TTests(Pairs):
         return low, high
 
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Give the ends of intervals of the jackknife."""
+        """Return the ends of the intervals of the jackknife."""
         reach = np.where(np.isnan(self.standard_errors), np.nan, self.variance.reach(level))
         reach[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
         middle = np.where(self._equal, 0.0, self.differences)
         return middle - reach, middle + reach
 
     def _quantiles(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Give the ends of intervals of resamples."""
-        one, other = self.pairs
-        ends = np.full((2, one.size), np.nan)
-        drawn = [None if each.why_none(self.place) else each.draws[:, self.place] for each in self.measured]
-        for k, (a, b) in enumerate(zip(one, other, strict=True)):
+        """Return the ends of the intervals of resamples."""
+        first, second = self.pairs
+        ends = np.full((2, first.size), np.nan)
+        drawn = [None if method.why_none(self.column) else method.draws[:, self.column] for method in self.measured]
+        for k, (a, b) in enumerate(zip(first, second, strict=True)):
             if drawn[a] is not None and drawn[b] is not None:
                 ends[:, k] = np.nanquantile(drawn[a] - drawn[b], [(1 - level) / 2, (1 + level) / 2])
         wider = widened(ends[1] - ends[0], self.variance.reach_of_trainings(level))
@@ -499,8 +502,9 @@ class TTests(Pairs):
 
     def errors_of_sources(self, pair: int) -> tuple[float, float]:
         """Return the standard errors of a difference that images alone would give it, and trainings alone."""
-        alone, place = (self.common[pair], 0) if pair in self.common else (self, pair)
-        return float(alone.variance.images.error[place]), float(alone.variance.error_of_trainings[place])
+        if pair in self.common:
+            return self.common[pair].errors_of_sources(0)
+        return float(self.variance.images.error[pair]), float(self.variance.error_of_trainings[pair])
 
 
 class SignedRankTests(Pairs):
@@ -534,7 +538,7 @@ class SignedRankTests(Pairs):
     @cached_property
     def _of_methods(self) -> list[FloatArray]:
         """The values of each method in each row."""
-        return [np.ascontiguousarray(measured.of_images[:, self.place]) for measured in self.measured]
+        return [np.ascontiguousarray(measured.of_images[:, self.column]) for measured in self.measured]
 
     def _of_pairs(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
         """Compute a statistic of the differences of each pair; nan where the test does not apply."""

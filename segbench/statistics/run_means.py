@@ -88,11 +88,11 @@ class RunMeans(PartMeans):
 
     def why_undefined(self, metric: Metric) -> Message:
         """Say why a mean is nan, and in which runs."""
-        place = self.metrics.index(metric)
+        column = self.metrics.index(metric)
         lacking = [
             (as_message(run.why_undefined(metric)), name)
             for name, run in self.tables.items()
-            if np.isnan(run.estimates[place])
+            if np.isnan(run.estimates[column])
         ]
         return joined(
             reason if len(runs) == len(self.tables) else reason.extended(" (run {runs})", runs=runs)
@@ -160,7 +160,8 @@ def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:
         If some runs share a part of their images.
     """
     images = {run: frozenset(names) for run, names in runs.items()}
-    if without := [run for run, names in images.items() if not names]:
+    without = [run for run, names in images.items() if not names]
+    if without:
         raise ArgumentError(
             Message(
                 "no-images",
@@ -199,7 +200,8 @@ def are_folds(method: str, runs: Mapping[str, Collection[str]]) -> bool:
 def _remedy(images: Mapping[str, frozenset[str]], first: str, second: str) -> Message:
     """Say how runs that share a part of their images become trainings, or folds."""
     remedies: list[Message] = []
-    if common := sorted(frozenset.intersection(*images.values())):
+    common = sorted(frozenset.intersection(*images.values()))
+    if common:
         few = len(common) <= _LISTED
         listed = f" {quote(','.join(common))}" if few else f" LIST.txt, with the names of these {len(common)}"
         images_of_all = Either(f"images={common if few else 'LIST.txt'!r}", f"{option_of('images')}{listed}")

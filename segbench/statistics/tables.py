@@ -73,30 +73,30 @@ def as_runs(method: str, counts: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
     runs = {str(number): getattr(run, "counts", run) for number, run in enumerate(counts, 1)}
     odd = [type(run).__name__ for run in runs.values() if not isinstance(run, Mapping)]
     if odd or not runs:
-        found = f"a list of {odd[0]}" if odd else "an empty list"
+        received = f"a list of {odd[0]}" if odd else "an empty list"
         raise ArgumentError(
             Message(
                 "not-results",
                 "{method}: found {given}, expected a list of runs, each counts by the name of the image",
                 method=method,
-                given=found,
+                given=received,
             )
         )
     return runs
 
 
 def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
-    """Give the protocol that measures counts of this type, which all images must have."""
+    """Return the protocol that measures counts of this type, which all images must have."""
     kinds = {type(counts): counts for per_image in sets for counts in per_image.values()}
     if len(kinds) == 1:
         return measuring(next(iter(kinds.values())))
-    found = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
+    received = ", ".join(sorted(kind.__name__ for kind in kinds)) or "no images"
     expected = " or all ".join(kind.counts.__name__ for kind in protocols().values())
     raise ArgumentError(
         Message(
             "other-counts",
             "found {given}; expected at least one image, all {expected}",
-            given=found,
+            given=received,
             expected=expected,
         )
     )
@@ -148,11 +148,11 @@ def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:
                 break
     if problems:
         more = len(problems) - _LISTED
-        what = Message(
+        problem = Message(
             "other-images",
             "methods are compared on the same images and ground truth, but {problems:; }{others}",
             problems=problems[:_LISTED],
             others=f" and {more} more" if more > 0 else "",
             methods=list(methods),
         )
-        raise DataError(first_names(list(methods), _LISTED), what, joined(remedies, between=", and "))
+        raise DataError(first_names(list(methods), _LISTED), problem, joined(remedies, between=", and "))

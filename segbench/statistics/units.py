@@ -110,19 +110,19 @@ def note_on_units(suggested: Assignment, names: Sequence[str], values: FloatArra
         p=p_text(p),
     )
     if len(of_units) < FEWEST_UNITS:
-        said = Message(
+        message = Message(
             "few-unknown-units",
             "{alike}, and {units} are too few to test over: if they are patients or videos, intervals and p-values "
             "hold for these alone",
             alike=alike,
             units=len(of_units),
         )
-        return (Note(said),)
-    said = Message(
+        return (Note(message),)
+    message = Message(
         "unknown-units",
         "{alike}: if they are patients or videos, {unit}; if they are fixed categories, {group}",
         alike=alike,
         unit=Setting("unit", suggested.by),
         group=Setting("group_by", suggested.by),
     )
-    return (Note(said),)
+    return (Note(message),)

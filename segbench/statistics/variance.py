@@ -33,9 +33,9 @@ class Component:
     error: FloatArray  # its standard error
     freedom: FloatArray  # its degrees of freedom
 
-    def at(self, place: int) -> Component:
+    def at(self, index: int) -> Component:
         """Return that of one of several estimates or differences."""
-        return Component(self.error[place], self.freedom[place])
+        return Component(self.error[index], self.freedom[index])
 
     def with_folds(self, excess: FloatArray, freedom: FloatArray) -> Component:
         """Return what folds add in place of images: a variance in `excess` of that of images, where there is any."""

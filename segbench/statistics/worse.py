@@ -46,9 +46,9 @@ class BaselineCheck:
     @property
     def worst(self) -> list[BaselineOutcome]:
         """The outcomes that decide."""
-        found = (each.outcome for each in self.outcomes)
-        decides = min(found, key=list(EXIT_CODES).index)
-        return [each for each in self.outcomes if each.outcome == decides]
+        decisions = [outcome.outcome for outcome in self.outcomes]
+        worst = min(decisions, key=list(EXIT_CODES).index)
+        return [outcome for outcome in self.outcomes if outcome.outcome == worst]
 
     @property
     def exit_code(self) -> int:
@@ -75,17 +75,19 @@ def check_not_worse(
     outcomes: list[BaselineOutcome] = []
     for (name, comparison), key in itertools.product(comparisons.items(), keys):
         metric, others = comparison.metric(key), unfinished.keys() - {*comparison.methods, baseline}
-        found = [
+        decided = [
             _outcome(name, comparison, metric, row.by(comparison.test), margin)
             for row in comparison.rows(key, against=baseline, tallied=False)
         ]
-        found += [BaselineOutcome(name, key, method, "undecided", None, None, NOTHING, "") for method in sorted(others)]
+        decided += [
+            BaselineOutcome(name, key, method, "undecided", None, None, NOTHING, "") for method in sorted(others)
+        ]
         of_all = f"{baseline}: {unfinished[baseline]}" if baseline in unfinished else ""
-        for one in found:
-            reason = as_message(unfinished.get(one.method, of_all))
-            said = f"whether {one.method} is {_worse(baseline, metric, margin)} is open: {reason}"
-            open_ = replace(one, outcome="undecided", reason=reason, text=f"{_of_part(name)}{said}")
-            outcomes.append(open_ if reason else one)
+        for outcome in decided:
+            reason = as_message(unfinished.get(outcome.method, of_all))
+            text = f"whether {outcome.method} is {_worse(baseline, metric, margin)} is open: {reason}"
+            open_ = replace(outcome, outcome="undecided", reason=reason, text=f"{_of_part(name)}{text}")
+            outcomes.append(open_ if reason else outcome)
     return BaselineCheck(baseline, margin, tuple(outcomes))
 
 

@@ -47,8 +47,8 @@ _PROTOCOLS: Mapping[str, Callable[..., Boundaries | Regions]] = {"boundaries": B
 def bsds500_part(folder: Path) -> VerifiedPart:
     """Find what lies in a folder."""
     if not folder.is_dir():
-        what = Message("not-a-folder", "is not a folder")
-        raise DataError(shown(folder), what, "give the folder in which BSDS500 was unpacked")
+        problem = Message("not-a-folder", "is not a folder")
+        raise DataError(shown(folder), problem, "give the folder in which BSDS500 was unpacked")
     names = [example["name"] for example in expected("bsds500")["example"]]
     examples = _layout(folder, "examples", lambda at: any((at["official"] / name).is_dir() for name in names))
     test_set = _layout(folder, "test_set", lambda at: at["ground_truth"].is_dir() and at["ucm2"].is_dir())
@@ -63,22 +63,22 @@ def bsds500_part(folder: Path) -> VerifiedPart:
     return VerifiedPart("BSDS500", groups)
 
 
-def _layout(folder: Path, what: str, holds: Callable[[Mapping[str, Path]], bool]) -> Mapping[str, Path] | None:
+def _layout(folder: Path, kind: str, holds: Callable[[Mapping[str, Path]], bool]) -> Mapping[str, Path] | None:
     """Find the first layout of this kind that a folder has anything of."""
-    for layout in expected("bsds500")["layout"][what]:
+    for layout in expected("bsds500")["layout"][kind]:
         for below in layout.get("below", ["."]):
-            places = {key: folder / below / place for key, place in layout.items() if key != "below"}
-            if holds(places):
-                return places
+            paths = {key: folder / below / path for key, path in layout.items() if key != "below"}
+            if holds(paths):
+                return paths
     return None
 
 
-def _example_groups(places: Mapping[str, Path]) -> Iterator[Group]:
+def _example_groups(folders: Mapping[str, Path]) -> Iterator[Group]:
     table = expected("bsds500")
     wanted = set(table["examples"]["images"])
     for example in table["example"]:
-        folder, predictions = places["official"] / example["name"], places[example["predictions"]]
-        names, missing = _common(places["ground_truth"], predictions)
+        folder, predictions = folders["official"] / example["name"], folders[example["predictions"]]
+        names, missing = _common(folders["ground_truth"], predictions)
         if not missing and not names >= wanted:
             missing = f"{of_all(len(names & wanted), len(wanted), 'image', 'lie')} in {_short(predictions)}"
         if not folder.is_dir():
@@ -88,34 +88,35 @@ def _example_groups(places: Mapping[str, Path]) -> Iterator[Group]:
                 yield counted_group(
                     f"{example['name']}: {example['predictions']}, {kind}",
                     () if missing else wanted,
-                    (places["ground_truth"], predictions, protocol(**example[kind])),
+                    (folders["ground_truth"], predictions, protocol(**example[kind])),
                     partial(_compare_example, kind, folder, missing),
                     gt_pattern="*.mat",
                 )
 
 
-def _test_set_groups(places: Mapping[str, Path]) -> Iterator[Group]:
+def _test_set_groups(folders: Mapping[str, Path]) -> Iterator[Group]:
     table = expected("bsds500")
     wanted = table["test_set"]["images"]
-    names, missing = _common(places["ground_truth"], places["ucm2"])
+    names, missing = _common(folders["ground_truth"], folders["ucm2"])
     if not missing and len(names) != wanted:
-        missing = f"{len(names)} of {wanted} images lie in {_short(places['ucm2'])} and have ground truth"
+        missing = f"{len(names)} of {wanted} images lie in {_short(folders['ucm2'])} and have ground truth"
     if not missing and not names.issuperset(table["examples"]["images"]):
-        missing = f"the {wanted} images in {_short(places['ucm2'])} are not those of the test set"
+        missing = f"the {wanted} images in {_short(folders['ucm2'])} are not those of the test set"
     for kind, make in _PROTOCOLS.items():
         yield counted_group(
             f"gPb-owt-ucm, 200 test images, {kind}",
             () if missing else names,
-            (places["ground_truth"], places["ucm2"], make()),
-            partial(_compare_published, kind, places.get("official"), missing),
+            (folders["ground_truth"], folders["ucm2"], make()),
+            partial(_compare_published, kind, folders.get("official"), missing),
             gt_pattern="*.mat",
         )
-    if listed := _images_with_counts(places["counts"], names):
+    listed = _images_with_counts(folders["counts"], names)
+    if listed:
         yield counted_group(
             f"gPb-owt-ucm, official counts of {many(len(listed), 'image')}",
             listed,
-            (places["ground_truth"], places["ucm2"], Boundaries()),
-            partial(_compare_counts, places["counts"], listed),
+            (folders["ground_truth"], folders["ucm2"], Boundaries()),
+            partial(_compare_counts, folders["counts"], listed),
             gt_pattern="*.mat",
         )
 
@@ -152,18 +153,19 @@ def _compare_example(kind: str, folder: Path, missing: str, result: Result | Non
     if kind == "regions":
         files = dict.fromkeys(REGION_FILES, 0)
     for name in {**_BEST[kind], **files}:
-        if reason := missing or ("" if (folder / name).is_file() else f"there is no {name} in {folder.name}"):
+        reason = missing or ("" if (folder / name).is_file() else f"there is no {name} in {folder.name}")
+        if reason:
             yield Check(what="its metrics", source=name, missing=reason)
     if result is None:
         return
     for check in _compare_best(kind, folder, result, {**table["allowed"], "regions": 0}):
         yield replace(check, note=table["note"]) if check.what == "ods_f" else check
     ours = files_of(result)
-    differ, what = {"boundaries": (_worst_row, "its worst row"), "regions": (_lines, "lines that differ")}[kind]
+    difference_of, label = {"boundaries": (_worst_row, "its worst row"), "regions": (_lines, "lines that differ")}[kind]
     for name, allowed in files.items():
         if (folder / name).is_file():
-            got = differ(ours[name], folder / name)
-            yield Check(what=what, expected=0, got=got, allowed=allowed, source=name)
+            got = difference_of(ours[name], folder / name)
+            yield Check(what=label, expected=0, got=got, allowed=allowed, source=name)
 
 
 def _compare_best(kind: str, folder: Path, result: Result, allowed: Mapping[str, float]) -> Iterator[Check]:
@@ -172,9 +174,9 @@ def _compare_best(kind: str, folder: Path, result: Result, allowed: Mapping[str,
     for name, keys in _BEST[kind].items():
         if (folder / name).is_file():
             theirs = dict(zip(keys, read_rows(folder / name, (len(keys),))[0].tolist(), strict=True))
-            found = dict(zip(keys, map(float, ours[name].split()), strict=True))
+            measured = dict(zip(keys, map(float, ours[name].split()), strict=True))
             wanted = {key: value for key, value in theirs.items() if not key.endswith("_threshold")}
-            yield from compare(wanted, found, allowed.get(kind, allowed), name)
+            yield from compare(wanted, measured, allowed.get(kind, allowed), name)
 
 
 def _worst_row(ours: str, path: Path) -> float:
@@ -197,14 +199,15 @@ def _images_with_counts(folder: Path, available: Collection[str]) -> list[str]:
     if not listed.is_file():
         return sorted(available)
     names = [Path(line).stem for line in listed.read_text("utf-8").split()]
-    if missing := [name for name in names if name not in available]:
-        what = Message(
+    missing = [name for name in names if name not in available]
+    if missing:
+        problem = Message(
             "unknown-images",
             "lists {count:many image} without ground truth or prediction, the first {first}",
             count=len(missing),
             first=shown(missing[0]),
         )
-        raise DataError(shown(listed), what, "add these images, or leave them out of the list and of all rows")
+        raise DataError(shown(listed), problem, "add these images, or leave them out of the list and of all rows")
     return names
 
 
@@ -213,36 +216,37 @@ def _compare_counts(folder: Path, names: Sequence[str], result: Result | None) -
     if result is None:
         return
     counts: list[Any] = [result.counts[name] for name in names]
-    thresholds = {round(threshold, 9): place for place, threshold in enumerate(counts[0].thresholds.tolist())}
+    thresholds = {round(threshold, 9): column for column, threshold in enumerate(counts[0].thresholds.tolist())}
     read = {path: read_rows(path, (7,))[:, 3:] for path in sorted(folder.glob(f"{_PREFIX}*.txt"))}
     for path, rows in read.items():
         if len(rows) != len(names):
-            what = Message(
+            problem = Message(
                 "other-length",
                 "has {found:many row}, expected one for each of {expected:many image}",
                 found=len(rows),
                 expected=len(names),
             )
             hint = Message("fix", "name the images in the order of rows in {list} beside it, one per line", list=_LIST)
-            raise DataError(shown(path), what, hint)
+            raise DataError(shown(path), problem, hint)
         if _threshold_of(path) not in thresholds:
-            what = Message(
+            problem = Message(
                 "no-threshold",
                 "its name has no threshold that is counted here, expected {prefix}0.01.txt to {prefix}0.99.txt",
                 prefix=_PREFIX,
             )
-            raise DataError(shown(path), what, "rename or remove it")
+            raise DataError(shown(path), problem, "rename or remove it")
     official = np.moveaxis(np.array(list(read.values())), 0, 2)  # image, column, threshold
-    ours = np.array([one.rows for one in counts])[:, :, [thresholds[_threshold_of(path)] for path in read]]
-    for key, found, theirs in zip(
+    columns = [thresholds[_threshold_of(path)] for path in read]
+    ours = np.array([image_counts.rows for image_counts in counts])[:, :, columns]
+    for key, measured, theirs in zip(
         BoundaryCounts.arrays, np.moveaxis(ours, 1, 0), np.moveaxis(official, 1, 0), strict=True
     ):
         if key in _WRONG:
             mistake, wrong = _WRONG[key]
-            got = float(wrong(found, theirs).sum())
+            got = float(wrong(measured, theirs).sum())
             yield Check(what=f"{key}: {mistake}", expected=0, got=got, allowed=0, source=f"{_PREFIX}*.txt")
         if key.startswith("matched"):
-            total, got = float(theirs.sum()), float(found.sum())
+            total, got = float(theirs.sum()), float(measured.sum())
             yield Check(
                 what=f"{key}, total", expected=total, got=got, allowed=_ALLOWED * total, source=f"{_PREFIX}*.txt"
             )

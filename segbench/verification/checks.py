@@ -110,8 +110,8 @@ class VerifiedPart:
 
         checks: list[Check] = []
         for group in self.groups:
-            found = group.recompute(executor, advance)
-            checks += [replace(check, part=self.title, group=check.group or group.name) for check in found]
+            group_checks = group.recompute(executor, advance)
+            checks += [replace(check, part=self.title, group=check.group or group.name) for check in group_checks]
             done += group.images if self.images else 1
             advance(0)
         return checks
@@ -133,7 +133,7 @@ def expected(name: str) -> dict[str, Any]:
 
 
 def read_expectation(text: str) -> tuple[float, float]:
-    """Give an expected number, and how far from it a metric may be."""
+    """Read an expected number, and return it with the largest difference that is allowed."""
     value = float(Fraction(text))
     if "/" in text:
         return value, _ROUNDING
@@ -141,11 +141,11 @@ def read_expectation(text: str) -> tuple[float, float]:
     return value, 0.5 * 10 ** -len(digits) + _ROUNDING if point else 0.0
 
 
-def compare_texts(texts: Mapping[str, str], found: Mapping[str, float], source: str) -> Iterator[Check]:
+def compare_texts(texts: Mapping[str, str], measured: Mapping[str, float], source: str) -> Iterator[Check]:
     """Check metrics by key against expected numbers as text."""
     for key, text in texts.items():
         value, allowed = read_expectation(text)
-        yield Check(what=key, expected=value, got=found[key], allowed=allowed, source=source)
+        yield Check(what=key, expected=value, got=measured[key], allowed=allowed, source=source)
 
 
 def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those of `evaluate`
@@ -154,23 +154,23 @@ def counted(*arguments: Any, **options: Any) -> Result:  # noqa: ANN401  those o
         warnings.simplefilter("ignore", FailedImages)
         result = evaluate(*arguments, **options)
     if result.failed:
-        what = Message(
+        problem = Message(
             "not-counted",
             "{count:many image} could not be counted:\n  {problems:\n  }\n",
             count=len(result.failed),
             problems=[failure.sentence for failure in result.failed.values()],
         )
-        raise DataError(result.method, what)
+        raise DataError(result.method, problem)
     return result
 
 
 def compare(
-    wanted: Mapping[str, float], found: Mapping[str, float], allowed: float | Mapping[str, float], source: str
+    wanted: Mapping[str, float], measured: Mapping[str, float], allowed: float | Mapping[str, float], source: str
 ) -> Iterator[Check]:
     """Check metrics by key; `allowed` is how far each may be off, or all."""
     for key, value in wanted.items():
         off = allowed[key] if isinstance(allowed, Mapping) else allowed
-        yield Check(what=key, expected=value, got=found[key], allowed=off, source=source)
+        yield Check(what=key, expected=value, got=measured[key], allowed=off, source=source)
 
 
 def small_group(name: str, recompute: Callable[[], Iterable[Check]]) -> Group:

@@ -21,12 +21,12 @@ from segbench.protocols.objects.settings import Objects
 from segbench.verification.checks import Check, Group, VerifiedPart, compare_texts, counted, expected, small_group
 
 Known = Mapping[str, Any]
-Found = Mapping[str, float]
-_PLACES = "ground_truth", "predictions/random_walker"
+Metrics = Mapping[str, float]
+_FOLDERS = "ground_truth", "predictions/random_walker"
 
 
 def drawn_parts() -> list[VerifiedPart]:
-    """Give a part for each of these protocols."""
+    """Return one part for each of these protocols."""
     pimo = small_group("a million pixels", _aupimo)
     contours = _groups("contours", _contours, partial(_demo, Contours))
     centerlines = _groups("centerlines", partial(_summary, Centerlines), partial(_demo, Centerlines))
@@ -39,17 +39,17 @@ def drawn_parts() -> list[VerifiedPart]:
     ]
 
 
-def _groups(table: str, *measure: Callable[[Known], Found]) -> list[Group]:
-    """Give the groups of a table: of its drawings and of its tools, each measured by a function."""
+def _groups(table: str, *measures: Callable[[Known], Metrics]) -> list[Group]:
+    """Return the groups of a table: of its drawings and of its tools, each measured by a function."""
     return [
-        small_group(one["name"], partial(_check, one, found))
-        for kind, found in zip(("drawing", "tool"), measure, strict=False)
-        for one in expected(table)[kind]
+        small_group(case["name"], partial(_check, case, measure))
+        for kind, measure in zip(("drawing", "tool"), measures, strict=False)
+        for case in expected(table)[kind]
     ]
 
 
-def _check(one: Known, found: Callable[[Known], Found]) -> Iterator[Check]:
-    yield from compare_texts(one["metrics"], found(one), one["source"])
+def _check(case: Known, measure: Callable[[Known], Metrics]) -> Iterator[Check]:
+    yield from compare_texts(case["metrics"], measure(case), case["source"])
 
 
 def _maps(drawing: Known) -> Iterator[NDArray[np.int64]]:
@@ -58,7 +58,7 @@ def _maps(drawing: Known) -> Iterator[NDArray[np.int64]]:
         yield np.array([[values[letter] for letter in row] for row in drawing.get(name, ())])
 
 
-def _aupro(drawing: Known) -> Found:
+def _aupro(drawing: Known) -> Metrics:
     truth = next(_maps(drawing)).repeat(drawing.get("repeated", 1), axis=0)
     scores = drawing.get("scores", np.arange(truth.size).reshape(truth.shape) / truth.size)
     measured = measured_pro({"": count(truth, np.array(scores), "anomalies")}, limits=(drawing["limit"],))
@@ -73,31 +73,31 @@ def _aupimo() -> Iterator[Check]:
     square = 1000, 1000
     counts = {name: count(mask.reshape(square), scores.reshape(square), "anomalies") for name, mask in masks.items()}
     pimo = measured_pimo(counts)
-    found = {f"aupimo, {name} image anomalous": pimo.area(counts[name]) for name in ("whole", "tenth")}
-    yield from compare_texts(dict(zip(found, ("11/200000", "11/20000"), strict=True)), found, "anomalib's tests")
+    areas = {f"aupimo, {name} image anomalous": pimo.area(counts[name]) for name in ("whole", "tenth")}
+    yield from compare_texts(dict(zip(areas, ("11/200000", "11/20000"), strict=True)), areas, "anomalib's tests")
 
 
-def _contours(drawing: Known) -> Found:
+def _contours(drawing: Known) -> Metrics:
     truth, predicted = ((drawn != 0) ^ drawing.get("background", False) for drawn in _maps(drawing))
     protocol = Contours(nsd=[float(key[4:]) for key in drawing["metrics"]])
-    metrics: Found = count(truth, predicted, protocol).metrics()
+    metrics: Metrics = count(truth, predicted, protocol).metrics()
     return metrics
 
 
-def _summary(settings: Callable[..., Protocol], drawing: Known) -> Found:
+def _summary(settings: Callable[..., Protocol], drawing: Known) -> Metrics:
     truth, predicted = _maps(drawing)
     predicted = predicted != 0 if predicted.max() == 1 else predicted  # a mask, or numbers of objects
     return counted({"drawing": (truth, predicted)}, protocol=settings(**drawing.get("settings", {}))).summary
 
 
-def _demo(settings: Callable[..., Protocol], tool: Known) -> Found:
-    places = (shipped("demo") / "objects" / place for place in _PLACES)
-    return counted(*places, settings(at=0.5, **tool["settings"])).summary
+def _demo(settings: Callable[..., Protocol], tool: Known) -> Metrics:
+    folders = (shipped("demo") / "objects" / folder for folder in _FOLDERS)
+    return counted(*folders, settings(at=0.5, **tool["settings"])).summary
 
 
-def _components(tool: Known) -> Found:
+def _components(tool: Known) -> Metrics:
     """Number the components of an image's masks, which are then instances."""
-    files = (shipped("demo") / "objects" / place / f"{tool['image']}.png" for place in _PLACES)
+    files = (shipped("demo") / "objects" / folder / f"{tool['image']}.png" for folder in _FOLDERS)
     masks = (decode(file.read_bytes(), file, role="ground truth").array >= 128 for file in files)
-    metrics: Found = count(*components_of(*masks, connectivity=8, min_true=0, min_predicted=0), "objects").metrics()
+    metrics: Metrics = count(*components_of(*masks, connectivity=8, min_true=0, min_predicted=0), "objects").metrics()
     return metrics

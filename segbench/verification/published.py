@@ -22,9 +22,9 @@ _FROM_ROWS = ("ods_recall", "ods_precision", "ods_f", "area_pr")
 def published_part(folder: Path) -> VerifiedPart:
     """Find the methods in a folder, and read them."""
     evaluations = find_evaluations(folder)
-    if not any(one.best for one in evaluations):
-        what = Message("no-known-values", "contains no method with both rows and printed metrics")
-        raise DataError(shown(folder), what, f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}")
+    if not any(evaluation.best for evaluation in evaluations):
+        problem = Message("no-known-values", "contains no method with both rows and printed metrics")
+        raise DataError(shown(folder), problem, f"expected METHOD{ROWS} (or *{COUNTS}) beside METHOD{BEST}")
     methods = zip(evaluations, import_bsds(folder), strict=True)
     groups = [small_group(evaluation.name, partial(_compare, evaluation, result)) for evaluation, result in methods]
     return VerifiedPart("Published boundary curves", groups)

@@ -44,20 +44,22 @@ def saliency_part(folder: Path) -> VerifiedPart:
     tables = {name: _read_table(folder / name) for name in _TABLES if (folder / name).is_file()}
     methods = sorted({method for table in tables.values() for method in table})
     if not methods or not (folder / "predictions").is_dir():
-        what = Message("no-known-values", "contains no saliency maps with known values")
+        problem = Message("no-known-values", "contains no saliency maps with known values")
         hint = Message("fix", "expected ground_truth, predictions/METHOD, and {tables: or }", tables=list(_TABLES))
-        raise DataError(shown(folder), what, hint)
+        raise DataError(shown(folder), problem, hint)
     groups = []
     for name in methods:
         known = {file: table[name] for file, table in tables.items() if name in table}
         images = {image for rows in known.values() for image in rows}
-        places = folder / "ground_truth", folder / "predictions" / name
-        held = [{path.stem for path in place.iterdir()} if place.is_dir() else set() for place in places]
-        found = len(images.intersection(*held))
-        lie = f"{of_all(found, len(images), 'image', 'lie')} in ground_truth and predictions/{name}"
-        missing = "" if found == len(images) else lie
+        folders = folder / "ground_truth", folder / "predictions" / name
+        names_in_folders = [
+            {path.stem for path in directory.iterdir()} if directory.is_dir() else set() for directory in folders
+        ]
+        available = len(images.intersection(*names_in_folders))
+        lie = f"{of_all(available, len(images), 'image', 'lie')} in ground_truth and predictions/{name}"
+        missing = "" if available == len(images) else lie
         compare_all = partial(_compare, folder / _CURVES, name, known, missing)
-        groups.append(counted_group(name, () if missing else images, (*places, Saliency()), compare_all))
+        groups.append(counted_group(name, () if missing else images, (*folders, Saliency()), compare_all))
     return VerifiedPart("Saliency", groups)
 
 
@@ -71,13 +73,13 @@ def _read_table(path: Path) -> dict[str, dict[str, list[float]]]:
             for row in rows:
                 read.setdefault(shown(row["method"]), {})[row["image"]] = [float(row[column]) for column in columns]
         except (KeyError, TypeError, ValueError, csv.Error) as error:
-            what = Message(
+            problem = Message(
                 "wrong-line",
                 "line {line} lacks a value for method, image, {columns}",
                 line=rows.line_num,
                 columns=tuple(columns),
             )
-            raise DataError(shown(path), what, "give every line a value in every column") from error
+            raise DataError(shown(path), problem, "give every line a value in every column") from error
     return read
 
 
@@ -92,17 +94,20 @@ def _read_curves(path: Path, method: str) -> dict[str, NDArray[np.float64]]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        what = Message("no-curves", "is not an archive of curves ({reason})", reason=str(error))
-        raise DataError(shown(path), what, "save images, METHOD_precision and METHOD_recall by numpy.savez") from error
-    if curves.shape != (expected := (len(names), 2, LEVELS)):
-        what = Message(
+        problem = Message("no-curves", "is not an archive of curves ({reason})", reason=str(error))
+        raise DataError(
+            shown(path), problem, "save images, METHOD_precision and METHOD_recall by numpy.savez"
+        ) from error
+    expected = len(names), 2, LEVELS
+    if curves.shape != expected:
+        problem = Message(
             "wrong-shape",
             "precision and recall of {method} are of shape ({shape}), expected ({expected})",
             method=method,
             shape=curves.shape[::2],
             expected=expected[::2],
         )
-        raise DataError(shown(path), what, "give one row of 256 thresholds per image")
+        raise DataError(shown(path), problem, "give one row of 256 thresholds per image")
     return dict(zip(names, curves, strict=True))
 
 
@@ -118,15 +123,18 @@ def _compare(
         source, allowed, columns = _TABLES[file]
         keys, theirs = columns.values(), np.array([*rows.values()])
         ours = np.array([[measured[image][key] for key in keys] for image in rows])
-        wanted, found = (dict(zip(keys, of.mean(axis=0).tolist(), strict=True)) for of in (theirs, ours))
-        yield from compare(wanted, found, allowed, source)
+        their_means, our_means = (dict(zip(keys, of.mean(axis=0).tolist(), strict=True)) for of in (theirs, ours))
+        yield from compare(their_means, our_means, allowed, source)
         worst = float(np.abs(ours - theirs).max())
         yield Check(what="its worst image", expected=0, got=worst, allowed=allowed, source=source)
     counts: dict[str, Any] = dict(result.counts)
     curves_of = _read_curves(curves, method)
     pairs = [(counts[image], curve) for image, curve in curves_of.items() if image in counts]
     if pairs:
-        off = [np.abs(np.stack([one.precision, one.recall]) / UNITS - curve) for one, curve in pairs]
-        for what, got in zip(("precision", "recall"), np.max(off, axis=(0, 2)).tolist(), strict=True):
-            what_all = f"{what}, {LEVELS} thresholds"
+        off = [
+            np.abs(np.stack([image_counts.precision, image_counts.recall]) / UNITS - curve)
+            for image_counts, curve in pairs
+        ]
+        for rate, got in zip(("precision", "recall"), np.max(off, axis=(0, 2)).tolist(), strict=True):
+            what_all = f"{rate}, {LEVELS} thresholds"
             yield Check(what=what_all, expected=0, got=got, allowed=_CURVE_ALLOWED, source=_OFFICIAL)

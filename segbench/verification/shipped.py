@@ -28,7 +28,7 @@ _METRIC = re.compile(r"(?:its )?(\w+)(?:(, | at recall | at level | of point | a
 
 
 def paper_parts() -> list[VerifiedPart]:
-    """Give a part a paper."""
+    """Return one part per paper."""
     return [
         VerifiedPart(paper["title"], [small_group(case["name"], partial(_example, case)) for case in paper["case"]])
         for paper in expected("papers")["paper"]
@@ -36,7 +36,7 @@ def paper_parts() -> list[VerifiedPart]:
 
 
 def demo_part() -> VerifiedPart:
-    """Give the table that `segbench demo` prints, as the README shows it."""
+    """Return the table that `segbench demo` prints, as the README shows it."""
     methods = expected("demo")["methods"].items()
     groups = [small_group(method, partial(_demo_method, method, texts)) for method, texts in methods]
     return VerifiedPart("The demo's table, nine photographs that ship with segbench", groups)
@@ -53,13 +53,13 @@ def _example(case: Mapping[str, Any]) -> Iterator[Check]:
     counts, summary = _counts_of(case)
     for row in case["metrics"]:
         metric, between = row["metric"], row.get("between", ())
-        found = {metric: _read(metric, counts, summary, between)}
-        for check in compare_texts({metric: row["is"]}, found, row["source"]):
+        measured = {metric: _read(metric, counts, summary, between)}
+        for check in compare_texts({metric: row["is"]}, measured, row["source"]):
             yield replace(check, note=row.get("note", ""))
 
 
 def _counts_of(case: Mapping[str, Any]) -> tuple[ScoreCounts, Mapping[str, float]]:
-    """Give the pooled counts of an example and its summary: that of files, or the areas of a curve by its points."""
+    """Return the pooled counts of an example and its summary: that of files, or the areas of a curve by its points."""
     if "data" in case:
         return _pixels(shipped("papers") / case["data"], case.get("predictions", "predictions"))
     if "points" in case:
@@ -103,5 +103,5 @@ def _area(counts: ScoreCounts, method: AreaMethod, between: Sequence[float]) -> 
 
 def _area_after(curve: Curve, k: int, method: AreaMethod) -> float:
     """Measure the curve that starts at point k; up to it, precision is then constant by every method."""
-    rest = ScoreCounts.from_points(curve.tp[k:], curve.fp[k:], curve.positives, curve.negatives)
-    return auc_pr(rest, method=method) - float(curve.precision[k] * curve.recall[k])
+    remaining = ScoreCounts.from_points(curve.tp[k:], curve.fp[k:], curve.positives, curve.negatives)
+    return auc_pr(remaining, method=method) - float(curve.precision[k] * curve.recall[k])

@@ -28,13 +28,13 @@ def show_part(checks: Sequence[Check], console: Console) -> None:
     """Print the checks of one part: a line each, group by group, then the notes."""
     if not checks:
         return
-    rows = [(f"  {one.what}{' *' if one.note else ''}", *_numbers(one), one.source) for one in checks]
+    rows = [(f"  {check.what}{' *' if check.note else ''}", *_numbers(check), check.source) for check in checks]
     header, *lines = aligned([_HEADER, *rows], "<>>>><", " ").splitlines()
     say(console, checks[0].part, "bold")
     say(console, header, "bold")
-    for group, some in groupby(zip(checks, lines, strict=True), lambda pair: pair[0].group):
+    for group, checks_of_group in groupby(zip(checks, lines, strict=True), lambda pair: pair[0].group):
         say(console, group, "bold")
-        for check, line in some:
+        for check, line in checks_of_group:
             say(console, line, _STYLES[check.state])
     noted = grouped(dict.fromkeys((check.note, f"{check.group}, {check.what}") for check in checks if check.note))
     for note, names in noted.items():

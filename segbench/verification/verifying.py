@@ -64,7 +64,7 @@ def verify(
 
 
 def parts(**folders: str | PathLike[str] | None) -> list[VerifiedPart]:
-    """Give what `verify` recomputes, part by part; a folder that will not do is an error before anything is counted."""
+    """Return the parts that `verify` recomputes; an unusable folder is an error before anything is counted."""
     kinds = {"bsds500": bsds500_part, "curves": published_part, "saliency": saliency_part}
     own = [kinds[kind](Path(folder)) for kind, folder in folders.items() if folder is not None]
     return [*paper_parts(), demo_part(), *drawn_parts(), *own]

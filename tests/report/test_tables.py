@@ -133,7 +133,7 @@ class TestNarrowTerminals:
         result = evaluate(gt, pred, Classes(labels=range(2)))
         for width, told in ((200, True), (60, False)):
             console = Console(width=width, file=io.StringIO(), force_terminal=True)
-            show([result], console, tables.Listing(rows="class"))
+            show([result], console, tables.TableSettings(rows="class"))
             assert ("optimistic" in console.file.getvalue()) is told
 
     def test_leave_out_nothing_where_that_would_not_help(self):
@@ -151,7 +151,7 @@ class TestNarrowTerminals:
     def test_no_line_ends_in_blanks(self):
         results = pixel_results(3)
         console = Console(width=200, file=io.StringIO())
-        show(results, console, tables.Listing(intervals=[result.intervals(replicates=9) for result in results]))
+        show(results, console, tables.TableSettings(intervals=[result.intervals(replicates=9) for result in results]))
         for text in (console.file.getvalue(), in_a_terminal(results, 200)):
             assert all(line == line.rstrip() for line in text.splitlines())
 
@@ -304,7 +304,7 @@ class TestBest:
         assert rf"\underline{{{second}}}" in latex_table(table)
         assert f"**{first}**" in markdown_table(table)
         console = Console(width=200, file=io.StringIO(), force_terminal=True)
-        show(pixel_results(3), console, tables.Listing(digits=2))
+        show(pixel_results(3), console, tables.TableSettings(digits=2))
         assert f"\x1b[1m{first}\x1b[0m" in console.file.getvalue()
         assert f"\x1b[4m{second}\x1b[0m" in console.file.getvalue()
 
@@ -379,18 +379,18 @@ class TestForms:
     def test_leading_zeros_are_written_on_request(self):
         results = [replace(pixel_results(1)[0], method="net .5")]
         for form in ("markdown", "latex"):
-            text = document(results, form, tables.Listing(zeros=True))
+            text = document(results, form, tables.TableSettings(zeros=True))
             assert "net .5" in text
             assert "0.6" in text
             assert not re.search(r"[ {]\.\d", text.replace("net .5", ""))
         console = Console(width=200, file=io.StringIO())
-        show(results, console, tables.Listing(intervals=[results[0].intervals(replicates=9)], zeros=True))
+        show(results, console, tables.TableSettings(intervals=[results[0].intervals(replicates=9)], zeros=True))
         assert not re.search(r" \.\d", console.file.getvalue().replace("net .5", ""))
 
     @pytest.mark.parametrize("form", ["markdown", "latex", "csv", "json"])
     def test_chosen_metrics_are_the_only_ones(self, form):
         mixed = [*pixel_results(1), *region_results()]
-        text = document(mixed, form, tables.Listing(keys=["auc_pr"]))
+        text = document(mixed, form, tables.TableSettings(keys=["auc_pr"]))
         assert "ods" not in text.lower().replace("methods", "")
         assert "voi" not in text.lower()
 

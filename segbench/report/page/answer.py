@@ -30,7 +30,7 @@ _ROW = 40.0
 
 
 @dataclass(frozen=True)
-class Said:
+class Opening:
     """What the page says first: the verdict, how certain it is, a chart of the metric, and what was compared."""
 
     headline: str
@@ -81,7 +81,7 @@ def compared_results(
         return None, error.written("options")
 
 
-def said_first(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Said:
+def opening_of(methods: Sequence[Method], comparison: Comparison | None, why: str = "") -> Opening:
     """Answer from results of one protocol, their intervals, and their comparison or why there is none."""
     results = [method.result for method in methods]
     metric = headline(results[0].metrics)
@@ -93,9 +93,9 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
         if k in first_set and results[k].competes and not math.isnan(_value(methods[k], metric))
     ]
     if not leading:
-        return Said(f"{metric.name} is not defined for any method", (), forest)
+        return Opening(f"{metric.name} is not defined for any method", (), forest)
     counted = _counted([method.name for method in methods], results)
-    said, details = _best(leading, metric), []
+    verdict, details = _best(leading, metric), []
     if comparison is None:
         best = leading[0].intervals
         details += _of_one(leading[0], metric) if len(leading) == 1 else []
@@ -105,23 +105,23 @@ def said_first(methods: Sequence[Method], comparison: Comparison | None, why: st
     else:
         answer = comparison.answer()
         if leading[0].name in comparison.methods:
-            said = answer.verdict
+            verdict = answer.verdict
         else:
             details.append(f"{answer.verdict}.")
         details += _certainty(comparison)
         notes = [*comparison.disagreements(compared(comparison), titles=True)]
         notes += comparison.notes
     details += [sentence(note.written("options"), methods) for note in notes]
-    details += _left_out(methods, [one.method for one in counted], leading[0].result, metric)
-    return Said(said, tuple(details), forest, comparison)
+    details += _left_out(methods, [result.method for result in counted], leading[0].result, metric)
+    return Opening(verdict, tuple(details), forest, comparison)
 
 
 def _counted(names: Sequence[str], results: Sequence[Result]) -> list[Result]:
-    """Give the results that can be compared image by image, of these names: the largest set of those that compete."""
-    places = [k for k in competing_sets(results)[0] if results[k].competes]
-    some = [(names[k], results[k]) for k in places if results[k].counts and not results[k].unnamed]
+    """Return the results, by these names, that can be compared image by image: the largest set that competes."""
+    competing = [k for k in competing_sets(results)[0] if results[k].competes]
+    named = [(names[k], results[k]) for k in competing if results[k].counts and not results[k].unnamed]
     # Those that have their name keep what they have computed.
-    return [one if one.method == name else replace(one, method=name) for name, one in some]
+    return [result if result.method == name else replace(result, method=name) for name, result in named]
 
 
 def _value(method: Method, metric: Metric) -> float:
@@ -150,8 +150,8 @@ def _best(methods: Sequence[Method], metric: Metric) -> str:
 
 def _left_out(methods: Sequence[Method], counted: Collection[str], first: Result, metric: Metric) -> Iterator[str]:
     """Name the methods that have the metric and were not compared, with the reason."""
-    known = [one for one in methods if one.name not in counted and not math.isnan(_value(one, metric))]
-    reasons = grouped((_why_left_out(one.result, first), one.name) for one in known)
+    known = [method for method in methods if method.name not in counted and not math.isnan(_value(method, metric))]
+    reasons = grouped((_why_left_out(method.result, first), method.name) for method in known)
     for reason, names in reasons.items():
         if reason and len(methods) > 1:
             yield f"Not compared: {first_names(names, _MOST_NAMED)} ({reason})."
@@ -165,12 +165,12 @@ def _why_left_out(result: Result, first: Result) -> str:
         return "published without images"
     if result.unnamed:
         return "images without names"
-    what, _ = why_apart((first, result), ((0,), (1,)))
-    return f"counted with other {what}" if what and result.competes and result.counts else ""
+    differing, _ = why_apart((first, result), ((0,), (1,)))
+    return f"counted with other {differing}" if differing and result.competes and result.counts else ""
 
 
 def _of_one(method: Method, metric: Metric) -> list[str]:
-    """Give the interval of a method that is compared with none."""
+    """Return a sentence on the interval of a method that is compared with none."""
     low, high = method.interval(metric.key)
     drawn = method.intervals
     if drawn is None or math.isnan(low):
@@ -183,7 +183,7 @@ def _of_one(method: Method, metric: Metric) -> list[str]:
 def _certainty(comparison: Comparison) -> Iterator[str]:
     """Say what more images would take, how often the best method is first, and by which metrics others are better."""
     answer = comparison.answer()
-    yield from (f"{said}." for said in answer.sentences()[1:])
+    yield from (f"{text}." for text in answer.sentences()[1:])
     if not answer.pairs.reason and len(answer.standings) < 3:  # of more the matrix says it
         yield f"p is that of the {answer.pairs.test} over {comparison.over(comparison.sample_size)}."
     first = answer.standings[0].method
@@ -210,9 +210,9 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
     ends = {k: pair for k, pair in known.items() if not math.isnan(_value(methods[k], metric))}
     if not ends:
         return Markup("")
-    said = {}
+    texts = {}
     for k, (low, high) in ends.items():
-        said[k] = _written(methods[k], metric) + (
+        texts[k] = _written(methods[k], metric) + (
             "" if math.isnan(low) else f" {interval_text((low, high), digits_within(low, high))}"
         )
 
@@ -224,6 +224,6 @@ def _forest(methods: Sequence[Method], metric: Metric) -> Markup:
 
     values = [(_value(methods[k], metric), *pair) for k, pair in ends.items()]
     axis = fitted(values, metric.range)
-    parts, height = rows(methods, metric.quantity, axis, said, draw, high=_ROW)
+    parts, height = rows(methods, metric.quantity, axis, texts, draw, high=_ROW)
     named = f"{metric.name} of each method with its interval; the values are in the table of methods"
     return drawing(parts, height, named)

@@ -60,11 +60,11 @@ def figures(methods: Sequence[Method]) -> list[Figure]:
     charts = itertools.chain(*(kind_of(name).charts(methods) for name in KINDS))
     curves = [_of_curves(chart, methods) for chart in charts]
     matrices = map(_confusion, methods[:_MOST_MATRICES])
-    return [one for one in (*curves, _by_image(methods), *matrices) if one]
+    return [figure for figure in (*curves, _by_image(methods), *matrices) if figure]
 
 
 def points(method: Method) -> dict[str, list[float | None]] | None:
-    """Give measured points to be read off: columns of the curve, evenly along it if there are many."""
+    """Return measured points to be read off: columns of the curve, evenly along it if there are many."""
     curve = method.curve
     if curve is None or isinstance(curve, MeanCurve):  # which no threshold of a network belongs to
         return None
@@ -123,7 +123,7 @@ def _mark(mark: Mark, x: Scale, y: Scale) -> Markup:
 
 def _layer(methods: Sequence[Method], k: int, parts: Sequence[Markup]) -> Markup:
     """Group what belongs to a method, so that it can be brought out."""
-    leader = next((place for place, method in enumerate(methods) if method.result.competes), 0)
+    leader = next((index for index, method in enumerate(methods) if method.result.competes), 0)
     css = f"method {methods[k].style.css}"
     return element("g", *parts, css=f"{css} leader" if k == leader else css, data_method=k)
 
@@ -137,19 +137,19 @@ def rows(
     methods: Sequence[Method],
     title: str,
     ends: tuple[float, float],
-    said: Mapping[int, str],
+    texts: Mapping[int, str],
     draw: Callable[[int, Scale, float], Sequence[Markup]],
     *,
     high: float,
 ) -> tuple[list[Markup], float]:
-    """Draw a row for each method of which something is said, and the axis below; give the height, too."""
-    x, bottom = Scale(*ends, 14.0, WIDTH - 14.0), 8.0 + high * len(said)
+    """Draw a row for each method that has a text, and the axis below; return the parts and the height."""
+    x, bottom = Scale(*ends, 14.0, WIDTH - 14.0), 8.0 + high * len(texts)
     parts = [grid(x, 8.0, bottom, title)]
-    names = shortened([methods[k].name for k in said], _LETTERS - max(map(len, said.values())))
-    for row, (k, name) in enumerate(zip(said, names, strict=True)):
+    names = shortened([methods[k].name for k in texts], _LETTERS - max(map(len, texts.values())))
+    for row, (k, name) in enumerate(zip(texts, names, strict=True)):
         top = 8.0 + high * row
         left = words(x.start, top + 14.0, name, css="name")
-        right = words(x.end, top + 14.0, said[k], text_anchor="end")
+        right = words(x.end, top + 14.0, texts[k], text_anchor="end")
         parts.append(_layer(methods, k, [left, right, *draw(k, x, top)]))
     return parts, bottom + 42.0
 
@@ -160,7 +160,7 @@ def _by_image(methods: Sequence[Method]) -> Figure | None:
     values = {k: list(method.values.values()) for k, method in enumerate(methods) if method.values}
     if not values:
         return None
-    crowded = [k for k, some in values.items() if len(some) > _MOST_DOTS]
+    crowded = [k for k, image_values in values.items() if len(image_values) > _MOST_DOTS]
     heights = spread(sorted({name for k in values if k not in crowded for name in methods[k].values}))
     caption = f"{metric.quantity_of_images} of each image"
     ends = fitted(np.concatenate([*values.values()]), metric.range)
@@ -241,7 +241,7 @@ def _confusion(method: Method) -> Figure | None:
 
 
 def rounded(values: ArrayLike) -> list[float | None]:
-    """Give numbers with four decimal places, None for what is not a number."""
+    """Return numbers rounded to four decimal places, None for nan and infinity."""
     return [finite(value) for value in np.round(np.asarray(values, np.float64), _DIGITS).tolist()]
 
 
@@ -255,12 +255,12 @@ class Scale:
     end: float
 
     def at(self, values: ArrayLike) -> FloatArray:
-        """Give the places of values."""
+        """Return the positions of values in the drawing."""
         share = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
         return np.asarray(self.start + share * (self.end - self.start))
 
     def place(self, value: float) -> float:
-        """Give the place of a value."""
+        """Return the position of a value in the drawing."""
         return float(self.at(value))
 
     @property
@@ -330,8 +330,8 @@ def axes(x: Scale, y: Scale, x_title: str, y_title: str) -> Markup:
     for at, label in y.ticks:
         parts.append(line(x.start, at, x.end, at, css="grid"))
         parts.append(words(x.start - 6.0, at + 4.0, label, text_anchor="end"))
-    place = f"translate({x.start - 34:g} {(y.start + y.end) / 2:g}) rotate(-90)"
-    parts.append(element("text", y_title, transform=place, css="title", text_anchor="middle"))
+    transform = f"translate({x.start - 34:g} {(y.start + y.end) / 2:g}) rotate(-90)"
+    parts.append(element("text", y_title, transform=transform, css="title", text_anchor="middle"))
     return Markup("").join(parts)
 
 

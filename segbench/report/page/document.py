@@ -37,7 +37,7 @@ from segbench.loaders.belonging import By
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
-from segbench.report.page.answer import Said, compared_results, said_first, sentence
+from segbench.report.page.answer import Opening, compared_results, opening_of, sentence
 from segbench.report.page.charts import figures, points
 from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, first_run, gallery, panels
 from segbench.report.page.pictures import alphas, photographs
@@ -185,13 +185,15 @@ def export_report(
     protocols = by_protocol(results, by_group=True).values()
     sections, missing, reported = [], [], []
     for members in protocols:
-        given = [results[place] for place in members]
+        protocol_results = [results[k] for k in members]
         parts = []
-        if any("group" in result.axes for result in given):
-            of_groups = part_table(part_rows(given, "group"), given, "group", keys=None, every=False)
+        if any("group" in result.axes for result in protocol_results):
+            of_groups = part_table(
+                part_rows(protocol_results, "group"), protocol_results, "group", keys=None, every=False
+            )
             parts.append(_laid_out(of_groups, 2, "Groups of images"))
-            given = [_pooled_or_mean(result) for result in given]
-        methods, comparison, why = _compared(given, intervals, replicates, seed, test)
+            protocol_results = [_pooled_or_mean(result) for result in protocol_results]
+        methods, comparison, why = _compared(protocol_results, intervals, replicates, seed, test)
         rows = chosen_rows(methods)
         pictures = panels(
             methods,
@@ -202,18 +204,18 @@ def export_report(
             executor=executor,
             progress=progress,
         )
-        said = said_first(methods, comparison, why)
-        section = _section(methods, said, rows, pictures.hidden(hide), hide)
+        opening = opening_of(methods, comparison, why)
+        section = _section(methods, opening, rows, pictures.hidden(hide), hide)
         sections.append(section | {"parts": [*section["parts"], *parts]})
         missing += [pictures.missing] if pictures.missing else []
-        reported += given
+        reported += protocol_results
     page = _html(sections, title or _title(reported))
     write_file(target, page.encode("utf-8", "backslashreplace"), hint=_HINT)
     return tuple(missing)
 
 
 def _hiding(results: Sequence[Result], images: str | None) -> Callable[[str], str]:
-    """Give what writes places as ``GT`` and ``PRED/method`` in a message, for blind review."""
+    """Return a function that writes paths in a message as ``GT`` and ``PRED/method``, for blind review."""
     known: dict[str | None, str] = {images: "IMAGES"}
     for inputs in (result.inputs for result in results if result.inputs):
         for part in (inputs, *inputs.merged):
@@ -248,12 +250,12 @@ def _path_in_message(path: str, *, is_name: bool) -> str:
 
 
 def _compared(
-    given: Sequence[Result], level: float | None, replicates: int, seed: int, test: Test
+    unordered: Sequence[Result], level: float | None, replicates: int, seed: int, test: Test
 ) -> tuple[list[Method], Comparison | None, str]:
     """Order and compare results of one protocol; without a comparison say why there is none."""
     # Human annotators do not compete: they come last, whatever their value.
-    order = sorted(headline_order(given), key=lambda k: not given[k].rules.competes)
-    results, styles = [given[k] for k in order], styles_of(given)
+    order = sorted(headline_order(unordered), key=lambda k: not unordered[k].rules.competes)
+    results, styles = [unordered[k] for k in order], styles_of(unordered)
     names = names_of(results)
     comparison, why = None, ""
     drawn: list[Intervals | None] = [None] * len(results)
@@ -262,12 +264,12 @@ def _compared(
         comparison, why = compared_results(results, test=test, **resampled)
         known = comparison.intervals if comparison else {}
         drawn = [
-            one.noted(known[name]) if name in known else one.intervals(**resampled)
-            for name, one in zip(names, results, strict=True)
+            result.noted(known[name]) if name in known else result.intervals(**resampled)
+            for name, result in zip(names, results, strict=True)
         ]
     methods = [
-        Method(name, one, styles[k], intervals=known)
-        for name, one, k, known in zip(names, results, order, drawn, strict=True)
+        Method(name, result, styles[k], intervals=known)
+        for name, result, k, known in zip(names, results, order, drawn, strict=True)
     ]
     return methods, comparison, why
 
@@ -293,7 +295,7 @@ def _sorts(metric: Metric, table: MetricTable) -> bool:
 
 
 def _laid_out(table: MetricTable, names: int, title: str = "", *, sorted_by: str = "") -> dict[str, Any]:
-    """Return what the template shows of a table with columns of names, and the key of the metric that sorts it."""
+    """Return the variables of the template for a table with columns of names; `sorted_by` is the key that sorts it."""
     text = table.text()
     return {
         "title": title,
@@ -306,12 +308,12 @@ def _laid_out(table: MetricTable, names: int, title: str = "", *, sorted_by: str
 
 def _section(
     methods: Sequence[Method],
-    said: Said,
+    opening: Opening,
     rows: Sequence[GalleryRow],
     pictures: Panels,
     hide: Callable[[str], str],
 ) -> dict[str, Any]:
-    """Give what the template shows of one protocol."""
+    """Return the variables of the template for one protocol."""
     results = [method.result for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
     names = [method.name for method in methods]
@@ -320,7 +322,7 @@ def _section(
     ranking, image_key = headline(metrics), image_headline(metrics).image_key
     whole = _with_first(method_table(results, intervals=drawn), ranking.key)
     images = _with_first(image_table(results, sort=image_key, most=_IMAGE_ROWS), image_key)
-    defined = [each for each in drawn if not all(math.isnan(low) for low, _ in each.values())]
+    defined = [intervals for intervals in drawn if not all(math.isnan(low) for low, _ in intervals.values())]
     embedded, cuts = pictures.for_scripts()
     classes = list(parts_if_any(results[0], "class"))
     parts = []
@@ -335,7 +337,7 @@ def _section(
         "facts": f"{_methods(results)}, {_facts(results)}",
         "methods": methods,
         "names": names,
-        "said": said,
+        "opening": opening,
         "headline": ranking.name,
         "whole": _laid_out(whole, 1, sorted_by=ranking.key if _sorts(ranking, whole) else ""),
         "parts": parts,
@@ -347,7 +349,7 @@ def _section(
         "remarks": [
             _written(remark, hide)
             for remark in sorted(remarks(results, drawn), key=lambda remark: remark.kind != "failed")
-            if sentence(remark.note.written("options"), methods) not in said.details
+            if sentence(remark.note.written("options"), methods) not in opening.details
         ],
         "charts": figures(methods),
         "gallery": gallery(rows, methods, pictures.by_image),
@@ -356,7 +358,7 @@ def _section(
         "best_threshold": images_at_their_best(metrics),
         "panels": pictures,
         "embedded": embedded,
-        "places": {name: place for place, name in enumerate(pictures.by_image)},
+        "photo_numbers": {name: index for index, name in enumerate(pictures.by_image)},
         "data": {
             "names": names,
             "images": list(pictures.by_image),
@@ -367,7 +369,7 @@ def _section(
             "classes": {"names": classes, "colours": class_colours(len(classes))},
             "readings": [points(method) for method in methods],
         },
-        "signatures": _signatures(methods, said.comparison),
+        "signatures": _signatures(methods, opening.comparison),
     }
 
 
@@ -380,10 +382,10 @@ def _written(remark: Remark, hide: Callable[[str], str]) -> dict[str, Any]:
 
 
 def _signatures(methods: Sequence[Method], comparison: Comparison | None) -> dict[str, list[str]]:
-    """Give what states how everything was measured, each once with the methods it is of."""
+    """Return the signatures of results, intervals and comparison, each once, with what it is of."""
     signed = [(method.result.signature, method.name) for method in methods]
     drawn = [method.intervals for method in methods if method.intervals is not None]
-    signed += [(one.signature, "intervals") for one in drawn[:1]]
+    signed += [(intervals.signature, "intervals") for intervals in drawn[:1]]
     signed += [(comparison.signature, "comparison")] if comparison else []
     return grouped(signed)
 
@@ -391,25 +393,25 @@ def _signatures(methods: Sequence[Method], comparison: Comparison | None) -> dic
 def _chosen_how(methods: Sequence[Method], *, at_their_best: bool) -> str:
     """Say how the rows of the gallery were chosen, and at which threshold they are shown."""
     by = "means over methods" if len(methods) > 1 else "the metric of each image"
-    said = f"Rows are chosen by {by}"
-    said += ", each image at its own best threshold" if at_their_best else ""
+    chosen_by = f"Rows are chosen by {by}"
+    chosen_by += ", each image at its own best threshold" if at_their_best else ""
     curves = [method.curve for method in methods if method.curve is not None]
     if any(curve.columns["threshold"].size > 1 for curve in curves):
-        said += "; pictures, and the metrics below them, are at the best threshold for all images"
+        chosen_by += "; pictures, and the metrics below them, are at the best threshold for all images"
     pictured = [(method.result, first_run(method.result)) for method in methods]
     firsts = [run.label for result, run in pictured if run is not result]
-    return f"{said}; of methods with several runs they are those of {', '.join(firsts)}" if firsts else said
+    return f"{chosen_by}; of methods with several runs they are those of {', '.join(firsts)}" if firsts else chosen_by
 
 
 def _facts(results: Sequence[Result]) -> str:
     """Say how many images there are, and which: by the digest of their ground truth."""
-    said = dict.fromkeys(
+    images = dict.fromkeys(
         f"{many(len(result.counts), 'image')}, data {result.data}"
         for result in results
         if result.counts and result.competes
     )
-    means = dict.fromkeys(f"means over {one.settings['mean']}, " for one in results if "mean" in one.settings)
-    return "".join(means) + (" or ".join(said) or "published without images")
+    means = dict.fromkeys(f"means over {result.settings['mean']}, " for result in results if "mean" in result.settings)
+    return "".join(means) + (" or ".join(images) or "published without images")
 
 
 def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
@@ -433,12 +435,12 @@ def _html(sections: Sequence[Mapping[str, Any]], title: str) -> str:
 
 def _styles(sections: Sequence[Mapping[str, Any]]) -> str:
     """Return the styles of the page: colours of methods and states, and how many columns its tables have."""
-    colours = {f"p{place}": colour for place, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
+    colours = {f"p{index}": colour for index, colour in enumerate((*palette.COLOURS, palette.HUMAN))}
     colours |= {state.name.lower(): colour for state, colour in overlays.COLOURS.items()}
     own = "".join(f"--{name}: {colour}; " for name, colour in colours.items())
     counts = ""
     for section in sections:
-        methods = len(section["gallery"].places)
+        methods = len(section["gallery"].methods)
         down = math.ceil(methods / _PRINTED_ACROSS)  # lines of thumbnails, of about the same length
         across = math.ceil(methods / max(down, 1))
         columns = max(len(part["table"].columns) for part in (section["whole"], *section["parts"]))
@@ -458,8 +460,8 @@ def _title(results: Sequence[Result]) -> str:
     counted = [set(result.counts) for result in results if result.rules.competes and not result.published]
     images = max(map(len, counted), default=0)
     up_to = "" if all(names == counted[0] for names in counted) else "up to "
-    said = _methods(results)
-    return f"{said} on {up_to}{many(images, 'image')}" if images else said
+    methods = _methods(results)
+    return f"{methods} on {up_to}{many(images, 'image')}" if images else methods
 
 
 def _breaking(name: str) -> Markup:

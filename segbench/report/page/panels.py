@@ -42,11 +42,11 @@ class Panels:
 
     @property
     def drawn(self) -> set[tuple[str, int]]:
-        """The images that were drawn, each with the place of the method."""
+        """The images that were drawn, each with the index of the method."""
         return {
-            (name, place)
+            (name, index)
             for name, panel in self.by_image.items()
-            for place, method in enumerate(panel["methods"])
+            for index, method in enumerate(panel["methods"])
             if "problem" not in method
         }
 
@@ -72,16 +72,16 @@ class Panels:
         return replace(self, by_image=by_image)
 
     def for_scripts(self) -> tuple[list[dict[str, Any]], list[Sequence[float]]]:
-        """Give panels without thumbnails for the scripts, and the thresholds: ``cuts`` of a panel is a place there."""
+        """Return panels without thumbnails, and the distinct thresholds, into which ``cuts`` of a panel is an index."""
         shared: list[Sequence[float]] = []
 
         def kept(of: Mapping[str, Any]) -> dict[str, Any]:
-            found = {key: value for key, value in of.items() if key not in _IN_GALLERY}
-            if "cuts" in found:
-                if found["cuts"] not in shared:
-                    shared.append(found["cuts"])
-                found["cuts"] = shared.index(found["cuts"])
-            return found
+            fields = {key: value for key, value in of.items() if key not in _IN_GALLERY}
+            if "cuts" in fields:
+                if fields["cuts"] not in shared:
+                    shared.append(fields["cuts"])
+                fields["cuts"] = shared.index(fields["cuts"])
+            return fields
 
         every = [kept(panel) | {"methods": [*map(kept, panel["methods"])]} for panel in self.by_image.values()]
         return every, shared
@@ -110,10 +110,10 @@ def panels(
         return Task(name, tuple(look(name) for look in looks), photos.get(name), longest, in_gallery=name in gallery)
 
     # A few images are drawn smaller and smaller until all would fit.
-    some = [wanted[place] for place in sorted({0, len(wanted) // 2, len(wanted) - 1})]
+    samples = [wanted[index] for index in sorted({0, len(wanted) // 2, len(wanted) - 1})]
     for longest in LONGEST_SIDES:
-        drawn: dict[str, Mapping[str, Any]] = dict(draw(task(name, longest)) for name in some)
-        mean = sum(map(_size, drawn.values())) / len(some)
+        drawn: dict[str, Mapping[str, Any]] = dict(draw(task(name, longest)) for name in samples)
+        mean = sum(map(_size, drawn.values())) / len(samples)
         if mean * len(wanted) <= budget:
             break
     wanted = wanted if most else wanted[: max(1, int(budget / mean))]
@@ -196,8 +196,9 @@ def first_run(result: Result) -> Result:
 
 
 def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
-    """Give thresholds to slide through, `matched` where matching takes time, and the place of the best for the pool."""
-    if counts := result.scores:
+    """Return thresholds to slide through (`matched` many where matching takes time) and the index of the best one."""
+    counts = result.scores
+    if counts:
         scores = counts.scores[np.isfinite(counts.scores)][::-1].astype(np.float64)
         if not scores.size:
             return (), 0
@@ -218,8 +219,8 @@ def _cuts(result: Result, matched: int) -> tuple[tuple[float, ...], int]:
     every = result.drawn.columns["threshold"]
     middle, step = _nearest(every, best), max(1, every.size // (2 * matched))
     around = middle + step * (np.arange(matched) - matched // 2)
-    places = np.unique(np.clip(around, 0, every.size - 1))
-    return tuple(every[places].tolist()), int(np.searchsorted(places, middle))
+    shown = np.unique(np.clip(around, 0, every.size - 1))
+    return tuple(every[shown].tolist()), int(np.searchsorted(shown, middle))
 
 
 def _nearest(values: FloatArray, wanted: float) -> int:
@@ -236,17 +237,17 @@ class GalleryRow:
 
     reason: str
     image: str
-    said: str
+    metric_text: str
     backdrop: str = ""
     thumbnails: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """Rows with thumbnails of the methods at some places; `thin` if what is tinted are lines or small."""
+    """Rows with thumbnails of the methods of these indices; `thin` if what is tinted are lines or small."""
 
     rows: tuple[GalleryRow, ...] = ()
-    places: tuple[int, ...] = ()
+    methods: tuple[int, ...] = ()
     thin: bool = False
 
 
@@ -257,8 +258,8 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[GalleryRow, ...]:
     names, values = values_by_image(competing)
     known = np.flatnonzero(~np.isnan(values).all(axis=0))
     of_each = [[value for value in column if not math.isnan(value)] for column in values[:, known].T.tolist()]
-    mean = np.array([math.fsum(some) / len(some) for some in of_each])
-    spread = np.array([max(some) - min(some) for some in of_each])
+    mean = np.array([math.fsum(of_image) / len(of_image) for of_image in of_each])
+    spread = np.array([max(of_image) - min(of_image) for of_image in of_each])
     by_mean = np.argsort(metric.direction * mean, kind="stable")
     by_spread = np.argsort(-spread, kind="stable")
     off = np.abs(2 * np.arange(by_mean.size) + 1 - by_mean.size)
@@ -273,11 +274,11 @@ def chosen_rows(methods: Sequence[Method]) -> tuple[GalleryRow, ...]:
         k = next((k for k in order if names[known[k]] not in rows), None)
         if k is not None:
             name = names[known[k]]
-            rows[name] = GalleryRow(reason, name, _said(title, of_each[k], reason))
+            rows[name] = GalleryRow(reason, name, _metric_text(title, of_each[k], reason))
     ranked = {names[k] for k in known}
     for name in [name for name in _highest(competing) if name not in ranked][:1]:
         beside = [method.beside[name] for method in competing if name in method.beside]
-        rows[name] = GalleryRow("Nothing to find", name, _said("highest score", beside, ""))
+        rows[name] = GalleryRow("Nothing to find", name, _metric_text("highest score", beside, ""))
     return tuple(rows.values())
 
 
@@ -288,7 +289,7 @@ def _ranking_title(method: Method) -> str:
     return f"best {name}" if images_at_their_best(metrics) else name
 
 
-def _said(title: str, known: Sequence[float], reason: str) -> str:
+def _metric_text(title: str, known: Sequence[float], reason: str) -> str:
     if len(known) == 1:
         return f"{title} {number(known[0])}"
     if reason == "Widest disagreement":
@@ -297,18 +298,18 @@ def _said(title: str, known: Sequence[float], reason: str) -> str:
 
 
 def gallery(rows: Sequence[GalleryRow], methods: Sequence[Method], panels: Mapping[str, Mapping[str, Any]]) -> Gallery:
-    """Give the gallery of the rows that were drawn; nothing where no method has a picture."""
+    """Return the gallery of the rows that were drawn; empty where no method has a picture."""
     drawn = [(row, panels[row.image]) for row in rows if row.image in panels]
-    made = [[one.get("thumbnail") for one in panel["methods"]] for _, panel in drawn]
-    places = tuple(k for k in range(len(methods)) if any(thumbnails[k] for thumbnails in made))
-    shares = [one["share"] for thumbnails in made for one in thumbnails if one]
+    made = [[method_panel.get("thumbnail") for method_panel in panel["methods"]] for _, panel in drawn]
+    shown_methods = tuple(k for k in range(len(methods)) if any(thumbnails[k] for thumbnails in made))
+    shares = [thumbnail["share"] for thumbnails in made for thumbnail in thumbnails if thumbnail]
     if not shares:
         return Gallery()
     shown = []
     for row, panel in drawn:
-        thumbnails = tuple(_thumbnail(panel["methods"][k], methods[k], row.image) for k in places)
+        thumbnails = tuple(_thumbnail(panel["methods"][k], methods[k], row.image) for k in shown_methods)
         shown.append(replace(row, backdrop=panel.get("backdrop", ""), thumbnails=thumbnails))
-    return Gallery(tuple(shown), places, sum(shares) / len(shares) < THIN)
+    return Gallery(tuple(shown), shown_methods, sum(shares) / len(shares) < THIN)
 
 
 def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Mapping[str, Any]:
@@ -317,7 +318,11 @@ def _thumbnail(panel: Mapping[str, Any], method: Method, image: str) -> Mapping[
     drawn = panel["thumbnail"]
     metrics: Mapping[str, float] = drawn["metrics"]
     name = "F" if "F" in metrics else next(iter(metrics), "")
-    said = f"{name} {number(metrics[name])}" if name else ""
+    metric_text = f"{name} {number(metrics[name])}" if name else ""
     rank = _ranking_title(method)
     ranked_by = f"{rank} {number(method.values.get(image, math.nan))}"
-    return {**drawn, "said": said or ranked_by, "ranked_by": ranked_by if said and rank != name else ""}
+    return {
+        **drawn,
+        "metric_text": metric_text or ranked_by,
+        "ranked_by": ranked_by if metric_text and rank != name else "",
+    }

@@ -81,7 +81,7 @@ class Task:
 
 
 def with_one_image(result: Result, name: str) -> Result:
-    """Give a result of that image alone."""
+    """Return the result restricted to a single image."""
     digests = {name: result.digests[name]} if name in result.digests else {}
     return replace(result, counts={name: result.counts[name]}, digests=digests, failed={}, image_notes={}, kept=None)
 
@@ -162,7 +162,7 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
 
 
 def block_side(shape: tuple[int, ...], longest: int) -> int:
-    """Give the side of the blocks of pixels, each of which is one pixel of a thumbnail."""
+    """Return the side of the blocks of pixels, each of which is one pixel of a thumbnail."""
     return -(-max(shape) // longest)
 
 
@@ -174,8 +174,8 @@ def picked(ranks: NDArray[Any], side: int) -> NDArray[np.int64]:
     padded[:height, :width] = ranks
     blocks = padded.reshape(rows, side, columns, side).swapaxes(1, 2).reshape(rows, columns, side * side)
     down, right = np.divmod(blocks.argmax(axis=2), side)
-    places: NDArray[np.int64] = (side * np.arange(rows)[:, None] + down) * width + side * np.arange(columns) + right
-    return places
+    positions: NDArray[np.int64] = (side * np.arange(rows)[:, None] + down) * width + side * np.arange(columns) + right
+    return positions
 
 
 def png(levels: Levels) -> str:
@@ -214,9 +214,9 @@ def _base64(image: Image.Image, form: str, **options: object) -> str:
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 
-def photographs(place: str) -> dict[str, Source]:
+def photographs(folder: str) -> dict[str, Source]:
     """Find the photograph of each image in a folder or an archive: its name, with any extension."""
-    return {shown(unicodedata.normalize("NFC", entry.stem)): entry.source for entry in list_place(place).entries}
+    return {shown(unicodedata.normalize("NFC", photo.stem)): photo.source for photo in list_place(folder).entries}
 
 
 def read_photograph(path: Source) -> Levels:
@@ -236,8 +236,10 @@ def read_photograph(path: Source) -> Levels:
         problem = Message("no-photograph", "is not a photograph that can be shown ({reason})", reason=str(error))
         raise DataError(shown(path), problem, "write the file again") from error
     if pixels is None:
-        what = Message("too-large", "{size} is more than {most} pixels", size=size(image.size[::-1]), most=MAX_PIXELS)
-        raise DataError(shown(path), what, "make it smaller")
+        problem = Message(
+            "too-large", "{size} is more than {most} pixels", size=size(image.size[::-1]), most=MAX_PIXELS
+        )
+        raise DataError(shown(path), problem, "make it smaller")
     return pixels
 
 

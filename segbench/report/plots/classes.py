@@ -90,17 +90,17 @@ def plot_classes(
     """
     results = of_one_protocol(results)
     classes = [parts_if_any(result, "class") for result in results]
-    if not classes[0] or any(list(each) != list(classes[0]) for each in classes):
-        found = "; ".join(
-            f"{name} has {first_names(list(each), _LISTED) or 'none'}"
-            for name, each in zip(names_of(results), classes, strict=True)
+    if not classes[0] or any(list(parts) != list(classes[0]) for parts in classes):
+        listed = "; ".join(
+            f"{name} has {first_names(list(parts), _LISTED) or 'none'}"
+            for name, parts in zip(names_of(results), classes, strict=True)
         )
         by_signature = Either("", "; choose results by a part of their signature: --only classes:0-18")
         raise ArgumentError(
             Message(
                 "other-classes",
                 "bars per class need results with the same classes, but {found}{choose}",
-                found=found,
+                found=listed,
                 choose=by_signature if any(classes) else "; " + how_to_divide(results, "class"),
             )
         )
@@ -117,28 +117,28 @@ def plot_classes(
                 known=known,
             )
         )
-    shown = next((each for each in metrics if each.key == metric), Metric(key=metric))
-    values = np.array([[one.summary[metric] for one in each.values()] for each in classes])
-    within_means = [not in_no_mean(one.settings) for one in classes[0].values()]
+    shown = next((candidate for candidate in metrics if candidate.key == metric), Metric(key=metric))
+    values = np.array([[class_result.summary[metric] for class_result in parts.values()] for parts in classes])
+    within_means = [not in_no_mean(class_result.settings) for class_result in classes[0].values()]
     order = np.argsort(-shown.direction * values[0], kind="stable")  # nan comes last
     ax = as_axes(ax)
     styles = styles_of(results)
     thickness, ink = _BAR / len(results), ax.xaxis.label.get_color()
     lines: list[LineCollection] = []
-    for place, (each, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
-        heights = np.arange(len(order)) + (place - (len(results) - 1) / 2) * thickness
-        drawn = values[place][order]
+    for index, (parts, method) in enumerate(zip(classes, short_names(names_of(results)), strict=True)):
+        heights = np.arange(len(order)) + (index - (len(results) - 1) / 2) * thickness
+        drawn = values[index][order]
         ends = np.zeros((2, len(order)))
         if level is not None:
             resampled = {"replicates": replicates, "seed": seed}
-            pairs = [one.intervals(level=level, **resampled)[metric] for one in each.values()]
+            pairs = [class_result.intervals(level=level, **resampled)[metric] for class_result in parts.values()]
             low, high = np.array(pairs)[order].T
             ends = np.nan_to_num(np.clip([drawn - low, high - drawn], 0, math.inf))
-        meant = [value for value, within in zip(values[place].tolist(), within_means, strict=True) if within]
+        meant = [value for value, within in zip(values[index].tolist(), within_means, strict=True) if within]
         mean = number(float(np.nanmean(meant))) if np.isfinite(meant).any() else "-"
         label = f"{method}, mean {mean}"
         spread = None if level is None else ends
-        bars = ax.barh(heights, drawn, thickness, xerr=spread, color=styles[place].colour, label=label, ecolor=ink)
+        bars = ax.barh(heights, drawn, thickness, xerr=spread, color=styles[index].colour, label=label, ecolor=ink)
         lines += bars.errorbar.lines[2] if bars.errorbar else ()
     named = names_in_lines(list(classes[0]))
     ax.set_yticks(range(len(order)), [named[k] for k in order])
@@ -218,7 +218,7 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
 
 
 def confusion_shares(matrix: NDArray[np.int64], names: Sequence[str]) -> tuple[FloatArray, list[str]]:
-    """Give the share of each predicted class in the pixels of each true one, and the names of the columns."""
+    """Return the share of each predicted class in the pixels of each true one, and the names of the columns."""
     columns = [*names, "outside"] if matrix[:, -1].any() else list(names)
     matrix = matrix[:, : len(columns)]
     with np.errstate(invalid="ignore"):

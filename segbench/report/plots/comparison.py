@@ -83,7 +83,7 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
             )
         )
     chosen, ax = comparison.metric(metric), as_axes(ax)
-    best = [one.method for one in comparison.answer(chosen.key).standings]
+    best = [standing.method for standing in comparison.answer(chosen.key).standings]
     reference = best[0] if len(best) > _ALL_PAIRS_UP_TO else ""
     shown = best[:SHOWN]
     tested = (row.by(comparison.test) for row in comparison.rows(chosen.key))
@@ -95,18 +95,18 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     rows.sort(key=lambda row: (math.isnan(row.difference), -row.difference, row.a, row.b))
     short = dict(zip(best, short_names(best), strict=True))
     ax.axvline(0, color=GUIDE, linewidth=guide_width(), zorder=1)
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if not math.isnan(row.low):
-            ax.hlines(place, row.low, row.high, color=COLOURS[0], linewidth=3 * guide_width(), zorder=2)
-        ax.plot(row.difference, place, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
+            ax.hlines(position, row.low, row.high, color=COLOURS[0], linewidth=3 * guide_width(), zorder=2)
+        ax.plot(row.difference, position, "o", color=COLOURS[0], markersize=1.2 * dot_size(), zorder=3)
     above = min(1.0, 0.25 * len(rows))  # the heading stays near the rows, however high few of them are
     ax.set(ylim=(len(rows) - 0.5, -0.5 - above))
     xlabel = _title(comparison, chosen, short.get(reference, ""), rows)
     ax.set_xlabel(wrapped(ax, xlabel, size="small"), fontsize="small")
     heading = "p, Holm" if len(best) > 2 else "p"
     p_values = {-0.5 - above / 2: heading} | {
-        place: "undefined" if math.isnan(row.difference) else as_text(p_number(row.p_holm, digits=3))
-        for place, row in enumerate(rows)
+        position: "undefined" if math.isnan(row.difference) else as_text(p_number(row.p_holm, digits=3))
+        for position, row in enumerate(rows)
     }
     right = ax.get_yaxis_transform()
     texts = [ax.annotate(text, (1, at), xycoords=right, va="center", fontsize="small") for at, text in p_values.items()]
@@ -129,19 +129,19 @@ def _pair(a: str, b: str) -> str:
 
 
 def _title(comparison: Comparison, metric: Metric, reference: str, rows: Sequence[Difference]) -> str:
-    what = f"{metric.quantity} minus that of {reference}" if reference else f"Difference in {metric.quantity}"
+    quantity = f"{metric.quantity} minus that of {reference}" if reference else f"Difference in {metric.quantity}"
     better = ", lower is better" if metric.better == "lower" else ""
     reason, differs_by = comparison.pairs(metric.key).reason, comparison.pairs(metric.key).differs_by
-    what = f"{differs_by}: {what[0].lower()}{what[1:]}" if differs_by and not reference else what
-    said = ""
+    quantity = f"{differs_by}: {quantity[0].lower()}{quantity[1:]}" if differs_by and not reference else quantity
+    on_intervals = ""
     if not all(math.isnan(row.low) for row in rows):
         # So an interval may exclude 0 beside a corrected p-value above its level.
-        said = f"{100 * comparison.level:g} % intervals over {comparison.over(comparison.sample_size)}"
+        on_intervals = f"{100 * comparison.level:g} % intervals over {comparison.over(comparison.sample_size)}"
         if len(comparison.methods) > 2 and not reason:
-            said += "; p-values are corrected for the number of pairs, intervals are not"
+            on_intervals += "; p-values are corrected for the number of pairs, intervals are not"
     methods = len(comparison.methods)
     few = f"the best {SHOWN} of {methods} methods" if methods > SHOWN else ""
-    return "\n".join([f"{what}{better}", "; ".join(filter(None, (said, str(reason), few)))])
+    return "\n".join([f"{quantity}{better}", "; ".join(filter(None, (on_intervals, str(reason), few)))])
 
 
 def _of_results(results: Sequence[Result], *, ax: Axes, level: float = 0.95) -> Axes:

@@ -181,14 +181,14 @@ def _in_space(methods: Sequence[Method], space: Space, areas: Mapping[int, Area]
     """Describe the curves in a space; dots mark the best F."""
     summaries = [method.result.summary for method in methods] if space == "pr" else []
     across, up = (f"ods_{name}" for name in RATES["pr"])
-    best = {k: (one.get(across, math.nan), one.get(up, math.nan)) for k, one in enumerate(summaries)}
+    best = {k: (summary.get(across, math.nan), summary.get(up, math.nan)) for k, summary in enumerate(summaries)}
     curves = [method.curve for method in methods]
     chart = chart_in_space(curves, space, best=best, areas=areas)
     return replace(chart, levels=_prevalences(curves)) if space == "pr" else chart
 
 
 def _prevalences(curves: Sequence[Series | None]) -> list[Guide]:
-    """Give the precision of random scores, once where it is the same."""
+    """Return the precision of random scores as lines, a single line where methods have the same."""
     rates = {round(curve.prevalence, _DIGITS) for curve in curves if curve is not None}
     known = sorted(rate for rate in rates if not math.isnan(rate))
     name = f"prevalence {number(known[0], digits=3)}" if len(known) == 1 else "prevalences"
@@ -213,7 +213,8 @@ def _charts_in_space(space: Space, methods: Sequence[Method]) -> list[Chart]:
     areas, note = {}, ""
     ranges = {k: method.curve for k, method in enumerate(methods) if isinstance(method.curve, MeanCurve)}
     for k, method in enumerate(methods):
-        if (drawn := method.intervals) is None or k in ranges or not _has_band(method):
+        drawn = method.intervals
+        if drawn is None or k in ranges or not _has_band(method):
             continue
         try:
             areas[k] = _band(method, space, drawn.level, drawn.replicates, drawn.seed)
@@ -235,7 +236,7 @@ def _draw_thresholds(measure: str, results: Sequence[Result], *, ax: Axes) -> Ax
     measured thresholds; the ODS, which is interpolated there as the official benchmark does, can lie a little above.
     """
     taken = of_one_protocol(results)
-    known = next((curve for result in taken if (curve := result.drawn) is not None), None)
+    known = next((result.drawn for result in taken if result.drawn is not None), None)
     if known is None or (measure and measure not in known.columns):
         raise no_plot(taken, measure.upper() or "curve")
     metrics, drawn = taken[0].metrics, measure or known.measure
@@ -277,19 +278,19 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     """Draw the share of positives in 15 bins of scores; the area of a dot is its share of the pixels."""
     results = of_one_protocol(results, join=False)
     named = zip(results, names_in_legend(results), styles_of(results), strict=True)
-    found = []
+    measured = []
     for result, name, style in named:
         bins = reliability(_counts(result))
         error = float(np.abs(bins.positives - bins.scores).sum() / bins.pixels.sum())
         label = f"[ECE={number(error, digits=3)}] {name}"
-        found.append((error, Method(name, result, style, label), bins))
-    best_first = sorted(range(len(found)), key=lambda place: found[place][0])
-    found = [found[place] for place in competing_order(results, best_first)]
+        measured.append((error, Method(name, result, style, label), bins))
+    best_first = sorted(range(len(measured)), key=lambda k: measured[k][0])
+    measured = [measured[k] for k in competing_order(results, best_first)]
     layers = []
-    for _, method, bins in found:
-        held = bins.pixels > 0
-        pixels = bins.pixels[held]
-        line = Path(bins.scores[held] / pixels, bins.positives[held] / pixels)
+    for _, method, bins in measured:
+        filled = bins.pixels > 0
+        pixels = bins.pixels[filled]
+        line = Path(bins.scores[filled] / pixels, bins.positives[filled] / pixels)
         area = _LARGEST_DOT * np.maximum(pixels / pixels.sum(), 0.05)
         colour = method.style.colour
         ax.scatter(line.x, line.y, area, color=colour, linewidths=0, zorder=CURVE_LAYER, clip_on=False)
@@ -297,11 +298,11 @@ def _draw_reliability(results: Sequence[Result], *, ax: Axes) -> Axes:
     axes = ChartAxis("Score"), ChartAxis("Share of positives")
     corners = "upper left", "lower right"
     chart = Chart("reliability", "Reliability", *axes, layers, [DIAGONAL], corners=corners)
-    return draw_methods(ax, chart, [method for _, method, _ in found])
+    return draw_methods(ax, chart, [method for _, method, _ in measured])
 
 
 def _counts(result: Result) -> ScoreCounts:
-    """Give the pooled counts of a result, if they have a reliability."""
+    """Return the pooled counts of a result; raise where they have no reliability."""
     if result.rules.capability(Pooling) is None:
         raise no_plot([result], "reliability, which is that of soft maps")
     counts = cast("ScoreCounts", result.pooled)

@@ -93,8 +93,8 @@ def plot_images(results: Result | Sequence[Result], *, metric: str | None = None
     direction = known[metric].direction
     best_first = sorted(range(len(results)), key=lambda k: (_rank(values[k], direction), results[k].method))
     order = competing_order(results, best_first)
-    places = spread(sorted({name for images in values for name in images}))
-    heights = {name: _SPREAD * place for name, place in places.items()}
+    offsets = spread(sorted({name for images in values for name in images}))
+    heights = {name: _SPREAD * offset for name, offset in offsets.items()}
     ax = as_axes(ax)
     styles = styles_of(results)
     for row, k in enumerate(order):
@@ -115,7 +115,7 @@ IMAGES = Kind(plot_images, joins=True)
 
 
 def _rank(values: dict[str, float], direction: int) -> float:
-    """Give the lowest number to the best median, the highest to none."""
+    """Return a sort key: lowest for the best median, infinite without any defined value."""
     defined = [value for value in values.values() if not math.isnan(value)]
     return -direction * float(np.median(defined)) if defined else math.inf
 
@@ -153,8 +153,8 @@ def _draw_links(ax: Axes, rows: Sequence[dict[str, float]], heights: dict[str, f
 
 def _named(name: str, has: str, values: dict[str, float]) -> str:
     undefined = sum(math.isnan(value) for value in values.values())
-    said = [as_text(has), f"{undefined} undefined" if undefined else ""] if values else ["no images"]
-    return "\n".join([name, *(f"({one})" for one in said if one)])
+    remarks = [as_text(has), f"{undefined} undefined" if undefined else ""] if values else ["no images"]
+    return "\n".join([name, *(f"({remark})" for remark in remarks if remark)])
 
 
 def _title(metric: Metric, results: Sequence[Result]) -> str:

@@ -32,7 +32,7 @@ KINDS: Mapping[str, tuple[str, str]] = {
 
 
 def kind_of(name: str) -> Kind:
-    """Give the kind of plot of a name."""
+    """Return the kind of plot of a name."""
     if name not in KINDS:
         raise ArgumentError(
             Message(

@@ -62,21 +62,21 @@ class Method:
         pictured = self.result.rules.capability(Pictured)
         if pictured is None or not pictured.ranked_beside:
             return {}
-        found = self._of_images(pictured.ranked_beside)
-        return {name: value for name, value in found.items() if name not in self.values}
+        values = self._of_images(pictured.ranked_beside)
+        return {name: value for name, value in values.items() if name not in self.values}
 
     def _of_images(self, key: str) -> dict[str, float]:
         values = self.result.per_image.column(key).tolist()
         return {name: value for name, value in zip(self.result.counts, values, strict=True) if not math.isnan(value)}
 
     def interval(self, key: str) -> tuple[float, float]:
-        """Give the interval of a metric; nan where there is none."""
+        """Return the interval of a metric; nan where there is none."""
         known = {} if self.intervals is None else self.intervals
         return known.get(key, (math.nan, math.nan))
 
 
 def values_by_image(methods: Sequence[Method]) -> tuple[list[str], FloatArray]:
-    """Give all images, sorted, and what ranks them for each method, shape (methods, images); nan where undefined."""
+    """Return all images, sorted, and the metric that ranks them, shape (methods, images); nan where undefined."""
     names = sorted(set().union(*(method.result.counts for method in methods)))
     values = [[method.values.get(name, math.nan) for name in names] for method in methods]
     return names, np.array(values, np.float64).reshape(len(methods), len(names))
@@ -99,10 +99,10 @@ class Kind:
 
 def kind_of_curves(
     charts: Callable[[Sequence[Method]], Sequence[Chart]],
-    what: str,
+    plot_name: str,
     ranked_by: str = "",
 ) -> Kind:
-    """Give a kind that draws the first chart of methods, or refuses those without one.
+    """Return a kind that draws the first chart of methods, or refuses those without one.
 
     The best comes first by the first metric whose key begins as `ranked_by`, or else by the one that ranks methods.
     """
@@ -110,25 +110,25 @@ def kind_of_curves(
     def draw(results: Sequence[Result], *, ax: Axes) -> Axes:
         taken = of_one_protocol(results, join=False)
         metrics = taken[0].metrics if ranked_by else ()
-        metric = next((one for one in metrics if one.key.startswith(ranked_by)), None)
+        metric = next((candidate for candidate in metrics if candidate.key.startswith(ranked_by)), None)
         methods = methods_of(taken, key=metric.key, title=metric.name) if metric else methods_of(taken)
-        found = charts(methods)
-        if not found:
-            raise no_plot(taken, what)
-        return draw_methods(ax, found[0], methods)
+        method_charts = charts(methods)
+        if not method_charts:
+            raise no_plot(taken, plot_name)
+        return draw_methods(ax, method_charts[0], methods)
 
     return Kind(draw, charts)
 
 
 def usual_kind(results: Sequence[Result]) -> str:
-    """Give the kind of plot that all results have: of curves, or else of images."""
+    """Return the kind of plot that all results have: of curves, or else of images."""
     curves = [result.drawn for result in results]
     if all(curve is not None and "pr" in curve.spaces for curve in curves):
         return "pr"
     return "images" if None in curves else "f"
 
 
-def no_plot(results: Sequence[Result], what: str) -> ArgumentError:
+def no_plot(results: Sequence[Result], plot_name: str) -> ArgumentError:
     """Say that results of one protocol have no such plot, and which they have."""
     kind = usual_kind(results)
     return ArgumentError(
@@ -136,7 +136,7 @@ def no_plot(results: Sequence[Result], what: str) -> ArgumentError:
             "no-plot",
             "the {protocol} protocol has no {plot}; draw {instead}",
             protocol=results[0].protocol,
-            plot=what,
+            plot=plot_name,
             instead=Either(f"kind {kind}", f"--kind {kind}"),
             value=Setting("kind", kind),
         )
@@ -144,27 +144,27 @@ def no_plot(results: Sequence[Result], what: str) -> ArgumentError:
 
 
 def methods_in(
-    results: object, space: Space, what: str, *, key: str | None = None, title: str | None = None
+    results: object, space: Space, plot_name: str, *, key: str | None = None, title: str | None = None
 ) -> list[Method]:
     """Take results to be drawn in a space, the best by a metric first."""
     taken = of_one_protocol(results)
-    known = next((curve for result in taken if (curve := result.drawn) is not None), None)
+    known = next((result.drawn for result in taken if result.drawn is not None), None)
     if known is None or space not in known.spaces:
-        raise no_plot(taken, what)
+        raise no_plot(taken, plot_name)
     return methods_of(taken, key=key, title=title)
 
 
 def methods_of(taken: Sequence[Result], *, key: str | None = None, title: str | None = None) -> list[Method]:
-    """Give results of one protocol as methods, the best by a metric first, with its value in their labels."""
+    """Return results of one protocol as methods, the best by a metric first, with its value in their labels."""
     rules, names = taken[0].rules, names_in_legend(taken)
     key, title = key or headline(rules.metrics()).key, title or image_headline(rules.metrics()).name_for_images
 
-    def label(place: int) -> str:
-        masks = taken[place].summary.undefined.get(key, NOTHING).kind == TWO_VALUED.kind
-        value = number(taken[place].summary.get(key, math.nan), digits=3)
-        deviation = taken[place].sd.get(key, math.nan)
+    def label(k: int) -> str:
+        masks = taken[k].summary.undefined.get(key, NOTHING).kind == TWO_VALUED.kind
+        value = number(taken[k].summary.get(key, math.nan), digits=3)
+        deviation = taken[k].sd.get(key, math.nan)
         value += "" if math.isnan(deviation) else f" ± {number(deviation, digits=3)}"
-        return f"[{'mask' if masks else f'{title}={value}'}] {names[place]}"
+        return f"[{'mask' if masks else f'{title}={value}'}] {names[k]}"
 
     styles = styles_of(taken)
     order = competing_order(taken, best_first(taken, key))
@@ -179,12 +179,12 @@ def names_in_legend(results: Sequence[Result]) -> list[str]:
 
 def apart(results: Sequence[Result]) -> list[str]:
     """Say of each result what images or settings it has, where not all have the same and its name does not say it."""
-    sets, names, said = competing_sets(results), names_of(results), [""] * len(results)
+    sets, names, descriptions = competing_sets(results), names_of(results), [""] * len(results)
     if len(sets) > 1:
-        for places, has in zip(sets, why_apart(results, sets)[1], strict=True):
-            for place in places:
-                said[place] = "" if has in names[place] else has
-    return said
+        for members, has in zip(sets, why_apart(results, sets)[1], strict=True):
+            for k in members:
+                descriptions[k] = "" if has in names[k] else has
+    return descriptions
 
 
 def draw_methods(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Axes:
@@ -193,15 +193,15 @@ def draw_methods(ax: Axes | None, chart: Chart, methods: Sequence[Method]) -> Ax
 
 
 def styles_of(results: Sequence[Result]) -> list[LineStyle]:
-    """Give the style of each result: by its place in its file, else in this list; of annotators a neutral one."""
+    """Return the style of each result: by its position in its file, else in this list; neutral for annotators."""
     methods = [result for result in results if result.rules.competes]
-    places = iter(free_places(result.place for result in methods))
-    return [line_style(next(places) if result.rules.competes else None) for result in results]
+    style_numbers = iter(free_places(result.place for result in methods))
+    return [line_style(next(style_numbers) if result.rules.competes else None) for result in results]
 
 
-def of_one_protocol(given: object, *, join: bool = True) -> list[Result]:
+def of_one_protocol(unjoined: object, *, join: bool = True) -> list[Result]:
     """Take results to be drawn in one picture: several classes as all of them added up, the runs of a method joined."""
-    results = join_runs(as_results(given)) if join else as_results(given)
+    results = join_runs(as_results(unjoined)) if join else as_results(unjoined)
     protocols = sorted(by_protocol(results))
     if not protocols:
         raise ArgumentError(Message("no-results", "no results to draw"))

@@ -55,15 +55,15 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
 def _charts_of_objects(drawn: str, methods: Sequence[Method]) -> list[Chart]:
     """Describe a metric of all images and classes together at every threshold; nothing of other protocols."""
     tables = [method.result.table for method in methods]
-    found = [table.by_threshold for table in tables if isinstance(table, ObjectTable)]
-    if len(found) < len(tables):
+    curves = [table.by_threshold for table in tables if isinstance(table, ObjectTable)]
+    if len(curves) < len(tables):
         return []
     of = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
-    at = found[0].at
+    at = curves[0].at
     x = ChartAxis(f"Threshold of {of}", "", (at[0], at[-1]))
-    highest = max(float(np.nanmax(getattr(one, drawn), initial=0.0)) for one in found)
+    highest = max(float(np.nanmax(getattr(curve, drawn), initial=0.0)) for curve in curves)
     y = ChartAxis(_TITLES[drawn], "", (0.0, 1.0 if highest > _HIGH or not highest else 1.05 * highest))
-    layers = [[Path(one.at, getattr(one, drawn))] for one in found]
+    layers = [[Path(curve.at, getattr(curve, drawn))] for curve in curves]
     caption = f"{drawn.upper()} at each threshold of {of}"
     corners = "lower left", "upper right"
     return [Chart(f"object_{drawn}", caption, x, y, layers, corners=corners)]
@@ -101,7 +101,7 @@ def _charts_of_pimo(methods: Sequence[Method]) -> list[Chart]:
 
 
 def _layers(methods: Sequence[Method], line: Callable[[AnomalyCurve], Line], axis: ChartAxis) -> list[list[Path]]:
-    """Give the line of each method at even places and at some of its own; nothing where no method has one."""
+    """Return the line of each method at evenly spaced points and some of its own; none where no method has one."""
     curves = [method.curve for method in methods]
     if not any(isinstance(curve, AnomalyCurve) for curve in curves):
         return []

@@ -140,7 +140,8 @@ def _families(results: Sequence[Result], suffix: str, say: Callable[[str], None]
     names = [*names_of(results), *(name for result in results for name in parts_if_any(result, "class"))]
     names += [metric.name for result in results for metric in result.metrics]
     as_file = "write an .svg, whose texts the viewer draws"
-    if suffix != ".svg" and (shaped := needing_shaping(names)):
+    shaped = needing_shaping(names) if suffix != ".svg" else []
+    if shaped:
         raise ArgumentError(
             Message(
                 "unknown-letters",
@@ -161,7 +162,7 @@ def _families(results: Sequence[Result], suffix: str, say: Callable[[str], None]
 
 
 def _settings_for(width: float) -> dict[str, Any]:
-    """Give the settings for a picture of a width in inches, where nobody chose others."""
+    """Return the settings for a picture of a width in inches, except those that the user has changed."""
     import matplotlib as mpl
 
     chosen: dict[Any, Any] = dict(mpl.rcParams)
