@@ -270,8 +270,8 @@ def _summary_of(files: SampleFiles, protocol: Protocol, repairs: Repairs) -> Ima
     """Decode an image, and summarize it."""
     interpret = partial(interpret_decoded, protocol)
     try:
-        sample = decode_for(protocol, read(files), repairs)
         with np.errstate(invalid="ignore"):  # as where images are counted
+            sample = decode_for(protocol, read(files), repairs)
             return summarized(protocol.inputs, sample, files, interpret)
     except StackError as error:
         return ImageSummary(image=files.name, failure=with_its_classes(error, files))

@@ -74,7 +74,7 @@ class TestResultsFile:
     ):
         monkeypatch.setattr(pooling, "SCORES_AT_ONCE", at_once)
         result = evaluate(*folders[:2], results=tmp_path / "r.segbench")
-        monkeypatch.setattr("segbench.curves.pooled.Pooling", None)  # nothing is pooled again
+        monkeypatch.setattr("segbench.curves.pooled.ScorePool", None)  # nothing is pooled again
         (again,) = load_results(tmp_path / "r.segbench")
         assert dict(again.summary) == dict(result.summary)
         assert again.summary.optimistic == result.summary.optimistic
@@ -106,7 +106,7 @@ class TestResultsFile:
         fresh = [evaluate(gt, folder, results=tmp_path / "r.segbench") for folder in (pred, other)]
         pooled_anew = compare(fresh, replicates=20)
         assert pooled_anew.differences
-        monkeypatch.setattr("segbench.curves.pooled.Pooling", None)  # nothing is pooled again
+        monkeypatch.setattr("segbench.curves.pooled.ScorePool", None)  # nothing is pooled again
         again = compare(load_results(tmp_path / "r.segbench"), replicates=20)
         assert str(again.differences) == str(pooled_anew.differences)
 

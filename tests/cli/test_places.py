@@ -20,11 +20,11 @@ from segbench.aggregator.benchmark import evaluate_pairing
 from segbench.aggregator.pools import process_pool
 from segbench.cli.methods import places_by_name
 from segbench.core.errors import ArgumentError
+from segbench.inputs import files
 from segbench.loaders import listing
 from segbench.loaders.listing import list_folder
 from segbench.loaders.pairing import Inputs
 from segbench.loaders.source import read_bounded
-from segbench.protocols import files
 
 
 def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):

@@ -351,4 +351,4 @@ def test_the_error_of_more_values_agrees_with_check(tmp_path, values, advice):
         (tmp_path / folder).mkdir()
         np.save(tmp_path / folder / "a.npy", array)
     errors = check(tmp_path / "gt", tmp_path / "pred", Boundaries()).errors
-    assert errors[0].settings == rules[:1]
+    assert errors[0].settings == rules
