@@ -82,16 +82,18 @@ def one_map_per_class(seen: Seen) -> list[Finding]:
     return [*failing(no_maps, maps), *failing(one_each, stacks)]
 
 
-@rule(*_OVER_ALL, *_OF_A_CLASS, needs=["class_probes"], unless=[labels_as_scores])
+@rule(*_OVER_ALL, *_OF_A_CLASS, needs=["class_summaries"], unless=[labels_as_scores])
 def scores_of_classes(seen: Seen) -> list[Finding]:
     """Judge the maps of all classes, one finding for all classes that show it."""
     over_all = [
         replace(found, fix=_FIXES.get(found.kind, found.fix))
         for rule_of_scores in SCORE_RULES
-        for found in rule_of_scores(seen.of_scores([score for probe in seen.class_probes for score in probe.classes]))
+        for found in rule_of_scores(
+            seen.of_scores([score for summary in seen.class_summaries for score in summary.classes])
+        )
         if found.kind in _OVER_ALL
     ]
-    maps = zip(*(probe.classes for probe in seen.class_probes), strict=True)
+    maps = zip(*(summary.classes for summary in seen.class_summaries), strict=True)
     titles = seen.classes.titles if seen.classes else ()
     drawn = {title: [score for score in of if score.share >= RARE] for title, of in zip(titles, maps, strict=True)}
     coarse = {found.kind for found in over_all} & {"levels-unscaled", "few-levels"}
@@ -122,20 +124,21 @@ def _whole(found: Finding, of: Sequence[ScoreSummary], kind: str) -> bool:
     return found.kind == kind and (kind != "constant" or len(found.places) == len(of))
 
 
-@rule("void", "no-class", needs=["class_probes"], unless=[labels_as_scores])
+@rule("void", "no-class", needs=["class_summaries"], unless=[labels_as_scores])
 def foreign_labels(seen: Seen) -> list[Finding]:
     """Find labels that are neither a class nor void, those apart that often mean void."""
-    return list(_foreign(seen.class_probes, seen.classes)) if seen.classes else []
+    return list(_foreign(seen.class_summaries, seen.classes)) if seen.classes else []
 
 
-def _foreign(probes: Sequence[ClassesSummary], classes: ScoredClasses) -> Iterator[Finding]:
+def _foreign(summaries: Sequence[ClassesSummary], classes: ScoredClasses) -> Iterator[Finding]:
     """Give one finding for labels that often mean void, and one for others."""
     void, highest = tuple(map(float, classes.void)), max(classes.labels)
-    foreign = {label for probe in probes for label in probe.foreign}
+    foreign = {label for summary in summaries for label in summary.foreign}
     often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
     for usual in (True, False):
         labels = {
-            probe.truth_file: [label for label in probe.foreign if (label in often_void) == usual] for probe in probes
+            summary.truth_file: [label for label in summary.foreign if (label in often_void) == usual]
+            for summary in summaries
         }
         places = [Place(file, holding(some)) for file, some in labels.items() if some]
         together = sorted({label for some in labels.values() for label in some})
@@ -147,7 +150,7 @@ def _foreign(probes: Sequence[ClassesSummary], classes: ScoredClasses) -> Iterat
             labels=together,
             labels_count=len(together),
             count=len(places),
-            total=len(probes),
+            total=len(summaries),
         )
         message = Message("void", "{labels}", labels=count_as_negative) if usual else count_as_negative
         fix = Message("fix", "{void}", void=Setting("void", tuple(together[:_NAMED])))
@@ -161,11 +164,11 @@ def _foreign(probes: Sequence[ClassesSummary], classes: ScoredClasses) -> Iterat
         yield from finding(message, fix, places, side="ground truth")
 
 
-@rule("void-background", needs=["class_probes"], unless=[labels_as_scores])
+@rule("void-background", needs=["class_summaries"], unless=[labels_as_scores])
 def void_zero_of_scores(seen: Seen) -> list[Finding]:
     """Find label 0 left out as void in most pixels, which is background rather than what nobody labelled."""
-    probes, void = seen.class_probes, tuple(map(float, seen.classes.void)) if seen.classes else ()
-    zeros, pixels = sum(probe.zeros for probe in probes), sum(probe.pixels for probe in probes)
+    summaries, void = seen.class_summaries, tuple(map(float, seen.classes.void)) if seen.classes else ()
+    zeros, pixels = sum(summary.zeros for summary in summaries), sum(summary.pixels for summary in summaries)
     message = Message(
         "void-background",
         "label 0 of the ground truth is left out as void, in {share:.0%} of the pixels",
@@ -176,7 +179,7 @@ def void_zero_of_scores(seen: Seen) -> list[Finding]:
         "if 0 is background, high scores there are wrong, and count with {void}",
         void=void_without(void, (0,)),
     )
-    places = [Place(probe.truth_file) for probe in probes if probe.zeros and 2 * zeros > pixels]
+    places = [Place(summary.truth_file) for summary in summaries if summary.zeros and 2 * zeros > pixels]
     return finding(message, fix, places, side="ground truth")
 
 
@@ -184,7 +187,7 @@ def void_zero_of_scores(seen: Seen) -> list[Finding]:
 def stored_otherwise(seen: Seen) -> list[Finding]:
     """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
     uncounted = _uncounted(seen)
-    stored = {probe.prediction: probe.stored for probe in seen.counted if probe.stored}
+    stored = {summary.prediction: summary.stored for summary in seen.counted if summary.stored}
     stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
     if not stored or seen.label_inputs is None:
         return []
@@ -210,7 +213,7 @@ def uncountable(seen: Seen) -> list[Finding]:
 @rule("all-void", needs=["counted"], unless=[stored_otherwise])
 def void_everywhere(seen: Seen) -> list[Finding]:
     """Find label maps of which nothing counts."""
-    void = [probe for probe in seen.counted if not probe.pixels]
+    void = [summary for summary in seen.counted if not summary.pixels]
     message = Message(
         "all-void",
         "{count:many ground truth} of {total} inspected {count:verb are} void everywhere",
@@ -224,7 +227,7 @@ def void_everywhere(seen: Seen) -> list[Finding]:
         gt_map=Setting("gt_map"),
         field=Setting("field"),
     )
-    return finding(message, fix, (Place(probe.truth_file) for probe in void), side="ground truth")
+    return finding(message, fix, (Place(summary.truth_file) for summary in void), side="ground truth")
 
 
 @rule("renumbered", "outside-classes", needs=["counted"], unless=[stored_otherwise])
@@ -277,10 +280,10 @@ _FEWEST_IDENTICAL = 3
 
 def _identical(counted: Sequence[LabelsSummary], total: int, images: int) -> list[Finding]:
     """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
-    with_pixels = [probe for probe in counted if probe.pixels]
-    if not all(np.trace(probe.matrix) == probe.pixels and probe.left_out.same for probe in with_pixels):
+    with_pixels = [summary for summary in counted if summary.pixels]
+    if not all(np.trace(summary.matrix) == summary.pixels and summary.left_out.same for summary in with_pixels):
         return []
-    several = sum(np.count_nonzero(probe.matrix.any(axis=1)) > 1 for probe in with_pixels)
+    several = sum(np.count_nonzero(summary.matrix.any(axis=1)) > 1 for summary in with_pixels)
     message = Message("identical", "every prediction is identical to the ground truth: every metric will be perfect")
     least = 1
     if len(counted) < images:
@@ -292,7 +295,7 @@ def _identical(counted: Sequence[LabelsSummary], total: int, images: int) -> lis
         least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
     if several < least or 2 * len(with_pixels) <= total:
         return []
-    return finding(message, "check that these are predictions", (Place(probe.prediction) for probe in with_pixels))
+    return finding(message, "check that these are predictions", (Place(summary.prediction) for summary in with_pixels))
 
 
 def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
@@ -319,12 +322,14 @@ def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Fi
 @rule("no-positives", needs=["two_sided"])
 def one_sided_labels(seen: Seen) -> list[Finding]:
     """Find a rule under which nothing inspected is positive, or everything: a run is refused at its end."""
-    counted = [probe for probe in seen.readable if probe.facts]
+    counted = [summary for summary in seen.readable if summary.facts]
     try:
         if seen.two_sided:
-            seen.two_sided.require_both_sides({probe.image: probe.facts for probe in counted}, "what was inspected")
+            seen.two_sided.require_both_sides(
+                {summary.image: summary.facts for summary in counted}, "what was inspected"
+            )
     except DataError as error:
-        places = (Place(probe.inputs.files["ground truth"], holding(probe.facts)) for probe in counted)
+        places = (Place(summary.inputs.files["ground truth"], holding(summary.facts)) for summary in counted)
         message = Message("no-positives", "{reason}", reason=error.what)
         return finding(message, error.hint, places, side="ground truth")
     return []
@@ -333,15 +338,15 @@ def one_sided_labels(seen: Seen) -> list[Finding]:
 @rule("masks", needs=["numbered"])
 def masks_for_objects(seen: Seen) -> list[Finding]:
     """Find masks where objects have numbers: a run of such images alone is refused at its end."""
-    probes = seen.readable
+    summaries = seen.readable
     try:
         if seen.numbered:
-            seen.numbered.require_numbers({probe.image: probe.facts for probe in probes})
+            seen.numbered.require_numbers({summary.image: summary.facts for summary in summaries})
     except DataError as error:
         side: Side = "ground truth" if error.path == "ground truth" else "prediction"
-        places = (Place(probe.inputs.files[side]) for probe in probes)
+        places = (Place(summary.inputs.files[side]) for summary in summaries)
         message = Message("masks", "{path} {reason}", path=error.path, reason=error.what)
-        return finding(message, error.hint, places, side=side, whole=len(probes) == seen.total)
+        return finding(message, error.hint, places, side=side, whole=len(summaries) == seen.total)
     return []
 
 
@@ -354,8 +359,8 @@ def numbered_backgrounds(seen: Seen) -> list[Finding]:
     """Find maps of objects whose background has a number, and so counts as an object."""
     findings: list[Finding] = []
     for side in SIDES:
-        judged = [probe for probe in seen.readable if side in probe.on_background]
-        with_number = [(probe, number) for probe in judged if (number := probe.on_background[side])]
+        judged = [summary for summary in seen.readable if side in summary.on_background]
+        with_number = [(summary, number) for summary in judged if (number := summary.on_background[side])]
         if not with_number or len(with_number) < _NEARLY_EVERY * len(judged):
             continue
         numbers = sorted({number.number for _, number in with_number})
@@ -375,10 +380,10 @@ def numbered_backgrounds(seen: Seen) -> list[Finding]:
         )
         where = (
             Place(
-                probe.inputs.files[side],
+                summary.inputs.files[side],
                 Message("detail", "{number} on {share:.0%}", number=number.number, share=number.share),
             )
-            for probe, number in with_number
+            for summary, number in with_number
         )
         fix = Message(
             "fix",
@@ -397,10 +402,10 @@ def _predicted_labels(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> 
     together = _renumbering(counted, images=len(counted))
     # Beside a shift in all images together, one that shows it is no accident.
     images = len(counted) if together else 1
-    by_image = [(probe, own) for probe in counted if (own := _renumbering([probe], images=images)) and own.shift]
-    by_image = [(probe, own) for probe, own in by_image if not together or own.shift == together.shift]
+    by_image = [(summary, own) for summary in counted if (own := _renumbering([summary], images=images)) and own.shift]
+    by_image = [(summary, own) for summary, own in by_image if not together or own.shift == together.shift]
     found = together or (by_image[0][1] if by_image else None)
-    off = [probe for probe, _ in by_image] or counted[: len(counted) * bool(found)]
+    off = [summary for summary, _ in by_image] or counted[: len(counted) * bool(found)]
     numbered: list[Finding] = []
     if found:
         moved = {label: own for label, own in found.classes.items() if label != own}
@@ -416,42 +421,44 @@ def _predicted_labels(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> 
             classes=[*moved.values()],
         )
         fix = _numbered_alike(found, off, inputs, of_all=bool(together))
-        numbered = finding(message, fix, [Place(probe.prediction) for probe in off])
+        numbered = finding(message, fix, [Place(summary.prediction) for summary in off])
     known = Remapping.parse(found.remap).labels if found else ()
     outside = {
-        probe.prediction: [label for label in probe.outside if label not in known]
-        for probe in counted
-        if together or probe not in off
+        summary.prediction: [label for label in summary.outside if label not in known]
+        for summary in counted
+        if together or summary not in off
     }
     outside = {file: labels for file, labels in outside.items() if labels}
     return [*numbered, *_outside(outside, counted, inputs)]
 
 
-def _renumbering(probes: Sequence[LabelsSummary], *, images: int) -> Renumbering | None:
-    """Compare the numbers of the classes over probes, among so many images; masks are told as inverted instead."""
-    if any(probe.mask for probe in probes):
+def _renumbering(summaries: Sequence[LabelsSummary], *, images: int) -> Renumbering | None:
+    """Compare the numbers of the classes over summaries, among so many images; masks are told as inverted instead."""
+    if any(summary.mask for summary in summaries):
         return None
-    classes = probes[0].named_classes[0]
-    outside = sorted({label for probe in probes for label in probe.outside})
+    classes = summaries[0].named_classes[0]
+    outside = sorted({label for summary in summaries for label in summary.outside})
     none = np.zeros(len(classes), np.int64)
-    columns = [*np.sum([probe.matrix[:, :-1] for probe in probes], axis=0).T]
-    columns += [np.sum([probe.outside.get(label, none) for probe in probes], axis=0) for label in outside] + [none]
+    columns = [*np.sum([summary.matrix[:, :-1] for summary in summaries], axis=0).T]
+    columns += [np.sum([summary.outside.get(label, none) for summary in summaries], axis=0) for label in outside] + [
+        none
+    ]
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
 def _numbered_alike(
-    found: Renumbering, probes: Sequence[LabelsSummary], inputs: LabelInputs, *, of_all: bool
+    found: Renumbering, summaries: Sequence[LabelsSummary], inputs: LabelInputs, *, of_all: bool
 ) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = probes[0].named_classes[0], str(getattr(inputs, "pred_map", ""))
-    if probes[0].stack:
+    labels, given = summaries[0].named_classes[0], str(getattr(inputs, "pred_map", ""))
+    if summaries[0].stack:
         return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
         return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
     if given:
-        stored = StoredLabels.sum([probe.stored for probe in probes if probe.stored])
+        stored = StoredLabels.sum([summary.stored for summary in summaries if summary.stored])
         matrix, values = stored.by_class(str(getattr(inputs, "gt_map", "")), labels)
-        by_value = find_renumbering(matrix, values, labels, images=len(probes))
+        by_value = find_renumbering(matrix, values, labels, images=len(summaries))
         if by_value is None:
             return Message(
                 "fix",
@@ -476,7 +483,7 @@ def _outside(
     """Find predicted labels that are not classes, given those of each file."""
     outside = sorted({label for some in found.values() for label in some})
     mapping = Remapping.parse(str(getattr(inputs, "pred_map", "")))
-    stored = sorted({value for probe in counted if probe.stored for value in probe.stored.predicted.tolist()})
+    stored = sorted({value for summary in counted if summary.stored for value in summary.stored.predicted.tolist()})
     mapped = [value for value in stored if value != mapping.label_of(value) in outside]
     message = Message(
         "outside-classes",
@@ -508,7 +515,7 @@ def _outside(
 def _of_mapped(mapped: Sequence[float], counted: Sequence[LabelsSummary], inputs: LabelInputs) -> Iterator[Message]:
     """Say what to do about labels that are not classes because a remapping makes them of other values."""
     labels, void = counted[0].named_classes[0], inputs.void or ()
-    true_values = {value for probe in counted if probe.stored for value in probe.stored.truth.tolist()}
+    true_values = {value for summary in counted if summary.stored for value in summary.stored.truth.tolist()}
     if true_values.issubset({*labels, *void}):
         moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
         yield Message(
@@ -533,7 +540,7 @@ def _of_outside(
     """Say what to do about labels that are not classes as they are stored."""
     void = inputs.void or ()
     labels, names = counted[0].named_classes
-    if len(labels) == 2 and len(outside) == 1 and not any(probe.matrix[:, 1].any() for probe in counted):
+    if len(labels) == 2 and len(outside) == 1 and not any(summary.matrix[:, 1].any() for summary in counted):
         yield Message(
             "fix",
             "if {label:g} marks class {name}, {pred_map}, or for masks leave out {given}",
@@ -554,10 +561,10 @@ def _of_outside(
             listed=listed(as_void),
             count=len(as_void),
         )
-        if not any(probe.ignored for probe in counted):
+        if not any(summary.ignored for summary in counted):
             yield Message("fix", "if these are the ground truth, mind the order: {order}", order=ORDER)
     if as_void != outside:
-        lossy = {probe.inputs.lossy["prediction"] for probe in counted if probe.prediction in found}
+        lossy = {summary.inputs.lossy["prediction"] for summary in counted if summary.prediction in found}
         if len(lossy) == 1 and all(lossy):
             yield as_message(how_to_save_labels(lossy.pop()))
         else:
@@ -574,8 +581,8 @@ def _void_zero(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> list[Fi
 
     Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
     """
-    zeros, classes = (sum(getattr(probe.left_out, name) for probe in counted) for name in ("zeros", "classes"))
-    pixels = sum(probe.pixels + probe.ignored for probe in counted)
+    zeros, classes = (sum(getattr(summary.left_out, name) for summary in counted) for name in ("zeros", "classes"))
+    pixels = sum(summary.pixels + summary.ignored for summary in counted)
     if inputs.masks or not classes or (classes == zeros and 2 * zeros <= pixels):
         return []
     message = Message(
@@ -590,14 +597,14 @@ def _void_zero(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> list[Fi
         "if 0 is background, such predictions are wrong: {background}",
         background=_as_background(counted, inputs.void or ()),
     )
-    return finding(message, fix, (Place(probe.prediction) for probe in counted if probe.left_out.classes))
+    return finding(message, fix, (Place(summary.prediction) for summary in counted if summary.left_out.classes))
 
 
 def _joined(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> Iterator[Finding]:
     """Find labels that a remapping does not name, and that so count as the classes of others."""
     sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
     for name, side in sides.items():
-        labels = sorted({label for probe in counted for label in probe.joined.get(name, ())})
+        labels = sorted({label for summary in counted for label in summary.joined.get(name, ())})
         if not labels:
             continue
         text = str(getattr(inputs, name))
@@ -623,9 +630,9 @@ def _joined(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> Iterator[F
             names=[f"{label}={label}" for label in labels],
         )
         places = (
-            Place(probe.truth_file if name == "gt_map" else probe.prediction, holding(probe.joined[name]))
-            for probe in counted
-            if probe.joined.get(name)
+            Place(summary.truth_file if name == "gt_map" else summary.prediction, holding(summary.joined[name]))
+            for summary in counted
+            if summary.joined.get(name)
         )
         yield from finding(message, fix, places, side=side)
 
@@ -637,8 +644,8 @@ def _never_predicted(
     labels, names = counted[0].named_classes
     if inputs.masks or 0 not in labels:
         return []
-    row, matrix = labels.index(0), np.sum([probe.matrix for probe in counted], axis=0)
-    held = [probe for probe in counted if probe.matrix[row].any()]
+    row, matrix = labels.index(0), np.sum([summary.matrix for summary in counted], axis=0)
+    held = [summary for summary in counted if summary.matrix[row].any()]
     zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
     if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
         return []
@@ -664,12 +671,12 @@ def _never_predicted(
         void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )
-    return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")
+    return finding(message, fix, (Place(summary.truth_file) for summary in held), side="ground truth")
 
 
 def _background(counted: Sequence[LabelsSummary]) -> list[int]:
     """Give the labels that may be background: 0, and those that are left out as void although predictions hold them."""
-    predicted = {label for probe in counted for label in probe.left_out.labels}
+    predicted = {label for summary in counted for label in summary.left_out.labels}
     return sorted({0, *predicted.difference(OFTEN_VOID)})
 
 
@@ -688,7 +695,7 @@ def _as_background(counted: Sequence[LabelsSummary], void: Sequence[int]) -> Mes
     settings = with_background(labels, names, background)
     if not {*background}.isdisjoint(void):
         return joined((settings, void_without(void, background)), " and ")
-    if any(probe.left_out.zeros for probe in counted):
+    if any(summary.left_out.zeros for summary in counted):
         return Message(
             "fix", "{background}, and leave 0 out of {given}", background=settings, given=Setting("gt_map", None)
         )
@@ -702,7 +709,7 @@ def _void_class(counted: Sequence[LabelsSummary]) -> list[Finding]:
     if highest not in VOIDS or len(others) < 2 or others[-1] >= LABELS_BELOW:
         return []
     row = labels.index(highest)
-    held = [probe for probe in counted if probe.matrix[row].any()]
+    held = [summary for summary in counted if summary.matrix[row].any()]
     message = Message(
         "void-class",
         "label {label} counts as a class, in {count:many ground truth} of {total} inspected; in most data sets it "
@@ -714,4 +721,4 @@ def _void_class(counted: Sequence[LabelsSummary]) -> list[Finding]:
     kept = [(label, name) for label, name in zip(labels, names, strict=True) if label != highest]
     classes = Setting("classes", written_classes(*zip(*kept, strict=True)))
     fix = Message("fix", "if it does here, {classes}", classes=classes)
-    return finding(message, fix, (Place(probe.truth_file) for probe in held), side="ground truth")
+    return finding(message, fix, (Place(summary.truth_file) for summary in held), side="ground truth")

@@ -18,8 +18,8 @@ from segbench.loaders.palettes import Palettes
 def palettes(seen: Seen) -> list[Finding]:
     """Find palettes that give an index another colour in another file, so that indices may not be labels."""
     noted = Palettes.of(seen.protocol, seen.protocol.signature_fields())
-    for probe in seen.summaries:
-        known = probe.failure.inputs if isinstance(probe.failure, UncountedError) else probe.inputs
+    for summary in seen.summaries:
+        known = summary.failure.inputs if isinstance(summary.failure, UncountedError) else summary.inputs
         noted.add(known.notes, known.files)
     disagreement = noted.disagreement()
     if not disagreement:
@@ -33,7 +33,7 @@ def palettes(seen: Seen) -> list[Finding]:
 def turned_to_grey(seen: Seen) -> list[Finding]:
     """Find files that were turned to grey: masks of two colours, and others, which may be scores as colours."""
     pictures = {place.file for found in photographs(seen) for place in found.places}
-    coloured = [file for probe in seen.readable for file in probe.coloured]
+    coloured = [file for summary in seen.readable for file in summary.coloured]
     drawn = {truth.file: truth for truth in seen.truths}
     masks = [drawn[file] for file in coloured if file in drawn and len(drawn[file].values) == 2]
     two = {truth.file for truth in masks}

@@ -147,7 +147,7 @@ def stored_with_loss(seen: Seen) -> list[Finding]:
 
 def _uncounted(seen: Seen) -> list[UncountedError]:
     """Return why images that can be read cannot be counted."""
-    return [probe.failure for probe in seen.summaries if isinstance(probe.failure, UncountedError)]
+    return [summary.failure for summary in seen.summaries if isinstance(summary.failure, UncountedError)]
 
 
 @rule("mixed-labels")
@@ -155,7 +155,7 @@ def mixed_labels_of_set(seen: Seen) -> list[Finding]:
     """Find label maps whose labels were mixed; soft maps read as such are another finding."""
     if any(region.soft for region in seen.regions):
         return []
-    inspected = [probe.inputs for probe in seen.summaries] + [failure.inputs for failure in _uncounted(seen)]
+    inspected = [summary.inputs for summary in seen.summaries] + [failure.inputs for failure in _uncounted(seen)]
     images = [(image.files, image.lines) for image in inspected]
     told = {finding.side for finding in stored_with_loss(seen)} | _refused_for_loss(seen)
     lines = {side: SideLines.of([image[side] for _, image in images if side in image]) for side in SIDES}

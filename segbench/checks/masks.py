@@ -48,7 +48,7 @@ def _turned_rule(name: str, rule: LabelRule | None, values: Sequence[float]) -> 
 
 def _values(seen: Seen) -> tuple[list[float], list[float]]:
     """Return some values of ground truth and predictions that are masks, over all images inspected."""
-    sides = [probe.values for probe in seen.counted]
+    sides = [summary.values for summary in seen.counted]
     sides += [(truth.values, ()) for truth in seen.truths]
     drawn, predicted = (sorted({value for side in sides for value in side[k]}) for k in (0, 1))
     return drawn, predicted

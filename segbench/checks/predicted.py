@@ -18,8 +18,8 @@ def labels_as_scores(seen: Seen) -> list[Finding]:
 
 def _label_maps(seen: Seen) -> list[Finding]:
     """Find that predictions are label maps, as the ground truth is."""
-    with_labels = [probe for probe in seen.readable if probe.may_hold_labels]
-    held = [probe.labels for probe in with_labels]
+    with_labels = [summary for summary in seen.readable if summary.may_hold_labels]
+    held = [summary.labels for summary in with_labels]
     if not are_label_maps(held):
         return []
     known = [labels for labels in held if labels]
@@ -47,8 +47,8 @@ def _label_maps(seen: Seen) -> list[Finding]:
         given = seen.rule
         positive = str(given) if given and given.comparison == "=" else str(labels[-1])
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
-    places = [Place(probe.prediction, as_message(probe.labels.values)) for probe in with_labels if probe.labels]
-    images = [probe.image for probe in with_labels if seen.speaks_for_set]  # others may be soft maps
+    places = [Place(summary.prediction, as_message(summary.labels.values)) for summary in with_labels if summary.labels]
+    images = [summary.image for summary in with_labels if seen.speaks_for_set]  # others may be soft maps
     counted = seen.rule or seen.classes  # whether a run would count them
     return finding(message, joined((fix, _NUMBERS) if counted else (fix,)), places, images=images)
 
@@ -62,7 +62,7 @@ _NUMBERS = Message(
 
 def _numbered_regions(seen: Seen) -> list[Finding]:
     """Find that predictions number regions where lines are expected."""
-    numbered = [probe for probe in seen.readable if probe.regions]
+    numbered = [summary for summary in seen.readable if summary.regions]
     if 2 * len(numbered) <= len(seen.readable):
         return []
     message = Message(
@@ -72,7 +72,7 @@ def _numbered_regions(seen: Seen) -> list[Finding]:
         count=len(numbered),
         total=len(seen.readable),
     )
-    given, values = seen.rule, {value for probe in numbered for value in probe.regions}
+    given, values = seen.rule, {value for summary in numbered for value in summary.regions}
     if given and given.comparison == "=" and values.issuperset(given.values):
         fixes = [
             Message(
@@ -87,15 +87,15 @@ def _numbered_regions(seen: Seen) -> list[Finding]:
         if seen.lines and seen.lines.label_maps:
             regions = Either("Regions()", "segbench regions GT PRED")
             fixes.append(Message("fix", "regions are compared by {regions}", regions=regions))
-    places = (Place(probe.prediction, "values " + holding(probe.regions)) for probe in numbered)
-    images = [probe.image for probe in numbered if seen.speaks_for_set]
+    places = (Place(summary.prediction, "values " + holding(summary.regions)) for summary in numbered)
+    images = [summary.image for summary in numbered if seen.speaks_for_set]
     return finding(message, joined([*fixes, _NUMBERS]), places, images=images)
 
 
 @rule("soft-map", needs=["regions"])
 def soft_maps_as_regions(seen: Seen) -> list[Finding]:
     """Find predicted label maps that look like soft maps, meant for another protocol, or counted as it says."""
-    soft = [probe for probe in seen.regions if probe.soft]
+    soft = [summary for summary in seen.regions if summary.soft]
     of_soft_maps = seen.inputs.instead_of_soft_maps
     message = Message(
         "soft-map",
@@ -111,5 +111,5 @@ def soft_maps_as_regions(seen: Seen) -> list[Finding]:
         protocols=Either("Pixels() or Boundaries()", "segbench pixels or segbench boundaries"),
     )
     return found_in(
-        soft, message, of_soft_maps or give, lambda probe: Message("detail", "{labels} labels", labels=probe.labels)
+        soft, message, of_soft_maps or give, lambda summary: Message("detail", "{labels} labels", labels=summary.labels)
     )

@@ -135,7 +135,7 @@ class Seen:
         return self.varied_scores if self.are_soft else self.masks
 
     @cached_property
-    def class_probes(self) -> Sequence[ClassesSummary]:
+    def class_summaries(self) -> Sequence[ClassesSummary]:
         """What images with a soft map per class hold."""
         return [summary for summary in self.readable if isinstance(summary, ClassesSummary)]
 

@@ -99,8 +99,10 @@ def _by_kind(seen: Seen) -> Mapping[str, list[TruthSummary]]:
 
 def _uncoloured(seen: Seen) -> list[TruthSummary]:
     """Return ground truths of images of which none was turned from colour to grey."""
-    plain = [probe for probe in seen.readable if not any(truth.file in probe.coloured for truth in probe.truths)]
-    return [truth for probe in plain for truth in probe.truths]
+    plain = [
+        summary for summary in seen.readable if not any(truth.file in summary.coloured for truth in summary.truths)
+    ]
+    return [truth for summary in plain for truth in summary.truths]
 
 
 @rule("photographs", needs=["truths"])
@@ -108,9 +110,9 @@ def photographs(seen: Seen) -> list[Finding]:
     """Find ground truth of many colours; of masks in colour there are few."""
     pictures = [
         truth
-        for probe in seen.readable
-        for truth in probe.truths
-        if truth.file in probe.coloured and len(truth.values) >= MOST_VALUES and not seen.rule
+        for summary in seen.readable
+        for truth in summary.truths
+        if truth.file in summary.coloured and len(truth.values) >= MOST_VALUES and not seen.rule
     ]
     message = Message(
         "photographs",
@@ -286,7 +288,7 @@ def _void_of_masks(void: float, others: Sequence[float], out: Setting, *, of_lin
 def several_annotators(seen: Seen) -> list[Finding]:
     """Find images with several annotators where one is expected."""
     settled = seen.masks_drawn.several_annotators if seen.masks_drawn else "counted"
-    several = [probe for probe in seen.readable if len(probe.truths) > 1 and settled != "counted"]
+    several = [summary for summary in seen.readable if len(summary.truths) > 1 and settled != "counted"]
     message = Message(
         "annotators",
         "{count:many image} of {total} inspected {count:verb have} several annotators",
@@ -297,10 +299,10 @@ def several_annotators(seen: Seen) -> list[Finding]:
     rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
     fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=one) if settled == "ruled" else one
     places = [
-        Place(probe.image, Message("detail", "{annotators:many annotator}", annotators=len(probe.truths)))
-        for probe in several
+        Place(summary.image, Message("detail", "{annotators:many annotator}", annotators=len(summary.truths)))
+        for summary in several
     ]
-    images = [probe.image for probe in several]
+    images = [summary.image for summary in several]
     whole = bool(several) and len(several) == seen.total
     return finding(message, fix, places, side="ground truth", images=images, whole=whole)
 
@@ -497,5 +499,7 @@ def _scores_and_masks(seen: Seen) -> list[Finding]:
         fix = Message(
             "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
         )
-    images = [probe.image for probe in seen.readable if seen.speaks_for_set]  # in others it may be the other way round
+    images = [
+        summary.image for summary in seen.readable if seen.speaks_for_set
+    ]  # in others it may be the other way round
     return finding(_EXCHANGED, fix, places, side="names", images=images)

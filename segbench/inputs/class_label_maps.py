@@ -233,12 +233,6 @@ class ClassLabelMaps(LabelInputs):
 
         return self.renumbered(StoredLabels.of(maps, valid))
 
-    def renumbered_pairs(self, truth: IntArray, predicted: IntArray, pixels: IntArray) -> Renumbered | None:
-        """Find the same for pairs of values that are listed, each with its pixels."""
-        from segbench.inputs.numberings import StoredLabels
-
-        return self.renumbered(StoredLabels.of_pairs(truth, predicted, pixels))
-
 
 def _doubts_on_labels(matrix: IntArray) -> tuple[Note, ...]:
     """Doubt predicted labels that are not classes, given the confusion matrix of an image."""
