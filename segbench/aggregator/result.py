@@ -395,10 +395,10 @@ class Result:
             )
         return self.noted(intervals_of(Measured(self.measured, level, replicates, seed)))
 
-    def noted(self, intervals: Intervals) -> Intervals:
+    def noted(self, found: Intervals) -> Intervals:
         """Add the reasons of the summary to intervals of its metrics."""
-        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in intervals.undefined.items()}
-        return replace(intervals, undefined=reasons)
+        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
+        return replace(found, undefined=reasons)
 
     @cached_property
     def spread(self) -> Mapping[str, Spread]:
