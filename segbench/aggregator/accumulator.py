@@ -57,10 +57,10 @@ class DataSet(typing.Protocol):
     """Images by their places, such as a PyTorch data set."""
 
     def __len__(self) -> int:
-        """Give the number of images."""
+        """Return the number of images."""
 
-    def __getitem__(self, place: int, /) -> Any:  # noqa: ANN401  `Arrays` says of what
-        """Give an image."""
+    def __getitem__(self, index: int, /) -> Any:  # noqa: ANN401  `Arrays` says of what
+        """Return the image at an index."""
 
 
 Arrays = Mapping[Any, Any] | Iterable[Any] | DataSet
@@ -152,12 +152,12 @@ class Accumulator:
                 )
             )
         if results is not None and repeated != "refuse":
-            what = Message(
+            problem = Message(
                 "beside-results",
                 "results keeps counts in a file as they come; leave out {given}",
                 given=Setting("repeated", repeated),
             )
-            raise ArgumentError(what)
+            raise ArgumentError(problem)
         self.protocol = protocol
         self.results = None if results is None else Path(as_path(results, "results"))
         self.method = method
@@ -316,11 +316,11 @@ class Accumulator:
             )
         images, unnamed, notes = other._packed()
         stored = other._stored({})
-        whole = ((name, _HeldImage(held.content, _whole(name, held, stored))) for name, held in images.items())
+        whole = ((name, _HeldImage(image.content, _whole(name, image, stored))) for name, image in images.items())
         self._add(whole, self._unpacked(unnamed), notes)
 
     def compute(self, *, results: str | PathLike[str] | None = None) -> Result:
-        """Give the result of all that was added so far; more may be added after.
+        """Compute the result of everything added so far; more may be added later.
 
         Parameters
         ----------
@@ -356,10 +356,10 @@ class Accumulator:
         with self._lock:
             packed, unnamed = self._settled()
             notes = tuple(sorted(self._notes, key=str))
-            truths = {name: _digest(held.content) for name, held in self._images.items()}
+            truths = {name: _digest(image.content) for name, image in self._images.items()}
         if not packed and unnamed is None:
-            what = Message("nothing-added", "nothing was added, so there is nothing to compute")
-            raise DataError("accumulator", what, "call update first")
+            problem = Message("nothing-added", "nothing was added, so there is nothing to compute")
+            raise DataError("accumulator", problem, "call update first")
         results = results or self.results
         counts = EncodedCounts(packed, self.protocol.counts)
         if unnamed is not None:
@@ -381,10 +381,10 @@ class Accumulator:
         warn_of(notes, stacklevel=stacklevel)
         if results is None:
             return result
-        kept = packed.held if isinstance(packed, PackedCounts) and results == self.results else packed
+        kept = packed.in_memory if isinstance(packed, PackedCounts) and results == self.results else packed
         kept = kept if unnamed is None else {**kept, UNNAMED: encode(unnamed)}
         outcomes = [_outcome(name, data, truths[name]) for name, data in kept.items()]
-        digests = self._digests | {one.name: one.digest for one in outcomes}
+        digests = self._digests | {outcome.name: outcome.digest for outcome in outcomes}
         result = replace(result, digests=Digests(sorted(digests.items())))
         run = self._run(notes)
         with ResultsFile(results, create=True) as store:
@@ -396,7 +396,9 @@ class Accumulator:
         if results == self.results:  # which holds what the set decided
             with self._lock:
                 self._digests |= digests
-                self._images |= {one.name: self._images[one.name]._replace(packed={(): b""}) for one in outcomes}
+                self._images |= {
+                    outcome.name: self._images[outcome.name]._replace(packed={(): b""}) for outcome in outcomes
+                }
         return result
 
     def reset(self) -> None:
@@ -405,7 +407,7 @@ class Accumulator:
             self._forget()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Give what a pickle holds: settings, and packed counts."""
+        """Return what a pickle holds: settings and packed counts."""
         images, unnamed, notes = self._packed()
         settings = (self.protocol, self.method, self.run, self.repeated, self.count_on, self.results)
         return {"settings": settings, "counts": (images, unnamed, self._digests), "notes": sorted(notes, key=str)}
@@ -459,8 +461,8 @@ class Accumulator:
                 fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), image)
             without = _union([*self._unnamed, *(part.facts for part in unnamed)])
             known = _with_facts(fresh)
-            found = self._facts() | known
-            settled(self.protocol, found | ({_WITHOUT_NAME: without} if without else {}), complete=False)
+            all_facts = self._facts() | known
+            settled(self.protocol, all_facts | ({_WITHOUT_NAME: without} if without else {}), complete=False)
             if self.results is not None and unnamed:
                 raise ArgumentError(
                     Message("needs-names", "results: {why}; give names to Accumulator.update", why=WITHOUT_NAMES)
@@ -471,28 +473,28 @@ class Accumulator:
             self._notes.update(notes)
 
     def _kept(self, path: Path, images: Mapping[str, _HeldImage]) -> dict[str, _HeldImage]:
-        """Save images in the results file, and give them with their counts left there."""
+        """Save images in the results file, and return them without the counts, which stay there."""
         run, outcomes = self._run(), []
-        for name, held in images.items():
-            ((facts, data),) = held.packed.items()
-            outcomes.append(_outcome(name, data, _digest(held.content))._replace(facts=facts))
+        for name, image in images.items():
+            ((facts, data),) = image.packed.items()
+            outcomes.append(_outcome(name, data, _digest(image.content))._replace(facts=facts))
         with ResultsFile(path, create=True) as store:
             store.save(store.begin(run, fresh=not self._images), run, outcomes)
-        self._digests |= {one.name: one.digest for one in outcomes}
-        return {one.name: images[one.name]._replace(packed={one.facts: b""}) for one in outcomes}
+        self._digests |= {outcome.name: outcome.digest for outcome in outcomes}
+        return {outcome.name: images[outcome.name]._replace(packed={outcome.facts: b""}) for outcome in outcomes}
 
-    def _stored(self, held: dict[str, bytes]) -> PackedCounts:
-        """Give the counts in the results file, beside others."""
-        return PackedCounts(Digests(sorted(self._digests.items())), held, self.results, self._run())
+    def _stored(self, in_memory: dict[str, bytes]) -> PackedCounts:
+        """Return the counts in the results file together with those in memory."""
+        return PackedCounts(Digests(sorted(self._digests.items())), in_memory, self.results, self._run())
 
     def _run(self, notes: tuple[Note, ...] = ()) -> Run:
         return Run.of(
             self.protocol, method=shown(self.method), run=self.run, settings={"source": "arrays"}, notes=notes
         )
 
-    def _joined(self, name: str, held: _HeldImage | None, fresh: _HeldImage) -> _HeldImage:
-        """Give the counts of an image with those that came under its name before."""
-        if held is None:
+    def _joined(self, name: str, before: _HeldImage | None, fresh: _HeldImage) -> _HeldImage:
+        """Add the counts of an image to those counted before under its name."""
+        if before is None:
             return fresh
         if self.repeated == "refuse":
             tiles = Message("tiles", "{add} for tiles of one image, ", add=Setting("repeated", "add"))
@@ -507,7 +509,7 @@ class Accumulator:
                 )
             )
         if self.repeated == "once":
-            if held != fresh:
+            if before != fresh:
                 raise ArgumentError(
                     Message(
                         "not-same-image",
@@ -516,45 +518,45 @@ class Accumulator:
                         image=name,
                     )
                 )
-            return held
-        joined = dict(held.packed)
+            return before
+        joined = dict(before.packed)
         for facts, data in fresh.packed.items():
             parts = [decode(part, self.protocol.counts) for part in (joined[facts], data)] if facts in joined else []
             joined[facts] = encode(self.protocol.counts.sum(parts)) if parts else data
-        return _HeldImage((held.content + fresh.content) & BITS, joined)
+        return _HeldImage((before.content + fresh.content) & BITS, joined)
 
     def _pool(self, unnamed: Iterable[Counted]) -> None:
         for part in unnamed:
             self._unnamed.setdefault(part.facts, Pool()).add(part.counts)
 
     def _packed(self) -> tuple[dict[str, _HeldImage], Packed, set[Note]]:
-        """Give all counts packed, and notes."""
+        """Return all counts, packed, and the notes."""
         with self._lock:
             unnamed = {facts: encode(pool.total()) for facts, pool in self._unnamed.items()}
             return dict(self._images), unnamed, set(self._notes)
 
-    def _unpacked(self, held: Packed) -> list[Counted]:
-        return [Counted(decode(data, self.protocol.counts), facts) for facts, data in held.items()]
+    def _unpacked(self, packed: Packed) -> list[Counted]:
+        return [Counted(decode(data, self.protocol.counts), facts) for facts, data in packed.items()]
 
     def _facts(self) -> dict[str, Facts]:
         unnamed = {_WITHOUT_NAME: _union(self._unnamed)} if self._unnamed else {}
         return self._known | unnamed
 
     def _settled(self) -> tuple[Mapping[str, bytes], ScoreCounts | None]:
-        """Give the packed counts of each image, and of pixels without name, now that the set is complete."""
+        """Return the packed counts of each image, and the counts of unnamed pixels, now that the set is complete."""
         facts = self._facts()
         # A few batches, as those that trainers try first, may hold no positive pixel.
         decided = settled(self.protocol, facts, part=len(_union(facts.values())) < 2)
         images: dict[str, bytes] = {}
         stored = self._stored(images)
-        for name, held in self._images.items():
-            if len(held.packed) == 1 and not decided.keys() & held.packed.keys():
-                (images[name],) = held.packed.values()
+        for name, image in self._images.items():
+            if len(image.packed) == 1 and not decided.keys() & image.packed.keys():
+                (images[name],) = image.packed.values()
             else:
-                parts = (_agreed(part, decided) for part in self._unpacked(_whole(name, held, stored)))
+                parts = (_agreed(part, decided) for part in self._unpacked(_whole(name, image, stored)))
                 images[name] = encode(self.protocol.counts.sum(parts))
         if self.results is not None:
-            stored.held = {name: data for name, data in images.items() if data}
+            stored.in_memory = {name: data for name, data in images.items() if data}
             return stored, None
         if not self._unnamed:
             return images, None
@@ -563,7 +565,7 @@ class Accumulator:
 
 
 def _outcome(name: str, data: bytes, truth: str) -> Outcome:
-    """Give an image as a results file has it: what names the content of files names that of counts here."""
+    """Return the outcome of an image for a results file; its digest is of the counts, as there are no files."""
     return Outcome(name, hashlib.sha256(data).hexdigest(), truth, data)
 
 
@@ -571,14 +573,14 @@ def _digest(content: int) -> str:
     return f"{content:016x}"
 
 
-def _whole(name: str, held: _HeldImage, stored: Mapping[str, bytes]) -> Packed:
-    """Give the counts of an image, also where they stay in the results file."""
-    return {facts: data or stored[name] for facts, data in held.packed.items()}
+def _whole(name: str, image: _HeldImage, stored: Mapping[str, bytes]) -> Packed:
+    """Return the packed counts of an image, read from the results file if they are kept there."""
+    return {facts: data or stored[name] for facts, data in image.packed.items()}
 
 
 def _with_facts(images: Mapping[str, _HeldImage]) -> dict[str, Facts]:
-    """Give the facts of the images that have any."""
-    return {name: facts for name, held in images.items() if (facts := _union(held.packed))}
+    """Return the facts of the images that have any."""
+    return {name: facts for name, image in images.items() if (facts := _union(image.packed))}
 
 
 def _union(known: Iterable[Facts]) -> Facts:
@@ -621,7 +623,7 @@ def evaluate_arrays(
     progress: Callable[[int, int], None] | None,
 ) -> Result:
     """Count images given as arrays, see `segbench.evaluate`."""
-    given = images
+    data_set = images
     if not isinstance(images, Iterable):
         if not (hasattr(images, "__len__") and hasattr(images, "__getitem__")):
             raise ArgumentError(
@@ -666,7 +668,7 @@ def evaluate_arrays(
             )
         done += 1
         if progress:
-            progress(done, _number_of(given) or done)
+            progress(done, _number_of(data_set) or done)
     if not done:
         raise ArgumentError(Message("no-images", "ground_truth holds no images, {expected}", expected=_EXPECTED))
     return accumulator._computed(None, stacklevel=5)  # noqa: SLF001  its own: the caller of evaluate

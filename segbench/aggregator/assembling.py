@@ -54,26 +54,30 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
     facts: dict[str, Facts] = {}
     image_notes: dict[str, tuple[Note, ...]] = {}
     palettes = Palettes.of(protocol, settings)
-    for one in outcomes:
-        if one.failure is not None:
-            what, hint = (shared.setdefault(message, message) for message in (one.failure.what, one.failure.hint))
-            failed[one.name] = Failure(one.failure.path, what, hint)
+    for outcome in outcomes:
+        if outcome.failure is not None:
+            problem, hint = (
+                shared.setdefault(message, message) for message in (outcome.failure.what, outcome.failure.hint)
+            )
+            failed[outcome.name] = Failure(outcome.failure.path, problem, hint)
             continue
-        truths.add(one.name, one.ground_truth_digest)
-        digests.add(one.name, one.digest)
-        if one.counts:
-            packed.held[one.name] = one.counts
-        if one.facts:
-            facts[one.name] = one.facts
-        if one.notes:
-            image_notes[one.name] = palettes.add(one.notes, {side: f"the {side} of {one.name!r}" for side in SIDES})
+        truths.add(outcome.name, outcome.ground_truth_digest)
+        digests.add(outcome.name, outcome.digest)
+        if outcome.counts:
+            packed.in_memory[outcome.name] = outcome.counts
+        if outcome.facts:
+            facts[outcome.name] = outcome.facts
+        if outcome.notes:
+            image_notes[outcome.name] = palettes.add(
+                outcome.notes, {side: f"the {side} of {outcome.name!r}" for side in SIDES}
+            )
     palettes.require_agreement()
     unnamed = decode(packed[UNNAMED], protocol.counts) if UNNAMED in digests else None
     whole = not failed and {"subset", "partial"}.isdisjoint(settings)
     try:
-        packed.held |= _settled(facts, packed, protocol, run, part=not whole)
+        packed.in_memory |= _settled(facts, packed, protocol, run, part=not whole)
     except DataError as error:
-        if not failed or len({value for held in facts.values() for value in held}) > 1:
+        if not failed or len({value for image_facts in facts.values() for value in image_facts}) > 1:
             raise
         why = Message(
             "failed-images",
@@ -105,7 +109,7 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
 def _settled(
     facts: Mapping[str, Facts], packed: Mapping[str, bytes], protocol: Protocol, run: Run, *, part: bool
 ) -> dict[str, bytes]:
-    """Give the new counts of those images that the whole set changes."""
+    """Return the new counts of the images that the whole set changes."""
     excluded_by = leaving_out(run.fields, run.inputs.field if run.inputs else None)
     decided = settled(protocol, facts, excluded_by=excluded_by, part=part)
     return {
@@ -128,7 +132,7 @@ def load_results(
     path : path
         The results file.
     partial : bool
-        Give also the results of runs that stopped early, on the images counted so far: ``result.partial`` says how
+        Also return the results of runs that stopped early, on the images counted so far: ``result.partial`` says how
         many of how many. A run that repeats a complete one is left out until it is complete itself; until then
         ``result.outdated`` of the latter says so.
     **settings
@@ -169,13 +173,13 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
             raise DataError(str(path), NOTHING_SAVED, "repeat the run")
         wanted = [run.complete or partial for run in runs]
         results, stopped = [], []
-        for run, place, is_wanted in zip(runs, _places(runs), wanted, strict=True):
+        for run, number, is_wanted in zip(runs, _places(runs), wanted, strict=True):
             if not is_wanted:
                 stopped.append(run)
                 continue
             try:
                 result = stored_result(store, run) if run.complete else _partial_result(store, run)
-                results.append(replace(result, place=place, repeated=run.begun if run.complete else 0))
+                results.append(replace(result, place=number, repeated=run.begun if run.complete else 0))
             except (ArgumentError, DataError):
                 if run.complete or sum(wanted) == 1:
                     raise
@@ -185,21 +189,21 @@ def load_runs(path: str | PathLike[str], *, partial: bool) -> tuple[list[Result]
         if not partial:
             show = Either("load_results(path, partial=True)", "segbench show")
             hint = hint + Message("so-far", "; {show} gives the images counted so far", show=show)
-        what = Message("no-run", "holds no {sought}", sought="run" if partial else "complete run")
-        raise DataError(str(path), what, hint)
+        problem = Message("no-run", "holds no {sought}", sought="run" if partial else "complete run")
+        raise DataError(str(path), problem, hint)
     return results, stopped
 
 
 def _places(runs: Sequence[Run]) -> list[int | None]:
     """Number the methods of a results file; one that was run with several protocols has one number, annotators none."""
-    places: dict[tuple[str, int], int] = {}
+    number_by_method: dict[tuple[str, int], int] = {}
     namesakes: Counter[tuple[str, str]] = Counter()
     numbers: list[int | None] = []
     for run in runs:
         key = run.method, namesakes[run.protocol, run.label]
         namesakes[run.protocol, run.label] += 1
         ranked = run.rules.competes
-        numbers.append(places.setdefault(key, len(places)) if ranked else None)
+        numbers.append(number_by_method.setdefault(key, len(number_by_method)) if ranked else None)
     return numbers
 
 
@@ -237,16 +241,16 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     except (ArgumentError, DataError) as error:
         # The hint is for a run.
         reason = Failure(error.path, error.what).sentence if isinstance(error, DataError) else error.message
-        what = Message(
+        problem = Message(
             "damaged-run", "the run of {run!r} cannot be put together ({reason})", run=run.label, reason=reason
         )
-        raise DataError(path, what, _DAMAGED) from error
+        raise DataError(path, problem, _DAMAGED) from error
     signed = replace(result, signature=run.signature)  # which names the version that counted
     if signed.data != result.data:
-        what = Message(
+        problem = Message(
             "damaged-run", "the images of {run!r} are not those that its signature was made of", run=run.label
         )
-        raise DataError(path, what, _DAMAGED)
+        raise DataError(path, problem, _DAMAGED)
     # What belongs to other images, or was changed, is passed over: it can be derived again.
     digest, numbers, packed = store.pooled(run.key) or ("", "", b"")
     pooling = protocol.capability(Pooling)
@@ -255,5 +259,7 @@ def stored_result(store: ResultsFile, run: Run) -> Result:
     try:
         return replace(signed, kept=decode_kept(numbers, packed, pooling, protocol.counts))
     except DataError as error:
-        what = Message("damaged-run", "what was kept of the run of {run!r} {reason}", run=run.label, reason=error.what)
-        raise DataError(path, what, _DAMAGED) from error
+        problem = Message(
+            "damaged-run", "what was kept of the run of {run!r} {reason}", run=run.label, reason=error.what
+        )
+        raise DataError(path, problem, _DAMAGED) from error

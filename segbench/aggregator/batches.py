@@ -136,9 +136,9 @@ def as_batch(
     (labels, unlabelled), (scores, unscored) = split_mask(labels, called.labels), split_mask(scores, called.scores)
     tensors = _on_device(scores, count_on, least=images * _MANY_PIXELS)
     take = partial(_as_tensor, device=scores.device) if tensors else on_host  # type: ignore[attr-defined]
-    given = None if valid is None else take(valid, "valid")
+    valid_pixels = None if valid is None else take(valid, "valid")
     truth = take(labels, called.labels)
-    batch = Batch(signed(truth) if tensors else truth, take(scores, called.scores), given, tensors)
+    batch = Batch(signed(truth) if tensors else truth, take(scores, called.scores), valid_pixels, tensors)
     _check_shapes(batch, called)
     for hidden in (unlabelled, unscored):
         if hidden is not None:
@@ -204,7 +204,7 @@ def as_planes(
 
 
 def _by_annotator(labels: Any, scores: Any, *, one_image: bool, called: Called) -> Any:  # noqa: ANN401  as above
-    """Give labels whose axis before height and width is that of annotators as lists of their maps."""
+    """Return labels with an axis of annotators before height and width as lists of their maps."""
     if isinstance(labels, (list, tuple)):
         return labels if one_image else [_by_annotator(part, None, one_image=True, called=called) for part in labels]
     if _axes(labels, called.labels, one_image=one_image) != 4 - one_image:
@@ -216,7 +216,7 @@ def _by_annotator(labels: Any, scores: Any, *, one_image: bool, called: Called) 
 
 
 def _axes(array: Any, name: str, *, one_image: bool) -> int:  # noqa: ANN401  as above
-    """Give the number of axes without one of a single channel."""
+    """Return the number of axes without one of a single channel."""
     known = hasattr(array, "ndim") and hasattr(array, "squeeze")  # as where a copy from a device would be slow
     plane: NDArray[Any] = _plane(array if known else on_host(array, name), name, one_image=one_image)
     return plane.ndim
@@ -291,7 +291,7 @@ def _on_device(scores: Any, count_on: CountOn, *, least: int = 0) -> bool:  # no
 
 
 def on_host(array: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever the user has
-    """Give an array in the host's memory; what is there already is not copied."""
+    """Return an array in the host's memory; one that is there already is not copied."""
     try:
         if is_tensor(array):
             plain = array.detach()
@@ -356,13 +356,13 @@ def _has(name: str) -> str:
 
 
 def _check_valid(valid: Any, shape: tuple[int, ...]) -> None:  # noqa: ANN401  an array or a tensor
-    found = tuple(valid.shape)
-    if found != shape or str(valid.dtype) not in ("bool", "torch.bool"):
+    valid_shape = tuple(valid.shape)
+    if valid_shape != shape or str(valid.dtype) not in ("bool", "torch.bool"):
         raise ArgumentError(
             Message(
                 "other-field",
                 "valid has shape ({shape}) and dtype {dtype}, expected ({expected}) and bool",
-                shape=found,
+                shape=valid_shape,
                 dtype=str(valid.dtype),
                 expected=shape,
             )

@@ -230,16 +230,18 @@ def evaluate(
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
         defaults = signature(evaluate).parameters
         beside = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "run", "results", "progress"}
-        if given := [name for name in arguments if name in beside and arguments[name] is not defaults[name].default]:
+        if misplaced := [
+            name for name in arguments if name in beside and arguments[name] is not defaults[name].default
+        ]:
             hint = "leave out these arguments, or save the arrays as files"
-            if "prediction" in given:
+            if "prediction" in misplaced:
                 pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
                 hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
             raise ArgumentError(
                 Message(
                     "for-files-only",
                     "{arguments}: for files only, but ground_truth holds arrays; {hint}",
-                    arguments=given,
+                    arguments=misplaced,
                     hint=hint,
                 )
             )
@@ -254,13 +256,13 @@ def evaluate(
     several = prediction if isinstance(prediction, (Mapping, list, tuple)) else None
     if several is not None:
         _refuse_beside_several(method=method, run=run, thresholds=thresholds, pairs=pairs)
-    places = places_of(several) if several is not None else {None: cast("Place | None", prediction)}
+    prediction_paths = places_of(several) if several is not None else {None: cast("Place | None", prediction)}
     pairings: dict[MethodRun, Pairing] = {}
     with listed_once():
-        for name, place in places.items():
+        for name, prediction_path in prediction_paths.items():
             inputs = find_inputs(
                 ground_truth,
-                place,
+                prediction_path,
                 protocol.reads,
                 pairs=pairs,
                 field=field,
@@ -402,14 +404,14 @@ def evaluate_pairing(
             else:
                 outcomes += batch
             done += len(batch)
-            reused += sum(one.unchanged for one in batch)
-            doubts.update(note.of_set for one in batch for note in one.notes if note.doubt)
+            reused += sum(outcome.unchanged for outcome in batch)
+            doubts.update(note.of_set for outcome in batch for note in outcome.notes if note.doubt)
             if progress:
                 progress(done, len(pairing.files))
-        found: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
+        all_outcomes: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
         if begun:
-            found = begun.file.counted(begun, record, sorted(pairing.names))
-        result = replace(assemble(record, found, path), reused=reused)
+            all_outcomes = begun.file.counted(begun, record, sorted(pairing.names))
+        result = replace(assemble(record, all_outcomes, path), reused=reused)
         if begun:
             finish(begun, record, result, stacklevel=5)
     _warn_of_failed(result, done)
@@ -449,14 +451,14 @@ def _refuse_unfit(
                 given=f"{executor!r:.60}",
             )
         )
-    given: object = thresholds  # callers may have no type checker
-    if given is not None and not isinstance(given, Thresholds):
+    untyped_thresholds: object = thresholds  # callers may have no type checker
+    if untyped_thresholds is not None and not isinstance(untyped_thresholds, Thresholds):
         raise ArgumentError(
             Message(
                 "not-thresholds",
                 "thresholds is {given}, expected what tuned_thresholds(result) gives; thresholds of your own are a "
                 "setting of the protocol: Pixels(at=(0.5,)), Boundaries(thresholds=99)",
-                given=f"{given!r:.60}",
+                given=f"{untyped_thresholds!r:.60}",
             )
         )
     if thresholds is not None and protocol.capability(Pooling) is None:

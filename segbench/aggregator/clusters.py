@@ -54,8 +54,8 @@ class DaskPool(Executor):
         for worker, path in self._client.run(first_out_of_sight, list(sources)).items():
             if path:
                 hint = "put the data where every worker finds it under the same path"
-                what = Message("out-of-sight", "cannot be read by the Dask worker {worker}", worker=worker)
-                raise DataError(path, what, hint)
+                problem = Message("out-of-sight", "cannot be read by the Dask worker {worker}", worker=worker)
+                raise DataError(path, problem, hint)
 
 
 @contextmanager

@@ -83,12 +83,12 @@ def _line(header: Mapping[str, Any]) -> bytes:
 
 
 def _whole_numbers(array: NDArray[Any]) -> tuple[float, NDArray[Any]]:
-    """Give the scale of levels, otherwise 0, and the numbers to write."""
+    """Return the scale of levels (0 for other numbers) and the numbers to write."""
     if array.dtype.kind != "f":
         return 0, array
     if array.size and np.isfinite(array).all() and np.abs(array).max() <= 2**31:
         for scale in (1.0, 255.0, 65535.0, array.size + 1.0):
-            if all(_are_levels(some, scale) for some in (array[:_TRIED], array)):
+            if all(_are_levels(numbers, scale) for numbers in (array[:_TRIED], array)):
                 return scale, np.rint(array * scale)
     bits = array.view(f"u{array.itemsize}")
     return 0, -np.diff(bits, prepend=bits.dtype.type(0))
@@ -127,8 +127,8 @@ def _of_fields(unpacked: bytes, own: type[Counts]) -> Counts:
         numbers = planes
         if stored > 1:
             by_number = np.zeros((planes.size // width, stored), np.uint8)
-            for place, plane in enumerate(planes.reshape(width, -1)):
-                by_number[:, place] = plane
+            for byte, plane in enumerate(planes.reshape(width, -1)):
+                by_number[:, byte] = plane
             numbers = by_number.reshape(-1).view("<i8" if stored == 8 else f"<u{stored}")
         if scale:
             with np.errstate(all="raise", under="ignore"):
@@ -190,7 +190,7 @@ class Layout(NamedTuple):
 
 @functools.lru_cache(maxsize=1024)
 def _layout(header: bytes) -> Layout | None:
-    """Give the layout of valid counts whose scores are levels, which are unpacked many at a time; None of others."""
+    """Return the layout of valid counts whose scores are levels, which are unpacked many at a time; None for others."""
     try:
         kind, scalars, arrays = _header(header, ScoreCounts)
         none: NDArray[Any] = np.empty(0, np.int64)
@@ -199,7 +199,7 @@ def _layout(header: bytes) -> Layout | None:
     except Exception:  # noqa: BLE001  unpacked alone, they are refused with what they hold
         return None
     plain = kind is ScoreCounts and named == ("scores", "positives", "negatives") and {size} == {*sizes} and size >= 0
-    levels = [one.kind for one in types] == ["f", "i", "i"] and scales[0] and not any(scales[1:])
+    levels = [dtype.kind for dtype in types] == ["f", "i", "i"] and scales[0] and not any(scales[1:])
     if not (plain and levels and {*widths} <= {*range(1, 9)}):
         return None
     return Layout._make((size, *widths, scales[0], types[0].itemsize == 4))
@@ -233,12 +233,12 @@ def _type_of(name: str, own: type[Counts]) -> type[Counts]:
 
 
 def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
-    """Give the kind of counts, and their parts, still packed."""
+    """Return the kind of counts, and their parts, still packed."""
     header, _, block = data.partition(b"\n")
-    found = json.loads(header)
-    sizes: dict[str, int] = found["parts"]
+    description = json.loads(header)
+    sizes: dict[str, int] = description["parts"]
     ends = accumulate(sizes.values())
-    return found["kind"], {name: block[end - sizes[name] : end] for name, end in zip(sizes, ends, strict=True)}
+    return description["kind"], {name: block[end - sizes[name] : end] for name, end in zip(sizes, ends, strict=True)}
 
 
 @contextmanager
@@ -247,8 +247,8 @@ def _refusing_damage() -> Iterator[None]:
         yield
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-        what = Message("damaged-counts", "cannot be unpacked ({reason})", reason=reason)
-        raise DataError("packed counts", what, _COUNT_AFRESH) from error
+        problem = Message("damaged-counts", "cannot be unpacked ({reason})", reason=reason)
+        raise DataError("packed counts", problem, _COUNT_AFRESH) from error
 
 
 def encode_kept(kept: Kept) -> tuple[str, bytes]:
@@ -282,15 +282,15 @@ class EncodedCounts(ByName[Counts]):
         self._first: tuple[str, tuple[Any, ...]] | None = None
 
     def of_class(self, name: str) -> EncodedCounts:
-        """Give the counts of one of several classes."""
+        """Return the counts of one of several classes."""
         packed = {}
         for image, data in self._packed.items():
             with self._naming(image):
                 with _refusing_damage():
                     parts = _parts(data)[1]
                 if name not in parts:
-                    what = Message("damaged-counts", "holds no counts of the class {name}", name=name)
-                    raise DataError(image, what, _COUNT_AFRESH)
+                    problem = Message("damaged-counts", "holds no counts of the class {name}", name=name)
+                    raise DataError(image, problem, _COUNT_AFRESH)
                 packed[image] = parts[name]
         return EncodedCounts(packed, ScoreCounts, self.file)
 
@@ -328,11 +328,13 @@ class EncodedCounts(ByName[Counts]):
     def in_batches(self) -> Iterator[Several]:
         """Unpack all images in sorted order of names, those whose scores are levels many at a time."""
         images = (_UnpackedImage.of(name, self._packed[name]) for name in self._names)
-        for as_levels, some in groupby(images, key=lambda image: image.layout is not None):
+        for as_levels, consecutive in groupby(images, key=lambda image: image.layout is not None):
             if as_levels:
-                yield from map(self._several, batched(some, lambda image: image.layout.scores if image.layout else 0))
+                yield from map(
+                    self._several, batched(consecutive, lambda image: image.layout.scores if image.layout else 0)
+                )
             else:
-                yield from map(Several.of, batched(map(self._decoded, some), number_of_scores))
+                yield from map(Several.of, batched(map(self._decoded, consecutive), number_of_scores))
         if not self._names:
             yield Several.of(())
 
@@ -362,8 +364,8 @@ class EncodedCounts(ByName[Counts]):
                 # A range reaches down to where the next begins.
                 ends = zip(parts, [*parts, "-inf"][1:], strict=True)
                 wanted = [top for top, following in ends if float(top) >= lowest and float(following) < below]
-                some = ScoreCounts.of_parts({top: decode(parts[top], ScoreCounts) for top in wanted})
-                return some.between(lowest, below)
+                counts = ScoreCounts.of_parts({top: decode(parts[top], ScoreCounts) for top in wanted})
+                return counts.between(lowest, below)
 
     @property
     def micro(self) -> EncodedCounts:
@@ -377,8 +379,8 @@ class EncodedCounts(ByName[Counts]):
             return
         first, expected = self._first = self._first or (name, counts.settings)
         if counts.settings != expected:
-            what = Message("not-alike", "has other thresholds or classes than {first!r}", first=first)
-            raise DataError(name, what, "count all images of a run with the same settings, into a new file")
+            problem = Message("not-alike", "has other thresholds or classes than {first!r}", first=first)
+            raise DataError(name, problem, "count all images of a run with the same settings, into a new file")
 
     @contextmanager
     def _naming(self, image: str) -> Iterator[None]:
@@ -386,8 +388,8 @@ class EncodedCounts(ByName[Counts]):
             yield
         except DataError as error:
             if self.file:
-                what = (f"image {image!r} " + error.what).extended("", image=image)
-                raise DataError(self.file, what, error.hint) from error
+                problem = (f"image {image!r} " + error.what).extended("", image=image)
+                raise DataError(self.file, problem, error.hint) from error
             raise DataError(image, error.what, error.hint) from error
 
     def __repr__(self) -> str:

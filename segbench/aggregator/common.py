@@ -40,20 +40,20 @@ def common_images(
             f"{method} has {first_names(sorted(names), _LISTED) or 'none'}" for method, names in of_methods.items()
         )
         hint = "name predictions as the ground truth is named, or leave out a method"
-        what = Message("no-common-image", "there is no image that all methods have: {had}", had=had)
-        raise DataError(first_names(list(images), _LISTED), what, hint)
+        problem = Message("no-common-image", "there is no image that all methods have: {had}", had=had)
+        raise DataError(first_names(list(images), _LISTED), problem, hint)
     if len(common) == len(every):
         return common, ()
     without = grouped((first_names(names, _LISTED), method) for method, names in lacking.items() if names)
     listed = "; ".join(f"{', '.join(methods)}: {names}" for names, methods in without.items())
-    said = Message(
+    message = Message(
         "common-images",
         "compared on the {number} that all methods have; {left_out} left out, which are missing in {missing}",
         number=part_of(len(common), len(every)),
         left_out=len(every) - len(common),
         missing=listed,
     )
-    return common, (Note(said),)
+    return common, (Note(message),)
 
 
 def _wholes(names: Iterable[str], protocol: Protocol | None) -> list[str]:

@@ -98,12 +98,12 @@ def compare(
     >>> row.wins, row.losses, row.p_value < 0.01, result.rank_shares["ods_f"]["good"]
     (12, 0, True, (1.0, 0.0))
     """
-    given = methods.values() if isinstance(methods, Mapping) else methods
-    if not isinstance(given, Iterable):
+    results_or_counts = methods.values() if isinstance(methods, Mapping) else methods
+    if not isinstance(results_or_counts, Iterable):
         raise ArgumentError(
             Message("not-results", "methods is {given}, {expected}", given=f"{methods!r:.60}", expected=_EXPECTED)
         )
-    by_method: list[Any] = list(given)
+    by_method: list[Any] = list(results_or_counts)
     kinds = (Result, Mapping, list, tuple) if isinstance(methods, Mapping) else (Result,)
     odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
     if odd:
@@ -146,7 +146,9 @@ def compare(
 
 def _of_methods(runs: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, Mapping[str, Any]]:
     """Return the counts of each run of each method; those of folds together."""
-    return dict(item for name, of_method in runs.items() for item in named_runs(name, of_method).items())
+    return dict(
+        counts_of_run for name, of_method in runs.items() for counts_of_run in named_runs(name, of_method).items()
+    )
 
 
 def _restricted(runs: Mapping[str, Mapping[str, Any]], images: frozenset[str]) -> dict[str, Mapping[str, Any]]:
@@ -220,7 +222,7 @@ def compare_results(
     comparison = compare_tables(tables, level=level, replicates=replicates, seed=seed, test=test)
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
-    outdated = [as_note(said).said_of(few_names(methods, len(results))) for said, methods in later.items()]
+    outdated = [as_note(reason).said_of(few_names(methods, len(results))) for reason, methods in later.items()]
     notes = (*left_out, *outdated, *differing_repairs(results), *comparison.general_notes)
     return replace(comparison, undefined=undefined, general_notes=notes)
 
@@ -244,13 +246,13 @@ def _measured_alike(results: list[Result]) -> list[Result]:
         )
     of_protocols = grouped((result.protocol, result.method) for result in results)
     if len(of_protocols) > 1:
-        found = ", ".join(f"{name} ({few_names(methods, len(results))})" for name, methods in of_protocols.items())
+        listed = ", ".join(f"{name} ({few_names(methods, len(results))})" for name, methods in of_protocols.items())
         choose = Either("compare those of each by themselves", f"choose one with --only protocol:{results[0].protocol}")
         raise ArgumentError(
             Message(
                 "several-protocols",
                 "found results of {found}, expected results of one protocol; {choose}",
-                found=found,
+                found=listed,
                 choose=choose,
                 protocols=list(of_protocols),
             )
@@ -295,17 +297,17 @@ def _refuse_assigned_otherwise(first: Result, other: Result, name: str) -> None:
     if ours == theirs:
         return
     for image in sorted({*first.counts}.intersection(other.counts)):
-        here, there = ours.get(image, "none"), theirs.get(image, "none")
-        if here != there:
+        our_group, their_group = ours.get(image, "none"), theirs.get(image, "none")
+        if our_group != their_group:
             raise ArgumentError(
                 Message(
                     "other-group",
                     "the {belonging} of {image!r} is {here} in {method}, {there} in {other}; {choice}",
                     belonging=kind,
                     image=image,
-                    here=here,
+                    here=our_group,
                     method=first.method,
-                    there=there,
+                    there=their_group,
                     other=other.method,
                     choice=choice_of({name: [first.assigned[kind].by]}),
                 )
@@ -332,17 +334,17 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> Message:
 def differing_repairs(results: Sequence[Result]) -> list[Note]:
     """Say in which settings results differ that change only the predictions; nothing where in none."""
     only = _of_predictions(results)
-    differing = _said_of_each(results, {key: each for key, each in _differences(results).items() if key in only})
-    said = Message(
+    differing = _said_of_each(results, {key: values for key, values in _differences(results).items() if key in only})
+    message = Message(
         "other-repairs",
         "compared, since different settings change only the predictions: {differing}",
         differing=differing,
     )
-    return [Note(said)] if differing else []
+    return [Note(message)] if differing else []
 
 
 def different_settings(results: Sequence[Result]) -> dict[str, list[str]]:
-    """Give the settings in which results of one protocol differ that forbid to compare them, with those of each."""
+    """Return the settings whose differences forbid a comparison of results of one protocol, with the values of each."""
     without = _of_predictions(results)
     return {key: values for key, values in _differences(results).items() if key not in without}
 
@@ -404,7 +406,7 @@ def _refuse_different_data(results: Sequence[Result]) -> None:
     digests = {result.method: result.data for result in results if not _imported(result)}
     if len(set(digests.values())) > 1:
         listed = first_names([f"{digest} for {method}" for method, digest in digests.items()], _LISTED)
-        what = Message(
+        problem = Message(
             "other-ground-truth",
             "methods are compared on the same ground truth, but its content differs ({listed})",
             listed=listed,
@@ -413,7 +415,7 @@ def _refuse_different_data(results: Sequence[Result]) -> None:
         hint = "count all on one set"
         if any(result.settings.get("source") == "arrays" for result in results):
             hint += ", in the same order if images are numbered, without random crops or flips, and in the same tiles"
-        raise DataError(first_names(list(digests), _LISTED), what, hint)
+        raise DataError(first_names(list(digests), _LISTED), problem, hint)
 
 
 def _imported(result: Result) -> bool:

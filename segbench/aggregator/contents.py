@@ -33,12 +33,12 @@ def content_of(batch: Batch) -> int:
         labels = np.concatenate([truth.reshape(-1) for truth in labels])
     number = _of_tensor if batch.tensors else _of_array
     labels = labels.reshape(-1)
-    found = int(labels.shape[0]) * _SIZE
+    content = int(labels.shape[0]) * _SIZE
     if valid is not None:
         valid = valid.reshape(-1)
         labels = (sys.modules["torch"] if batch.tensors else np).where(valid, labels, 0)
-        found += number(~valid) * _LEFT_OUT
-    return (found + number(labels)) & BITS
+        content += number(~valid) * _LEFT_OUT
+    return (content + number(labels)) & BITS
 
 
 def _of_array(values: NDArray[Any]) -> int:
@@ -75,7 +75,7 @@ def _joined(sums: IntArray) -> int:
 
 @lru_cache(maxsize=16)
 def _weights(number: int) -> IntArray:
-    """Give odd numbers of 64 bits without a pattern (those of SplitMix64), the same on every machine."""
+    """Return odd 64-bit numbers without a pattern (those of SplitMix64), the same on every machine."""
     mixed = np.arange(1, number + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)

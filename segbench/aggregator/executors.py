@@ -47,7 +47,7 @@ def answers(
     *,
     lost: Callable[[Item], Answer],
 ) -> Iterator[list[Answer]]:
-    """Give ``function(batch)`` for each batch, in whatever order answers come."""
+    """Yield ``function(batch)`` for each batch, as soon as it is computed, in any order."""
     if executor is None:
         yield from map(function, batches)
         return
@@ -61,7 +61,7 @@ def answers(
 
 
 def workers_of(executor: Executor | None) -> int:
-    """Give the number of workers; 0 where the executor does not say it (mpi4py calls it ``num_workers``)."""
+    """Return the number of workers; 0 if the executor does not tell (mpi4py calls it ``num_workers``)."""
     return int(getattr(executor, "workers", 0) or getattr(executor, "num_workers", 0))
 
 
@@ -135,8 +135,8 @@ class _Spread(Generic[Item, Answer]):
             self._lost_in_a_row = 0
             yield answer
         elif len(batch) > 1:
-            for item in batch:
-                yield from self._alone([item])
+            for image in batch:
+                yield from self._alone([image])
         else:
             self._lost_in_a_row += 1
             if self._lost_in_a_row == _LOST_IN_A_ROW:
@@ -179,22 +179,22 @@ def count_all(
     known: Callable[[str], str | None],
     executor: Executor | None,
 ) -> Iterator[list[Outcome]]:
-    """Give what comes of each image, in batches, in whatever order they are done; `known` gives digests by name."""
+    """Count images and yield their outcomes in batches, in any order; `known` returns the stored digest of a name."""
     larger = _FEWER if getattr(executor, "slow_to_hand_out", False) else 1
     workers = workers_of(executor) or _WORKERS_GUESSED
     rounds = max(_BATCHES_A_WORKER // larger, math.ceil(len(files) / (_IMAGES_A_BATCH * larger * workers)))
     size = math.ceil(len(files) / (rounds * workers))  # the same for all, so that workers finish together
     here = Path.cwd()  # which workers need not share
-    tasks = ((one.within(here), known(one.name)) for one in files)
+    tasks = ((image.within(here), known(image.name)) for image in files)
     batches = iter(lambda: list(islice(tasks, size)), [])
     yield from answers(executor, partial(count_images, protocol, repairs), batches, lost=_worker_died)
 
 
 def _worker_died(task: Task) -> Outcome:
     name = task[0].name
-    what = Message("worker-died", "the worker process died twice while counting it")
+    problem = Message("worker-died", "the worker process died twice while counting it")
     hint = Message("more-memory", "it may need more memory than is available")
-    return Outcome(name, failure=Failure(name, what, hint))
+    return Outcome(name, failure=Failure(name, problem, hint))
 
 
 def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) -> list[Outcome]:
@@ -204,8 +204,10 @@ def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) ->
         outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
     same: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # once in the answer, and in the memory of the parent
     return [
-        one._replace(facts=same.setdefault(one.facts, one.facts), notes=same.setdefault(one.notes, one.notes))
-        for one in outcomes
+        outcome._replace(
+            facts=same.setdefault(outcome.facts, outcome.facts), notes=same.setdefault(outcome.notes, outcome.notes)
+        )
+        for outcome in outcomes
     ]
 
 
@@ -231,5 +233,5 @@ def _count_image(protocol: Protocol, repairs: Repairs, files: SampleFiles, known
     except DataError as error:
         return Outcome(name, failure=error.failure)
     except Exception as error:  # noqa: BLE001  one image's trouble, foreseen or not, must not lose the others
-        what = Message("unexpected", "{error}: {reason}", error=type(error).__name__, reason=str(error))
-        return Outcome(name, failure=Failure(name, what))
+        problem = Message("unexpected", "{error}: {reason}", error=type(error).__name__, reason=str(error))
+        return Outcome(name, failure=Failure(name, problem))

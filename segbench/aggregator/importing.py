@@ -80,21 +80,21 @@ def import_bsds(
     >>> result.curve.recall, result.curve.precision
     (array([0.66666667]), array([0.8]))
     """
-    found = find_evaluations(Path(folder))
-    if method is not None and len(found) > 1:
-        given = first_names([one.name for one in found], LISTED)
+    evaluations = find_evaluations(Path(folder))
+    if method is not None and len(evaluations) > 1:
+        listed = first_names([evaluation.name for evaluation in evaluations], LISTED)
         raise ArgumentError(
             Message(
                 "one-name",
                 "one name for {number} methods ({methods}); import them one by one, or unnamed",
-                number=len(found),
-                methods=given,
+                number=len(evaluations),
+                methods=listed,
             )
         )
     imported: list[tuple[Result, list[Outcome]]] = []
-    for one in found:
-        name = method or one.name
-        imported.append(_counted(name, one) if one.counts else (_published(name, one), []))
+    for evaluation in evaluations:
+        name = method or evaluation.name
+        imported.append(_counted(name, evaluation) if evaluation.counts else (_published(name, evaluation), []))
     if results is not None:
         with ResultsFile(Path(results), create=True) as store:
             for result, outcomes in imported:
@@ -116,10 +116,10 @@ def _counted(method: str, evaluation: Evaluation) -> tuple[Result, list[Outcome]
     counts = _all_counts(evaluation)
     digests = {name: _digest(path) for name, path in evaluation.counts.items()}
     outcomes = [Outcome(name, digests[name], digests[name], encode(image)) for name, image in sorted(counts.items())]
-    settings, protocol, said = _settings(next(iter(counts.values())).thresholds, method)
+    settings, protocol, setting_notes = _settings(next(iter(counts.values())).thresholds, method)
     run = Run.of(protocol, method=method, settings=settings)
     result = assemble(run, outcomes)
-    notes = (*said, *result.notes, *_disagreements(result.summary, evaluation.best, BEST_KEYS))
+    notes = (*setting_notes, *result.notes, *_disagreements(result.summary, evaluation.best, BEST_KEYS))
     return replace(result, notes=notes), outcomes
 
 
@@ -143,13 +143,13 @@ def _all_counts(evaluation: Evaluation) -> dict[str, BoundaryCounts]:
             )
             problems.append(Failure(str(path), others))
     if problems:
-        what = Message(
+        message = Message(
             "unusable-files",
             "{number} of its files cannot be used:\n  {problems}\n",
             number=len(problems),
             problems=joined((problem.sentence for problem in problems), between="\n  "),
         )
-        raise DataError(str(evaluation.folder), what, "fix or remove them")
+        raise DataError(str(evaluation.folder), message, "fix or remove them")
     return counts
 
 
@@ -157,8 +157,8 @@ def _counts(path: Path) -> BoundaryCounts:
     rows = read_rows(path, (5,))
     whole = rows[:, 1:]
     if not np.all((whole >= 0) & (whole < _MOST_PIXELS) & (whole == np.rint(whole))):
-        what = Message("not-whole", "holds counts that are not whole numbers, expected pixels")
-        raise DataError(str(path), what, "write the file again")
+        problem = Message("not-whole", "holds counts that are not whole numbers, expected pixels")
+        raise DataError(str(path), problem, "write the file again")
     try:
         return BoundaryCounts(_snapped(rows[:, 0]), *whole.T.astype(np.int64))
     except ArgumentError as error:
@@ -174,9 +174,9 @@ def _published(method: str, evaluation: Evaluation) -> Result:
     if curve.thresholds.size == 1 and not math.isnan(printed.get("area_pr", math.nan)):
         taken["area_pr"] = printed["area_pr"]
     published = PublishedCurve(curve, taken)
-    settings, protocol, said = _settings(curve.thresholds, method)
+    settings, protocol, setting_notes = _settings(curve.thresholds, method)
     settings = {**settings, "counts": "no"}
-    notes = (*said, *_disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr")))
+    notes = (*setting_notes, *_disagreements(published.summary, evaluation.best, (*BEST_KEYS[:3], "area_pr")))
     files = {path.name: _digest(path) for path in (evaluation.rows, evaluation.best) if path}
     signed = signature(Boundaries.name, settings, DataDigest(sorted(files.items())), images="unknown")
     return Result(method, protocol, settings, signed, {}, notes=notes, published=published)
@@ -186,8 +186,8 @@ def _curve(path: Path) -> BoundaryCurve:
     rows = read_rows(path, (3, 4))
     thresholds = _snapped(rows[:, 0]) if rows.shape[1] == 4 else np.full(len(rows), math.nan)
     if np.any(np.diff(thresholds) <= 0):
-        what = Message("not-increasing", "its thresholds are not increasing")
-        raise DataError(str(path), what, "sort its rows by threshold")
+        problem = Message("not-increasing", "its thresholds are not increasing")
+        raise DataError(str(path), problem, "sort its rows by threshold")
     recall, precision, f = rows[:, -3:].T
     try:
         curve = BoundaryCurve(thresholds, recall, precision)
@@ -195,14 +195,14 @@ def _curve(path: Path) -> BoundaryCurve:
         raise DataError(str(path), error.message) from error
     off = np.flatnonzero(np.abs(f - curve.f) > _F_ROUNDING)
     if off.size:
-        what = Message(
+        problem = Message(
             "contradiction",
             "row {row} gives F {f:g}, but its recall and precision give {expected:g}",
             row=off[0] + 1,
             f=f[off[0]],
             expected=curve.f[off[0]],
         )
-        raise DataError(str(path), what, "rows are: threshold (may be left out), recall, precision, F")
+        raise DataError(str(path), problem, "rows are: threshold (may be left out), recall, precision, F")
     return curve
 
 
@@ -213,7 +213,7 @@ def _best(path: Path | None) -> dict[str, float]:
     row = read_rows(path, (7, 8))[0].tolist()[-7:]
     for recall, precision, f in (row[:3], row[3:6]):
         if not math.isnan(f) and not abs(f - float(f_of(recall, precision))) <= _F_ROUNDING:
-            what = Message(
+            problem = Message(
                 "contradiction",
                 "gives F {f:g} for recall {recall:g} and precision {precision:g}",
                 f=f,
@@ -221,7 +221,7 @@ def _best(path: Path | None) -> dict[str, float]:
                 precision=precision,
             )
             hint = "its row is: threshold (may be left out), R P F at it, R P F of OIS, area"
-            raise DataError(str(path), what, hint)
+            raise DataError(str(path), problem, hint)
     return dict(zip(BEST_KEYS, row, strict=True))
 
 

@@ -85,15 +85,15 @@ def measured_alike(results: Sequence[Measured]) -> list[Measured]:
 
     Other settings may still differ then, see `measured_apart`.
     """
-    of_protocols = grouped((result.kind, place) for place, result in enumerate(results) if not result.published)
+    of_protocols = grouped((result.kind, index) for index, result in enumerate(results) if not result.published)
     alike = list(results)
-    for places in of_protocols.values():
-        shared = shared_settings([innermost(results[place].rules) for place in places])
-        for place in places:
-            result, rules = results[place], innermost(results[place].rules)
+    for indices in of_protocols.values():
+        shared = shared_settings([innermost(results[index].rules) for index in indices])
+        for index in indices:
+            result, rules = results[index], innermost(results[index].rules)
             own = {name: value for name, value in shared.items() if name in _fields(rules)}
             changed = {name: value for name, value in own.items() if getattr(rules, name) != value}
-            alike[place] = result.with_settings(**changed) if changed else result
+            alike[index] = result.with_settings(**changed) if changed else result
     return alike
 
 

@@ -39,27 +39,27 @@ class _Merged:
     begun: Begun
     sources: list[str] = field(default_factory=list)  # files that it was put together from
     notes: dict[Note, None] = field(default_factory=dict)
-    places: dict[Inputs, None] = field(default_factory=dict)
+    inputs: dict[Inputs, None] = field(default_factory=dict)
     missing: int = 0
     parts: list[Run] = field(default_factory=list)  # which may be measured by different settings
 
     def run(self) -> Run:
-        """Give the run of all parts, with the number of images chosen and missing in them and where they lie."""
+        """Return the run of all parts, with their inputs and the numbers of chosen and missing images."""
         chosen = self.begun.file.images_of(self.begun) + self.missing
         total = int(_set_size(self.first) or chosen)
         if chosen > total:
-            what = Message(
+            problem = Message(
                 "too-many-images",
                 "the parts of {method!r} have {images:many image}, more than their set of {total}",
                 method=self.first.label,
                 images=chosen,
                 total=total,
             )
-            raise DataError(self.sources[0], what, "merge parts of one set only")
+            raise DataError(self.sources[0], problem, "merge parts of one set only")
         subset = {"subset": f"{chosen} of {total}"} if chosen < total else {}
         missing = {"missing": f"{self.missing} of {chosen}"} if self.missing else {}
         settings = without_selection(self.first.settings) | subset | missing
-        first, *others = self.places or (None,)
+        first, *others = self.inputs or (None,)
         inputs = None if first is None else replace(first, merged=tuple(others))
         stored = self.first.stored
         if shared := shared_settings([part.rules for part in self.parts]):
@@ -164,37 +164,37 @@ def merge_results(
     ...     merge_results([f"{folder}/a", f"{folder}/b"], f"{folder}/both")
     [Result('net', pixels, 2 images, ods_f 1.0000)]
     """
-    place = Path(output)
-    require_results_place(place)
-    _refuse_existing(place)
-    remove_left_behind(place.parent)
+    target = Path(output)
+    require_results_place(target)
+    _refuse_existing(target)
+    remove_left_behind(target.parent)
     merged: dict[tuple[str, ...], _Merged] = {}
-    found: dict[str, None] = {}
+    run_names: dict[str, None] = {}
     methods: dict[str, None] = {}
     try:
-        with temporary_file(place.parent) as locked:
+        with temporary_file(target.parent) as locked:
             locked.write(b"\0")  # a file that is empty may be one that is not locked yet
             locked.flush()
             temporary = Path(f"{locked.name}-db")
-            with ResultsFile(place, create=True, written_as=temporary) as store:
+            with ResultsFile(target, create=True, written_as=temporary) as store:
                 for path in map(Path, files):
                     with ResultsFile(path) as part:
                         for name, run in _named_runs(part, leave_out):
-                            found[name] = None
+                            run_names[name] = None
                             methods[run.label] = None
                             if name not in leave_out:
                                 _add(store, merged, part, run, join=run.label in join)
-                _refuse_unknown("leave_out", leave_out, [*found], but_not_all=True)
+                _refuse_unknown("leave_out", leave_out, [*run_names], but_not_all=True)
                 _refuse_unknown("join", join, [*methods])
                 for whole in merged.values():
                     _finish(store, whole, temporary)
-            _move(temporary, place)
+            _move(temporary, target)
     except OSError as error:
-        what = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
-        raise DataError(shown(place), what, _HINT) from error
-    for note in filter(None, (whole.note_on_settings(place) for whole in merged.values())):
+        problem = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
+        raise DataError(shown(target), problem, _HINT) from error
+    for note in filter(None, (whole.note_on_settings(target) for whole in merged.values())):
         warnings.warn(NoteWarning(note), stacklevel=2)
-    return load_results(place)
+    return load_results(target)
 
 
 def _refuse_existing(path: Path) -> None:
@@ -205,42 +205,42 @@ def _refuse_existing(path: Path) -> None:
         )
 
 
-def _refuse_unknown(field: str, names: Collection[str], found: Sequence[str], *, but_not_all: bool = False) -> None:
+def _refuse_unknown(field: str, names: Collection[str], known: Sequence[str], *, but_not_all: bool = False) -> None:
     """Refuse names of runs that are not there, or perhaps all of them."""
-    if not set(names) <= set(found) or (but_not_all and names and set(names) == set(found)):
+    if not set(names) <= set(known) or (but_not_all and names and set(names) == set(known)):
         raise ArgumentError(
             Message(
                 "unknown-runs",
                 "{setting} {given}: expected some of {known}{not_all}",
                 setting=Setting(field, None),
                 given=list(map(repr, names)),
-                known=list(map(repr, found)),
+                known=list(map(repr, known)),
                 not_all=", but not all" if but_not_all else "",
             )
         )
 
 
-def _move(written: Path, place: Path) -> None:
-    """Give a file that is complete its name; until then a merge that is killed leaves nothing under it."""
+def _move(written: Path, target: Path) -> None:
+    """Rename a complete file to its target; a merge that is killed before leaves no file of that name."""
     if written.with_name(f"{written.name}-wal").exists():
-        raise DataError(str(place), Message("unwritable", "could not be written to the end"), _HINT)
-    _refuse_existing(place)
-    written.rename(place)
+        raise DataError(str(target), Message("unwritable", "could not be written to the end"), _HINT)
+    _refuse_existing(target)
+    written.rename(target)
 
 
 def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str, Run]]:
-    """Check the runs of a file, and give them by their names in tables."""
-    found = part.runs()
-    if not found:
+    """Check the runs of a file, and return each with its name in tables."""
+    all_runs = part.runs()
+    if not all_runs:
         raise DataError(str(part.path), NOTHING_SAVED, "repeat the run, or merge the others alone")
-    unfinished = [(run.label, run) for run in found if not run.complete]
+    unfinished = [(run.label, run) for run in all_runs if not run.complete]
     for method, _ in unfinished:
         if method not in leave_out:
-            what = Message("incomplete-run", "the run of {method!r} is not complete", method=method)
+            problem = Message("incomplete-run", "the run of {method!r} is not complete", method=method)
             leaving = Setting("leave_out", (method,))
             hint = Message("leave-out", "repeat the run to complete it, or leave it out: {setting}", setting=leaving)
-            raise DataError(str(part.path), what, hint)
-    runs = [run for run in found if run.complete]
+            raise DataError(str(part.path), problem, hint)
+    runs = [run for run in all_runs if run.complete]
     results = [stored_result(part, run) for run in runs]
     for result in results:
         # Unpacked once, so that what is damaged is refused by the name of its own file.
@@ -257,48 +257,49 @@ def _add(
     whole = merged[key] if key in merged else merged.setdefault(key, _Merged(run, store.begin(run)))
     known = " and ".join(whole.sources)
     if run.published != whole.first.published or version_of(run.signature) != version_of(whole.first.signature):
-        what = Message(
+        problem = Message(
             "other-run",
             "the run of {method!r} does not fit that in {known}: {signature}",
             method=run.label,
             known=known,
             signature=run.signature,
         )
-        raise DataError(path, what, "count both with one version of segbench")
+        raise DataError(path, problem, "count both with one version of segbench")
     whole.notes |= dict.fromkeys(run.notes)
     whole.parts.append(run)
-    places = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
-    elsewhere = _folders(places).isdisjoint(before := _folders(whole.places)) and bool(before)
-    whole.places |= dict.fromkeys(places)
+    inputs = () if run.inputs is None else (replace(run.inputs, merged=()), *run.inputs.merged)
+    folders, known_folders = _folders(inputs), _folders(whole.inputs)
+    elsewhere = bool(known_folders) and folders.isdisjoint(known_folders)
+    whole.inputs |= dict.fromkeys(inputs)
     whole.missing += int(run.settings.get("missing", "0").partition(" ")[0])
     shared = [*store.copy(whole.begun, part, run.key)]
     for image in shared:
         if whole.missing:
-            what = Message(
+            problem = Message(
                 "shared-images",
                 "parts of {method!r} that leave out images without a prediction share images with {known}",
                 method=run.label,
                 known=known,
             )
-            raise DataError(path, what, "count parts that share no image, or all images in one run")
+            raise DataError(path, problem, "count parts that share no image, or all images in one run")
         if image.counted and image.counted_there and not image.alike:
-            what = Message(
+            problem = Message(
                 "other-files",
                 "{image!r} of {method!r} was counted with other files than in {known}",
                 image=image.name,
                 method=run.label,
                 known=known,
             )
-            raise DataError(path, what, "give the methods different names, or count the image again in one of them")
-    if elsewhere and places and not join and not any(image.alike for image in shared):
-        here, there = (" and ".join(map(shown, sorted(found))) for found in (_folders(places), before))
-        what = Message(
+            raise DataError(path, problem, "give the methods different names, or count the image again in one of them")
+    if elsewhere and inputs and not join and not any(image.alike for image in shared):
+        listed, known_listed = (" and ".join(map(shown, sorted(paths))) for paths in (folders, known_folders))
+        problem = Message(
             "other-predictions",
             "the run of {method!r} has predictions in {here}, and that in {known} in {there}",
             method=run.label,
-            here=here,
+            here=listed,
             known=known,
-            there=there,
+            there=known_listed,
         )
         argument = f"run={run.run + '-2'!r}" if run.run else f"method={run.method + '-2'!r}"
         hint = Message(
@@ -306,20 +307,22 @@ def _add(
             "if these are parts of one method, put them together: {join}; if they are two methods, count one again "
             "under another name, {other}, into a new file",
             join=Setting("join", (run.label,)),
-            other=Either(argument, quote(f"{run.label}-2={here}")),
+            other=Either(argument, quote(f"{run.label}-2={listed}")),
         )
-        raise DataError(path, what, hint)
+        raise DataError(path, problem, hint)
     whole.sources.append(path)
 
 
-def _folders(places: Iterable[Inputs]) -> set[str]:
+def _folders(inputs: Iterable[Inputs]) -> set[str]:
     """Name where the predictions of runs lie, of all categories of a data set alike."""
-    parts = ((Path(place.predictions).parts, place.category) for place in places if place.predictions)
+    parts = (
+        (Path(run_inputs.predictions).parts, run_inputs.category) for run_inputs in inputs if run_inputs.predictions
+    )
     return {str(Path(*("*" if part == category else part for part in folders))) for folders, category in parts}
 
 
 def _set_size(run: Run) -> str:
-    """Give the number of images of the set that a run takes a part of; empty where it takes all."""
+    """Return the number of images of the set that a run takes a part of, as text; empty if it takes all."""
     return run.settings.get("subset", "").partition(" of ")[2]
 
 

@@ -127,13 +127,13 @@ def ctrl_c_left_to_parent() -> Iterator[None]:
         if not hasattr(signal, "pthread_sigmask"):
             yield
             return
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # which processes and threads inherit
+        signal_mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})  # which processes and threads inherit
         resource_tracker.ensure_running()  # whatever starts it unblocks SIGINT
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             yield
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+            signal.pthread_sigmask(signal.SIG_SETMASK, signal_mask)
 
 
 @contextmanager
@@ -144,12 +144,14 @@ def ctrl_c_deferred() -> Iterator[None]:
         return
     received: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM)
-    handlers = [signal.signal(one, lambda number, _frame: received.append(number)) for one in numbers]
+    handlers = [
+        signal.signal(signal_number, lambda number, _frame: received.append(number)) for signal_number in numbers
+    ]
     try:
         yield
     finally:
-        for one, handler in zip(numbers, handlers, strict=True):
-            signal.signal(one, handler)
+        for signal_number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(signal_number, handler)
         for number in received:
             signal.raise_signal(number)
 

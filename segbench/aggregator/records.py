@@ -46,7 +46,7 @@ _VERSION = "|segbench:"
 
 
 def without_selection(fields: Mapping[str, str], *names: str) -> dict[str, str]:
-    """Give fields without those that say which part of a set was counted; by default all of `SELECTION`."""
+    """Return fields without those that say which part of a set was counted; by default all of `SELECTION`."""
     return {key: value for key, value in fields.items() if key not in (names or SELECTION)}
 
 
@@ -88,12 +88,12 @@ def parts_of(whole: str) -> dict[str, str]:
 
 
 def version_of(whole: str) -> str:
-    """Give the version of segbench that counted, which a signature ends with."""
+    """Return the version of segbench that counted, which is at the end of a signature."""
     return whole.rpartition(_VERSION)[2]
 
 
 def with_version(whole: str, version: str) -> str:
-    """Give a signature with another version of segbench."""
+    """Return a signature with its version of segbench replaced."""
     return whole.rpartition(_VERSION)[0] + _VERSION + version
 
 
@@ -128,7 +128,7 @@ class Outcome(NamedTuple):
         return self.counts is None and not self.failure
 
     def row(self) -> tuple[Any, ...]:
-        """Give the columns of the image, without its run."""
+        """Return the columns of the image, without its run."""
         columns = {"facts": json.dumps(self.facts), "failure": _stored(self.failure), "notes": references(self.notes)}
         return tuple(self._replace(**columns))  # type: ignore[arg-type]
 
@@ -164,10 +164,10 @@ class Digests(ByName[str]):
         return (self._bytes, self._names, self._texts) == (other._bytes, other._names, other._texts)
 
     def __getitem__(self, name: str) -> str:
-        place = bisect_left(self._names, name)
-        if self._names[place : place + 1] != [name]:
+        index = bisect_left(self._names, name)
+        if self._names[index : index + 1] != [name]:
             raise KeyError(name)
-        packed = self._bytes[self._size * place : self._size * (place + 1)]
+        packed = self._bytes[self._size * index : self._size * (index + 1)]
         return self._texts[name] if name in self._texts else packed.hex()
 
 
@@ -190,12 +190,13 @@ class Run:
     complete: bool = False
     version: str = ""  # of the segbench that counted
     key: int = 0  # of the row
-    given: Protocol | None = field(default=None, compare=False)  # in the process that counts, which may define its own
+    # In the process that counts, which may define its own:
+    protocol_object: Protocol | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, protocol: Protocol, **columns: Any) -> Run:  # noqa: ANN401  of several types
         """Describe a run of a protocol that counts now."""
-        return cls(protocol=protocol.name, stored=StoredProtocol.of(protocol), given=protocol, **columns)
+        return cls(protocol=protocol.name, stored=StoredProtocol.of(protocol), protocol_object=protocol, **columns)
 
     @property
     def label(self) -> str:
@@ -215,7 +216,7 @@ class Run:
     @cached_property
     def rules(self) -> Protocol:
         """The protocol that counts, or that of the stored settings."""
-        return self.given or self.stored.restored(self.protocol)
+        return self.protocol_object or self.stored.restored(self.protocol)
 
     @property
     def identity(self) -> tuple[str, str, str, str, str]:
@@ -299,8 +300,8 @@ class StoredNotes:
         if isinstance(detail, int) and not isinstance(detail, bool):
             return replace(note, amount=detail)
         _require(part_to_json(part_of_json(detail)) == detail, "a detail of another form")
-        said = part_of_json(_with_printable(detail))
-        return replace(note, detail=said if isinstance(said, str) else _writable(said))
+        part = part_of_json(_with_printable(detail))
+        return replace(note, detail=part if isinstance(part, str) else _writable(part))
 
     def _note(self, digest: str) -> Note:
         if digest not in self._notes:
@@ -314,13 +315,13 @@ class StoredNotes:
         return self._notes[digest]
 
 
-def _writable(said: Said) -> Said:
+def _writable(statement: Said) -> Said:
     """Return what was read, which writing refuses if templates do not fit their values, and hashing if it is no value.
 
     Any reader may ask for it later, where nothing would say that the file is damaged.
     """
-    _ = said.written("python"), said.written("options"), hash(said)
-    return said
+    _ = statement.written("python"), statement.written("options"), hash(statement)
+    return statement
 
 
 def _with_printable(stored: Any) -> Any:  # noqa: ANN401  JSON
@@ -355,8 +356,8 @@ def _checked(
             return read(row, *args, **kwargs)
         except Exception as error:
             reason = shown(" ".join(str(error).split()) or type(error).__name__)[:200]
-            what = Message("damaged-row", "holds a row that segbench did not write ({reason})", reason=reason)
-            raise DataError(path, what, "run again into a new file") from error
+            problem = Message("damaged-row", "holds a row that segbench did not write ({reason})", reason=reason)
+            raise DataError(path, problem, "run again into a new file") from error
 
     return read_row
 
@@ -365,13 +366,13 @@ def read_run(row: Sequence[Any], path: str, stored_notes: StoredNotes) -> Run:
     """Read a row of runs, in the order of `segbench.aggregator.store`."""
     protocol = row[3]
     if isinstance(protocol, str) and protocol.isidentifier() and protocol not in protocols():
-        what = Message(
+        problem = Message(
             "unknown-protocol",
             "holds a run of the protocol {protocol!r}, which is not installed; installed are {known}",
             protocol=protocol,
             known=list(protocols()),
         )
-        raise DataError(path, what, "install the package that adds it, or run again into a new file")
+        raise DataError(path, problem, "install the package that adds it, or run again into a new file")
     return _run(row, path, stored_notes)
 
 
@@ -380,19 +381,19 @@ def _run(row: Sequence[Any], stored_notes: StoredNotes) -> Run:
     key, method, name, protocol, counting, settings, measuring, assigned, complete, signature, *others = row
     notes, inputs, version, published = others
     _require_texts(method, name, protocol, counting, measuring, assigned, signature, inputs, published, version)
-    found = json.loads(settings)
-    _require(isinstance(found, dict) and _are(found.values(), str), "settings that are not texts")
+    settings_by_name = json.loads(settings)
+    _require(isinstance(settings_by_name, dict) and _are(settings_by_name.values(), str), "settings that are not texts")
     signed = parts_of(signature) if signature else {}
     _require(not complete or "data" in signed, "a signature without data")
     for part in ("subset", "missing"):
-        in_numbers = part not in found or re.fullmatch(r"\d{1,9} of \d{1,9}", found[part])
+        in_numbers = part not in settings_by_name or re.fullmatch(r"\d{1,9} of \d{1,9}", settings_by_name[part])
         _require(in_numbers, "a part of a set that is not in numbers")
     run = Run(
         key=int(key),
         method=_printable(method),
         run=_printable(name),
         protocol=protocol,
-        settings=found,
+        settings=settings_by_name,
         complete=bool(complete),
         signature=signature,
         stored=StoredProtocol(counting, measuring),
@@ -443,12 +444,12 @@ def read_inputs(row: Sequence[Any]) -> Inputs | None:
 def _inputs(text: str) -> Inputs | None:
     if not text:
         return None
-    found = Inputs.from_json(text)
-    for part in (found, *found.merged):
-        places = {**vars(part), **dict.fromkeys(("merged", "images", "allow_missing"), "")}
-        _require(_are(places.values(), (str, type(None))), "places that are not texts")
+    inputs = Inputs.from_json(text)
+    for part in (inputs, *inputs.merged):
+        texts = {**vars(part), **dict.fromkeys(("merged", "images", "allow_missing"), "")}
+        _require(_are(texts.values(), (str, type(None))), "places that are not texts")
         _require(_are(part.images, str) and _are([part.allow_missing], bool), "images that are not names")
-    return found
+    return inputs
 
 
 @functools.lru_cache(maxsize=8)  # methods of one data set share it
@@ -464,9 +465,9 @@ def _assigned(text: str) -> Mapping[str, Assignment]:
 
 @functools.lru_cache(maxsize=256)  # the same few lists belong to every image
 def _numbers(text: str) -> tuple[float, ...]:
-    found = json.loads(text)
-    _require(isinstance(found, list) and _are(found, (int, float)), "values that are not numbers")
-    return tuple(found)
+    numbers = json.loads(text)
+    _require(isinstance(numbers, list) and _are(numbers, (int, float)), "values that are not numbers")
+    return tuple(numbers)
 
 
 def _are(values: Any, kind: type | tuple[type, ...]) -> bool:  # noqa: ANN401  any iterable
@@ -477,9 +478,9 @@ def _require_texts(*values: object) -> None:
     _require(_are(values, str), "a text of another type")
 
 
-def _require(holds: object, what: str) -> None:
+def _require(holds: object, problem: str) -> None:
     if not holds:
-        raise ValueError(what)
+        raise ValueError(problem)
 
 
 def _printable(text: str) -> str:

@@ -111,26 +111,26 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     """Read an image again, and insist that it is the one that was counted."""
     raw = read(files)
     if raw.digests()[1] != result.digests.get(files.name):
-        what = Message("changed-files", "has changed since it was counted, or its ground truth")
-        raise DataError(shown(files.prediction), what, "run again")
+        problem = Message("changed-files", "has changed since it was counted, or its ground truth")
+        raise DataError(shown(files.prediction), problem, "run again")
     return decode_for(full_protocol(result), raw, Repairs.from_fields(result.settings))
 
 
 def pictured(result: Result) -> Pictured:
-    """Give what draws the images of a result."""
-    found: Any = full_protocol(result).capability(Pictured)
-    return found
+    """Return the capability that draws the images of a result."""
+    capability: Any = full_protocol(result).capability(Pictured)
+    return capability
 
 
 def best_cut(result: Result) -> float:
-    """Give the threshold at which the headline of the protocol is measured."""
+    """Return the threshold at which the headline metric of the protocol is measured."""
     threshold = best_threshold(result.metrics)
     if threshold is None:
         return math.nan  # there are none: its pictures are the same at any
     best = result.summary[threshold.key]
     if math.isnan(best):
-        what = Message("no-best-threshold", "has no best threshold")
+        problem = Message("no-best-threshold", "has no best threshold")
         raise DataError(
-            result.method, what, Message("name-one", "name one: {setting}", setting=Setting("threshold", 0.5))
+            result.method, problem, Message("name-one", "name one: {setting}", setting=Setting("threshold", 0.5))
         )
     return float(best)

@@ -183,7 +183,7 @@ class Result:
         return str(MethodRun(self.method, self.run))
 
     def __repr__(self) -> str:
-        """Give one line with the method, the number of images, and the metric that ranks methods."""
+        """Return one line with the method, the number of images, and the metric that ranks methods."""
         key = headline(self.rules.metrics()).key
         return f"Result({self.label!r}, {self._counted}, {key} {self.summary[key]:.4f})"
 
@@ -202,7 +202,7 @@ class Result:
         return f"{self.protocol}{part}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
 
     def _repr_html_(self) -> str:
-        """Give the table that notebooks show."""
+        """Return the table that notebooks show."""
         metrics = columns(self.metrics)
         values = [metric.written(self.summary[metric.key]) for metric in metrics]
         notes: tuple[Note | str, ...] = (*footnotes(metrics), *self.summary.notes, self.signature)
@@ -314,10 +314,10 @@ class Result:
         return parts_of(self.signature)["data"]
 
     def digest_of(self, numbers: str, counts: bytes) -> str:
-        """Give one digest for the names and content of all images and what was derived from them, as stored."""
+        """Return one digest of the names and content of all images and of what was derived from them, as stored."""
         digest = hashlib.sha256(b"[")
-        for place, image in enumerate(sorted(self.digests)):  # not the text of the whole list, which is long
-            digest.update((", " * bool(place) + repr((image, self.digests[image]))).encode())
+        for index, image in enumerate(sorted(self.digests)):  # not the text of the whole list, which is long
+            digest.update(((", " if index else "") + repr((image, self.digests[image]))).encode())
         digest.update(f"]\n{numbers}\n".encode() + counts)
         return digest.hexdigest()
 
@@ -357,7 +357,7 @@ class Result:
         }
 
     def intervals(self, *, level: float = 0.95, replicates: int = 2000, seed: int = 0) -> Intervals:
-        """Give intervals over images of every metric; see `segbench.intervals`.
+        """Compute confidence intervals over images for every metric; see `segbench.intervals`.
 
         Of annotators compared with each other, images of one annotator are left out.
 
@@ -420,7 +420,7 @@ class Result:
     def to_dict(
         self, *, intervals: Intervals | None = None, spread: bool = False, style: Style = "python"
     ) -> dict[str, Any]:
-        """Give the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
+        """Return the result as plain numbers and texts, the object of a run in ``segbench show --format json``.
 
         Parameters
         ----------
@@ -489,7 +489,7 @@ class Result:
         }
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Give the metrics as a pandas table of one row; takes pandas, which segbench does not install by itself.
+        """Return the metrics as a pandas table of one row; needs pandas, which segbench does not install by itself.
 
         Returns
         -------
@@ -548,8 +548,8 @@ class Result:
 
     def _refuse_without_images(self) -> None:
         if not self.counts and not self.unnamed and self.rules.capability(Pooling) is None:
-            what = Message("no-image", "no image was counted, so there is no curve")
-            raise DataError(self.method, what, "fix what failed and run again")
+            problem = Message("no-image", "no image was counted, so there is no curve")
+            raise DataError(self.method, problem, "fix what failed and run again")
 
     @cached_property
     def reduced(self) -> Counts:
@@ -1210,8 +1210,8 @@ def _by_protocol(axis: str, result: Result) -> Division:
 
 def _by_image(kind: str, result: Result) -> Division:
     """Take the images of a result apart by their groups or units."""
-    found = result.assigned.get(kind)
-    if found is None:
+    assignment = result.assigned.get(kind)
+    if assignment is None:
         why = f"was counted without {kind}s" if result.counts else "has no images with names"
         raise ArgumentError(
             Message(
@@ -1223,7 +1223,7 @@ def _by_image(kind: str, result: Result) -> Division:
                 parts=AXES[kind].plural,
             )
         )
-    names = grouped((group, name) for name, group in found.of_images.items())
+    names = grouped((group, name) for name, group in assignment.of_images.items())
     parts = {}
     for group in sorted(names, key=natural):
         images = frozenset(names[group])
@@ -1232,12 +1232,12 @@ def _by_image(kind: str, result: Result) -> Division:
     pooled: Callable[[], Part] | str = partial(Part, result.rules, {}, result.counts)
     if kind == UNIT:
         no_mean = "means over units are metrics of the whole, such as dice_units, with intervals"
-        return Division(parts, pooled, notes=found.notes, no_mean=no_mean)
+        return Division(parts, pooled, notes=assignment.notes, no_mean=no_mean)
     if result.units is not None:
-        result.units.refuse_divided(found.of_images, kind)
-    if found.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
+        result.units.refuse_divided(assignment.of_images, kind)
+    if assignment.by == FOLDER and isinstance(result.rules, ApartByFolder) and len(parts) > 1:
         pooled = "each folder has scores of a model of its own, which are not pooled"
-    return Division(parts, pooled, notes=found.notes)
+    return Division(parts, pooled, notes=assignment.notes)
 
 
 def _how_to_name(by: str, images: Iterable[str]) -> Either:
@@ -1287,7 +1287,7 @@ def parts_if_any(result: Result, axis: str) -> Mapping[str, Result]:
 def _resettled(result: Result, rules: Protocol, named: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Return the settings of a result with those of its protocol replaced; what names a part comes before them."""
     before, names = result.rules.settings_as_text, list(result.settings)
-    own = (place for place, name in enumerate(names) if before.get(name) == result.settings[name])
+    own = (index for index, name in enumerate(names) if before.get(name) == result.settings[name])
     first = next(own, len(names))
     head = {name: result.settings[name] for name in names[:first]} | dict(named)
     after = {name: text for name, text in rules.settings_as_text.items() if name not in head}
@@ -1359,25 +1359,25 @@ def partial_images(partial: tuple[int, int | None]) -> str:
     return many(done, "image") if total is None else of_all(done, total, "image")
 
 
-def as_results(given: object) -> list[Result]:
-    """Give a result, or several, as a list."""
-    if isinstance(given, Result):
-        return [given]
-    if isinstance(given, Mapping):
+def as_results(argument: object) -> list[Result]:
+    """Return a result, or several, as a list."""
+    if isinstance(argument, Result):
+        return [argument]
+    if isinstance(argument, Mapping):
         raise ArgumentError(
             Message("not-results", "results is a mapping, expected a list: give list(results.values())", given="dict")
         )
     results = []
-    for each in given if isinstance(given, Iterable) else [given]:
-        if not isinstance(each, Result):
+    for result in argument if isinstance(argument, Iterable) else [argument]:
+        if not isinstance(result, Result):
             raise ArgumentError(
                 Message(
                     "not-results",
                     "expected results, as segbench.evaluate gives them, got {given}",
-                    given=type(each).__name__,
+                    given=type(result).__name__,
                 )
             )
-        results.append(each)
+        results.append(result)
     return measured_alike(results)
 
 
@@ -1404,7 +1404,8 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
             for key in dict.fromkeys(key for settings in of_set for key in settings if key != "partial")
             if len({settings.get(key) for settings in of_set}) > 1
         )
-        added = [result.protocol] if any(len({one.protocol for one in of_set}) > 1 for of_set in of_sets) else []
+        several_protocols = any(len({namesake.protocol for namesake in of_set}) > 1 for of_set in of_sets)
+        added = [result.protocol] if several_protocols else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
         names.append(f"{result.label} ({', '.join(added)})" if added else result.label)
@@ -1422,15 +1423,15 @@ class ImageSummaries(ByName[Summary]):
         return self._result.table_of({name: self._result.counts[name]}).image_summary()
 
     def column(self, key: str) -> FloatArray:
-        """Give one metric of every image, in the order of the names; nan where it is undefined.
+        """Return one metric of every image, in the order of the names; nan where it is undefined.
 
         Scores of all images are measured at once, in a fraction of the time that one image after the other takes.
         """
-        found = self._result._of_images.get(key)  # noqa: SLF001  its own
-        return np.array([one.get(key, math.nan) for one in self.values()]) if found is None else found
+        values = self._result._of_images.get(key)  # noqa: SLF001  its own
+        return np.array([summary.get(key, math.nan) for summary in self.values()]) if values is None else values
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Give a row per image, a column per metric; takes pandas, which segbench does not install by itself."""
+        """Return a table with a row per image and a column per metric; needs pandas, which is not installed with it."""
         return data_frame(list(self.values()), "image", list(self))
 
     def __repr__(self) -> str:
@@ -1482,7 +1483,7 @@ class UnitSummaries(ByName[Summary]):
         return np.array([values.get(key, math.nan) for values in self._values.values()])
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Give a row per unit, a column per metric; takes pandas, which segbench does not install by itself."""
+        """Return a table with a row per unit and a column per metric; needs pandas, which is not installed with it."""
         return data_frame(list(self.values()), "unit", list(self))
 
     def __repr__(self) -> str:

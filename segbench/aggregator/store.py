@@ -164,8 +164,8 @@ def require_results_place(path: Path) -> None:
     if os.path.isdir(path):  # noqa: PTH112  False where Path raises: names too long, folders one may not enter
         raise DataError(str(path), Message("folder", "is a folder, not a results file"), "give the name of a file")
     if not os.path.isdir(path.parent):  # noqa: PTH112  as above
-        what = Message("no-folder", "its folder does not exist")
-        raise DataError(str(path), what, "make the folder first, or give another file name")
+        problem = Message("no-folder", "its folder does not exist")
+        raise DataError(str(path), problem, "make the folder first, or give another file name")
     for ending, heads in _HEADS.items():
         file = Path(f"{os.path.realpath(path)}{ending}")
         if os.path.isfile(file):  # noqa: PTH113  as above
@@ -210,9 +210,9 @@ def _uri(path: Path, *, create: bool = False) -> str:
     return f"{path.absolute().as_uri()}?{mode}"
 
 
-def writable(place: Path) -> bool:
+def writable(path: Path) -> bool:
     """Return whether a file or folder may be written."""
-    return os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
@@ -251,8 +251,8 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
 def _foreign(path: Path, *, create: bool) -> ArgumentError | DataError:
     """Return the error of a database that segbench did not write: of the command line if it was to be written to."""
     if create:
-        said = Message("foreign", "{path} is a database of another program; {hint}", path=str(path), hint=_ANOTHER)
-        return ArgumentError(said)
+        problem = Message("foreign", "{path} is a database of another program; {hint}", path=str(path), hint=_ANOTHER)
+        return ArgumentError(problem)
     return DataError(str(path), Message("foreign", "is a database of another program"), _ANOTHER)
 
 
@@ -272,13 +272,13 @@ def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataErro
     """Say what an error of SQLite means, and what to do."""
     code = getattr(error, "sqlite_errorname", "")
     if code == "SQLITE_NOTADB":
-        what = Message("not-a-results-file", "is not a results file ({reason})", reason=str(error))
-        return DataError(str(path), what, "give one of a run, or name another file")
+        problem = Message("not-a-results-file", "is not a results file ({reason})", reason=str(error))
+        return DataError(str(path), problem, "give one of a run, or name another file")
     for name, (known, hint) in _HINTS.items():
         if code.startswith(name):
             return DataError(str(path), known + f" ({error})", hint + _KEPT)
-    what = Message("unusable", "cannot be used as a results file ({reason})", reason=str(error))
-    return DataError(str(path), what, "check the disk and permissions, or name another file")
+    problem = Message("unusable", "cannot be used as a results file ({reason})", reason=str(error))
+    return DataError(str(path), problem, "check the disk and permissions, or name another file")
 
 
 def _is_new(database: sqlite3.Connection) -> bool:
@@ -346,14 +346,14 @@ class PackedCounts(ByName[bytes]):
     They are read when they are wanted, with those of the next images; a run that replaced them has other digests.
     """
 
-    def __init__(self, digests: Digests, held: dict[str, bytes], path: Path | None, run: Run) -> None:
+    def __init__(self, digests: Digests, in_memory: dict[str, bytes], path: Path | None, run: Run) -> None:
         self._names = self.digests = digests
-        self.held = held
+        self.in_memory = in_memory
         self._path, self._run = path, run
         self._page: dict[str, bytes] = {}
 
     def __getitem__(self, name: str) -> bytes:
-        if counts := self.held.get(name) or self._page.get(name):
+        if counts := self.in_memory.get(name) or self._page.get(name):
             return counts
         if self._path is None or name not in self.digests:
             raise KeyError(name)
@@ -418,15 +418,15 @@ class ResultsFile:
         if create:
             require_results_place(path)
         elif os.path.isdir(path):  # noqa: PTH112  False where Path raises: names too long, folders one may not enter
-            what = Message("folder", "is a folder, not a results file")
-            raise DataError(str(path), what, "give the file that a run wrote")
+            problem = Message("folder", "is a folder, not a results file")
+            raise DataError(str(path), problem, "give the file that a run wrote")
         elif not os.path.isfile(path):  # noqa: PTH113  as above
             run = Either("evaluate(gt, pred, results=FILE)", "segbench pixels GT PRED -o FILE")
             hint = Message("make-file", "correct the path, or create the file: {command}", command=run)
             raise DataError(str(path), Message("not-found", "not found"), hint)
         with self._readable():
-            place = _uri(written_as or path, create=create)
-            self._database = sqlite3.connect(place, timeout=_PATIENCE, isolation_level=None, uri=True)
+            database_uri = _uri(written_as or path, create=create)
+            self._database = sqlite3.connect(database_uri, timeout=_PATIENCE, isolation_level=None, uri=True)
             try:
                 prepare(self._database, path, create=create)
             except BaseException:
@@ -524,17 +524,17 @@ class ResultsFile:
         raise DataError(str(self.path), problem, hint)
 
     def _here(self, key: int, run: Run) -> list[int]:
-        """Give the key of a run that was begun, and that of the complete one of the same, if they have images."""
+        """Return the key of a begun run, and that of the complete run of the same settings, if they have images."""
         complete = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
-        found = self._database.execute(complete, (*run.identity, __version__))
-        return self._with_images([key, *chain.from_iterable(found)])
+        rows = self._database.execute(complete, (*run.identity, __version__))
+        return self._with_images([key, *chain.from_iterable(rows)])
 
     def _with_images(self, keys: Iterable[int]) -> list[int]:
         query = "SELECT 1 FROM images WHERE run = ?"
         return [key for key in list(keys) if self._database.execute(query, (key,)).fetchone()]
 
     def counted(self, begun: Begun, run: Run, names: Sequence[str]) -> Iterator[Outcome]:
-        """Give what came of images of a run, counted now or before, in one read: another process may complete it."""
+        """Read the outcomes of images of a run, counted now or before, at once: another process may complete it."""
         with self._readable():
             self._database.execute("BEGIN")
             try:
@@ -543,7 +543,7 @@ class ResultsFile:
                 self._database.execute("COMMIT")
 
     def _write_run(self, run: Run, *, complete: bool, signature: str, version: str) -> int:
-        """Write the row of a run in place of one of the same settings; give its key."""
+        """Write the row of a run in place of one of the same settings; return its key."""
         self._add_notes(run.notes)
         (key,) = self._database.execute(
             "INSERT INTO runs (method, run_name, protocol, counting, settings, measuring, assigned, complete, "
@@ -577,7 +577,7 @@ class ResultsFile:
         return row and row[0]
 
     def known(self, begun: Begun, name: str) -> str | None:
-        """Give the digest of the files of an image that was counted."""
+        """Return the digest of the files of an image that was counted."""
         with self._readable():
             return self._known(begun, name)[1]
 
@@ -608,41 +608,41 @@ class ResultsFile:
     def save(self, begun: Begun, run: Run, outcomes: Sequence[Outcome]) -> None:
         """Keep what came of some images, unless other predictions are kept under the name of the run."""
         key, inputs = begun.key, run.inputs_json
-        counted = [one for one in outcomes if not one.unchanged]
+        counted = [outcome for outcome in outcomes if not outcome.unchanged]
         with self._transaction():
-            self._refuse_others(run, ((one.name, one.digest) for one in counted if one.counts))
+            self._refuse_others(run, ((outcome.name, outcome.digest) for outcome in counted if outcome.counts))
             self._database.execute("UPDATE runs SET inputs = ? WHERE id = ? AND inputs != ?", (inputs, key, inputs))
             self._add_notes(note for outcome in counted for note in outcome.notes)
-            rows = ((key, *one.row()) for one in counted)
+            rows = ((key, *outcome.row()) for outcome in counted)
             self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-            unchanged = [one.name for one in outcomes if one.unchanged]
+            unchanged = [outcome.name for outcome in outcomes if outcome.unchanged]
             failed = "DELETE FROM images WHERE run = ? AND name = ? AND counts IS NULL"
             self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.here))
             copied = f"INSERT OR REPLACE INTO images SELECT ?, {_OF_IMAGE} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
-            found = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
-            copies = [(key, run, name) for run, name in found if run in begun.elsewhere]
+            sources = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
+            copies = [(key, run, name) for run, name in sources if run in begun.elsewhere]
             self._database.executemany(copied, copies)
 
     def _refuse_others(self, run: Run, ours: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
         """Refuse images if the stored run has other ones, of another folder; `whole` runs must have some in common."""
-        place = run.inputs.predictions if run.inputs else ""
+        predictions = run.inputs.predictions if run.inputs else ""
         query = f"SELECT id, inputs, complete FROM runs WHERE {_SAME} AND version != ''"  # noqa: S608  as above
-        for key, inputs, complete in self._database.execute(query, run.identity).fetchall() if place else ():
-            found = read_inputs((inputs,), str(self.path))
-            there = found.predictions if found else ""
-            if there in ("", place) or (whole and not complete):
+        for key, inputs, complete in self._database.execute(query, run.identity).fetchall() if predictions else ():
+            stored_inputs = read_inputs((inputs,), str(self.path))
+            stored_predictions = stored_inputs.predictions if stored_inputs else ""
+            if stored_predictions in ("", predictions) or (whole and not complete):
                 continue
             query = "SELECT digest FROM images WHERE run = ? AND name = ? AND counts IS NOT NULL"
             pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in ours)
             alike = {digest == stored for digest, rows in pairs for (stored,) in rows}
             query = "SELECT 1 FROM images WHERE run = ? AND counts IS NOT NULL"
             if False in alike or (whole and not alike and self._database.execute(query, (key,)).fetchone()):
-                raise self._other_predictions(run, place, there)
+                raise self._other_predictions(run, predictions, stored_predictions)
 
-    def _other_predictions(self, run: Run, place: str, there: str) -> DataError:
+    def _other_predictions(self, run: Run, predictions: str, stored_predictions: str) -> DataError:
         other = f"{run.label}-2"
         argument = f"run={run.run + '-2'!r}" if run.run else f"method={other!r}"
-        name: Either | str = Either(argument, quote(f"{other}={shown(place)}"))
+        name: Either | str = Either(argument, quote(f"{other}={shown(predictions)}"))
         if run.inputs and run.inputs.pairs:
             name = f"prediction:{other} as the header of their column"
         hint = Message(
@@ -651,16 +651,16 @@ class ResultsFile:
             name=name,
             setting=Setting("fresh", True),
         )
-        what = Message(
+        problem = Message(
             "other-predictions",
             "holds a run of {run!r} with other predictions, {predictions}",
             run=run.label,
-            predictions=shown(there),
+            predictions=shown(stored_predictions),
         )
-        return DataError(str(self.path), what, hint)
+        return DataError(str(self.path), problem, hint)
 
     def finish(self, begun: Begun, run: Run, result: Finished) -> int:
-        """Close a run and sign it: the complete run then holds the images of the result and no others; give its key."""
+        """Close and sign a run: the complete run then holds the images of the result and no others; return its key."""
         renamed = f"UPDATE runs SET settings = ? WHERE complete AND {_SAME}"  # noqa: S608  as above
         with self._transaction():
             self._refuse_others(run, result.digests.items(), whole=True)
@@ -678,12 +678,12 @@ class ResultsFile:
                     ours += name in result.failed if failed else wanted == digest
             images = len(result.digests) + len(result.failed)
             if not ours == images == (run.images or images):
-                what = Message(
+                problem = Message(
                     "changed-meanwhile",
                     "another process counted other images for the run of {run!r} meanwhile",
                     run=run.label,
                 )
-                raise DataError(str(self.path), what, "repeat the run")
+                raise DataError(str(self.path), problem, "repeat the run")
             self._database.executemany("DELETE FROM images WHERE run = ? AND name = ?", others)
         with self._readable():
             self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -696,13 +696,13 @@ class ResultsFile:
             self._database.execute("INSERT OR REPLACE INTO pooled VALUES (?, ?, ?, ?)", row)
 
     def pooled(self, key: int) -> tuple[Any, ...] | None:
-        """Give what was kept, unchecked; None if nothing was."""
+        """Return what was kept, unchecked; None if nothing was."""
         with self._readable():
             row = self._database.execute("SELECT digest, numbers, counts FROM pooled WHERE run = ?", (key,)).fetchone()
         return row and tuple(row)
 
     def copy(self, begun: Begun, other: ResultsFile, key: int) -> Iterator[Shared]:
-        """Add the images of a run of another file where they are new, or failed here; give those that both had."""
+        """Add the images of a run of another file where they are new, or failed here; return those that both had."""
         shared = (
             "SELECT theirs.name, ours.digest = theirs.digest, ours.counts IS NOT NULL, theirs.counts IS NOT NULL "
             "FROM other.images AS theirs JOIN images AS ours ON (ours.run, ours.name) = (?, theirs.name) "
@@ -725,7 +725,7 @@ class ResultsFile:
         return int(_one(self._database, f"SELECT count(*) FROM images WHERE run = {begun.key}"))  # noqa: S608  a number
 
     def outcomes(self, keys: Sequence[int], names: Sequence[str] | None = None) -> Iterator[Outcome]:
-        """Give what came of images of runs, of the first run that has each, in order of names.
+        """Yield the outcomes of images in order of names, each from the first run that has it.
 
         Of sorted `names` all others are left out. Large counts, and those after the first megabytes, stay in the file.
         """
@@ -733,22 +733,22 @@ class ResultsFile:
             f"SELECT name, digest, ground_truth_digest, iif(length(counts) > {_LARGE}, x'', counts), label_values, "  # noqa: S608  as above
             "failure, notes, seconds FROM images WHERE run = ? ORDER BY name"
         )
-        path, held = str(self.path), 0
+        path, size = str(self.path), 0
         with self._readable():
             rows = [
                 (read_outcome(row, path, self._notes) for row in self._database.execute(query, (key,))) for key in keys
             ]
-            for name, (one, *_) in groupby(merge(*rows, key=attrgetter("name")), attrgetter("name")):
-                place = bisect_left(names, name) if names else 0
-                if names and names[place : place + 1] != [name]:
+            for name, (outcome, *_) in groupby(merge(*rows, key=attrgetter("name")), attrgetter("name")):
+                index = bisect_left(names, name) if names else 0
+                if names and names[index : index + 1] != [name]:
                     continue
-                held += len(one.counts or b"")
-                shared = names[place] if names else name
-                yield one._replace(name=shared, counts=one.counts if held <= _HELD else one.counts and b"")
+                size += len(outcome.counts or b"")
+                shared = names[index] if names else name
+                yield outcome._replace(name=shared, counts=outcome.counts if size <= _HELD else outcome.counts and b"")
 
     def counts_from(self, run: Run, name: str, digests: Mapping[str, str]) -> dict[str, bytes]:
         """Read the packed counts of an image, and of some that follow; of two runs of the same the like one first."""
-        found: dict[str, bytes] = {}
+        packed: dict[str, bytes] = {}
         runs = f"SELECT id FROM runs WHERE {_SAME} ORDER BY complete = ? DESC"  # noqa: S608  as above
         query = "SELECT name, digest, counts FROM images WHERE run = ? AND name >= ? ORDER BY name"
         with self._readable():
@@ -756,25 +756,25 @@ class ResultsFile:
                 size = 0
                 for image, digest, counts in self._database.execute(query, (key, name)):
                     if isinstance(counts, bytes) and digests.get(image) == digest:
-                        found.setdefault(image, counts)
+                        packed.setdefault(image, counts)
                         size += len(counts)
                     if size > _PAGE:
                         break
-        if name not in found:
-            what = Message(
+        if name not in packed:
+            problem = Message(
                 "changed-meanwhile",
                 "has changed since it was read, and holds no counts of {image!r} any more",
                 image=name,
             )
-            raise DataError(str(self.path), what, "read the results again")
-        return found
+            raise DataError(str(self.path), problem, "read the results again")
+        return packed
 
     def runs(self) -> list[Run]:
         """List complete runs as first completed, and those that stopped early, if none is complete."""
         with self._readable():
             if self._database.execute(_ASTRAY).fetchone():
-                what = Message("damaged-run", "holds images of no run, or a run that is neither complete nor begun")
-                raise DataError(str(self.path), what, "the file was changed or damaged: run again into a new file")
+                problem = Message("damaged-run", "holds images of no run, or a run that is neither complete nor begun")
+                raise DataError(str(self.path), problem, "the file was changed or damaged: run again into a new file")
             query = f"SELECT *, ({_BEGUN}) FROM runs WHERE complete OR ({_STOPPED}) ORDER BY id"  # noqa: S608  as above
             rows = self._database.execute(query)
             return [replace(read_run(row, str(self.path), self._notes), begun=images) for *row, images in rows]

@@ -13,7 +13,7 @@ from segbench.curves.curve import thresholds_from
 
 
 def tuned_thresholds(tuning: Result) -> Thresholds:
-    """Give the thresholds of a result's ROC hull, which name the data they were chosen on.
+    """Return the thresholds of a result's ROC hull, which name the data they were chosen on.
 
     Parameters
     ----------
@@ -61,26 +61,26 @@ def tuned_thresholds(tuning: Result) -> Thresholds:
             )
         )
     if tuning.failed:
-        what = Message(
+        problem = Message(
             "failed-images",
             "{failed:many image} failed; the first: {first}",
             failed=len(tuning.failed),
             first=next(iter(tuning.failed.values())).sentence,
         )
-        raise DataError("tuning set", what, "fix or remove what failed")
+        raise DataError("tuning set", problem, "fix or remove what failed")
     totals = counts.total_positives, counts.total_negatives
     if min(totals) == 0:
-        what = Message(
+        problem = Message(
             "one-class",
             "{positives} positives and {negatives} negatives, and both are needed",
             positives=totals[0],
             negatives=totals[1],
         )
-        raise DataError("tuning set", what)
+        raise DataError("tuning set", problem)
     if counts.two_valued:
-        what = Message("two-valued", "two-valued predictions, expected soft maps: masks have no threshold to choose")
+        problem = Message("two-valued", "two-valued predictions, expected soft maps: masks have no threshold to choose")
         tuning_results = Either("thresholds=...", "--tuning-results")
-        raise DataError("tuning set", what, Message("leave-out", "leave out {option}", option=tuning_results))
+        raise DataError("tuning set", problem, Message("leave-out", "leave out {option}", option=tuning_results))
     images = "unnamed images" if tuning.unnamed else many(len(tuning.counts), "image")
-    found = thresholds_from(counts, source="")
-    return replace(found, source=f"tuning set of {images}, data {tuning.data}")
+    thresholds = thresholds_from(counts, source="")
+    return replace(thresholds, source=f"tuning set of {images}, data {tuning.data}")

@@ -12,10 +12,10 @@ _compiled = compiled(error_model="numpy")
 
 
 @_compiled
-def _number(block: NDArray[np.uint8], place: int, step: int, width: int) -> np.int64:
+def _number(block: NDArray[np.uint8], start: int, step: int, width: int) -> np.int64:
     number = np.int64(0)
     for byte in range(width):
-        number |= np.int64(block[place + byte * step]) << np.int64(8 * byte)
+        number |= np.int64(block[start + byte * step]) << np.int64(8 * byte)
     return number
 
 
@@ -28,7 +28,7 @@ def unpack(
     of_classes: NDArray[np.int64],
 ) -> bool:
     """Unpack images, each with a row as `segbench.aggregator.codec.Layout`; False where one is not valid."""
-    place = 0
+    offset = 0
     for i in range(starts.size):
         size, of_score = int(layouts[i, 0]), int(layouts[i, 1])
         at, before = starts[i], np.inf
@@ -38,7 +38,7 @@ def unpack(
                 score = np.float64(np.float32(score))
             if not score < before:
                 return False
-            scores[place + k] = before = score
+            scores[offset + k] = before = score
         at += size * of_score
         for c in range(2):
             width = int(layouts[i, 2 + c])
@@ -47,10 +47,10 @@ def unpack(
                 number = _number(block, at + k, size, width)
                 if number < 0:
                     return False
-                of_classes[c, place + k] = number
+                of_classes[c, offset + k] = number
                 total += number
             if total > LARGEST_TOTAL:
                 return False
             at += size * width
-        place += size
+        offset += size
     return True

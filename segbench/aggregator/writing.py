@@ -53,13 +53,13 @@ def write_file(path: Path, data: bytes, *, hint: str, make_folder: bool = False)
             path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, data)
     except UnicodeEncodeError as error:
-        what = Message(
+        problem = Message(
             "unknown-letters", "the file system's encoding, {encoding}, has no such name", encoding=error.encoding
         )
-        raise DataError(shown(path), what, "set a UTF-8 locale: LC_ALL=C.UTF-8") from error
+        raise DataError(shown(path), problem, "set a UTF-8 locale: LC_ALL=C.UTF-8") from error
     except OSError as error:
-        what = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
-        raise DataError(shown(path), what, hint) from error
+        problem = Message("unwritable", "cannot be written ({reason})", reason=str(error.strerror or error))
+        raise DataError(shown(path), problem, hint) from error
 
 
 def signed_png(image: Image.Image, description: str = "", **options: Any) -> bytes:  # noqa: ANN401  as Pillow takes them
@@ -131,11 +131,11 @@ def refuse_place(path: Path) -> None:
     """Refuse, before the work is done, to write where no file can be made, or over one that others wrote."""
     refuse_foreign({path: None}, "name another file")
     if not path.parent.is_dir():
-        what = Message("no-folder", "its folder does not exist")
-        raise DataError(shown(path), what, "make the folder first, or give another file name")
+        problem = Message("no-folder", "its folder does not exist")
+        raise DataError(shown(path), problem, "make the folder first, or give another file name")
     if not path.exists() and not writable(path.parent):
-        what = Message("unwritable", "may not be made in its folder")
-        raise DataError(shown(path), what, "check permissions, or give another file name")
+        problem = Message("unwritable", "may not be made in its folder")
+        raise DataError(shown(path), problem, "check permissions, or give another file name")
 
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:

@@ -89,10 +89,10 @@ def command_for(name: str, *, checks: bool) -> Command:
     groups = _groups(verb, name if preset else None, checks=checks)
 
     def callback(**values: object) -> None:
-        made = {key: each.made(values) for key, each in groups.items()}
+        made = {key: option_group.made(values) for key, option_group in groups.items()}
         (check if checks else count)(**made)
 
-    params = [parameter for each in groups.values() for parameter in each.parameters]
+    params = [parameter for option_group in groups.values() for parameter in option_group.parameters]
     if preset is not None and not checks:
         info = flag("--info", "Describe the data set, and print the command that the preset stands for.", _described)
         params.append(info)
@@ -118,10 +118,8 @@ def _described(context: click.Context) -> str:
         for name, value in preset.options.items()
     ]
     start = f"segbench {preset.protocols[0]} ROOT/{preset.layout['ground_truth'][0]} PRED"
-    places = {
-        name.replace("_", " "): " or ".join(f"ROOT/{at}" for at in where) for name, where in preset.layout.items()
-    }
-    rows = {"data set": preset.title, "home": preset.home, "cite": preset.cite, "layout": preset.known_from, **places}
+    paths = {name.replace("_", " "): " or ".join(f"ROOT/{at}" for at in where) for name, where in preset.layout.items()}
+    rows = {"data set": preset.title, "home": preset.home, "cite": preset.cite, "layout": preset.known_from, **paths}
     rows |= {"protocols": ", ".join(preset.protocols), "the same as": " ".join([start, *words]), "note": preset.note}
     return aligned([[name, text] for name, text in rows.items() if text or name != "note"], "<<")
 
@@ -129,11 +127,11 @@ def _described(context: click.Context) -> str:
 @cache
 def option_names(verb: str) -> frozenset[str]:
     """Name the parameters of a verb, by which presets give options."""
-    return frozenset(each.name or "" for group in _groups(verb).values() for each in group.parameters)
+    return frozenset(parameter.name or "" for group in _groups(verb).values() for parameter in group.parameters)
 
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, OptionGroup]:
-    """Give the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
+    """Return the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
     from segbench.core.capabilities import Companions, Divided, Pooling
     from segbench.protocols.registry import protocols_of
 
@@ -208,8 +206,8 @@ def quick_check(pairings: Mapping[MethodRun, Pairing], protocol: Protocol, repai
         if report.refused
     }
     if refused:
-        places = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
-        raise DataError(places.pop() if len(places) == 1 else ", ".join(refused), refusal(reports))
+        paths = {str(inputs.prediction or inputs.pairs) for inputs in refused.values()}
+        raise DataError(paths.pop() if len(paths) == 1 else ", ".join(refused), refusal(reports))
     tell(*warnings_of(reports))
 
 

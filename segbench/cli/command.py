@@ -36,7 +36,7 @@ def flag(name: str, help: str, answer: Callable[[click.Context], str]) -> click.
 
 
 def _everything(context: click.Context) -> str:
-    """Give the help with rare options."""
+    """Return the help with rare options."""
     context.meta[_EVERYTHING] = True
     return context.get_help()
 
@@ -44,9 +44,9 @@ def _everything(context: click.Context) -> str:
 class UsageError(click.UsageError):
     """A command line that cannot be read; `said` has its kind and values."""
 
-    def __init__(self, said: Message, context: click.Context | None) -> None:
-        super().__init__(said.written("options"), context)
-        self.said = said
+    def __init__(self, message: Message, context: click.Context | None) -> None:
+        super().__init__(message.written("options"), context)
+        self.said = message
 
 
 class Command(click.Command):
@@ -55,7 +55,7 @@ class Command(click.Command):
     def __init__(self, name: str, *, examples: Sequence[str] = (), **others: Any) -> None:  # noqa: ANN401  as Click takes them
         super().__init__(name, **others)
         self.examples = examples
-        if any(isinstance(each, Option) and each.rare for each in self.params):
+        if any(isinstance(parameter, Option) and parameter.rare for parameter in self.params):
             self.params.append(flag("--help-all", "Show all options; these are the usual ones.", _everything))
 
     def make_context(
@@ -76,17 +76,17 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse an option that is given twice, of which Click takes the last without a word."""
         if not ctx.resilient_parsing:
-            *_, given = self.make_parser(ctx).parse_args(args=[*args])
-            for each in given:
-                valued = isinstance(each, click.Option) and not each.is_flag and not each.multiple
-                if valued and given.count(each) > 1:
-                    said = Message(
+            *_, typed = self.make_parser(ctx).parse_args(args=[*args])
+            for parameter in typed:
+                valued = isinstance(parameter, click.Option) and not parameter.is_flag and not parameter.multiple
+                if valued and typed.count(parameter) > 1:
+                    message = Message(
                         "given-twice",
                         "{option} is given {times} times; give it once",
-                        option=each.opts[-1],
-                        times=given.count(each),
+                        option=parameter.opts[-1],
+                        times=typed.count(parameter),
                     )
-                    raise UsageError(said, ctx)
+                    raise UsageError(message, ctx)
         return super().parse_args(ctx, args)
 
     def _explained(self, error: click.UsageError, parent: click.Context | None) -> Message:
@@ -96,7 +96,7 @@ class Command(click.Command):
         text = error.format_message()
         if isinstance(error, click.MissingParameter) and isinstance(error.param, Argument):
             return Message("no-argument", "{text}: {help}", text=text.rstrip("."), help=error.param.help)
-        if "extra argument" in text and "results" in [each.name for each in self.params]:
+        if "extra argument" in text and "results" in [parameter.name for parameter in self.params]:
             return Message("one-file", "{text}; {advice}", text=text.rstrip("."), advice=_ONE_FILE)
         param = getattr(error, "param", None)
         option = param.opts[-1] if param is not None else getattr(error, "option_name", "")
@@ -107,9 +107,9 @@ class Command(click.Command):
         from segbench.cli.guesses import option_meant
 
         name = error.option_name
-        own = {flag: getattr(each, "value", "") for each in self.params for flag in each.opts}
+        own = {flag: getattr(parameter, "value", "") for parameter in self.params for flag in parameter.opts}
         every = {} if parent is None else commands_of(parent.find_root())
-        has = [verb for verb, each in every.items() if any(name in one.opts for one in each.params)]
+        has = [verb for verb, command in every.items() if any(name in parameter.opts for parameter in command.params)]
         meant = option_meant(name, own)
         near = [*(error.possibilities or ())]
         if meant:
@@ -130,19 +130,19 @@ class Command(click.Command):
         self.format_help_text(ctx, formatter)
         panels = self.rows(ctx, everything=_EVERYTHING in ctx.meta)
         if self.examples:
-            panels["Examples" if len(self.examples) > 1 else "Example"] = [(each, "") for each in self.examples]
+            panels["Examples" if len(self.examples) > 1 else "Example"] = [(example, "") for example in self.examples]
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)
 
     def rows(self, ctx: click.Context, *, everything: bool) -> _Rows:
-        """Give the rows of the help by the titles of their panels, arguments first; with rare options, or without."""
+        """Return the rows of the help by panel title, arguments first; `everything` includes rare options."""
         rows: _Rows = {"Arguments": []}
-        for each in self.get_params(ctx):
-            if not isinstance(each, (Argument, Option)):  # --help is Click's own
-                rows.setdefault("Options", []).append((", ".join(each.opts), getattr(each, "help", "")))
-            elif everything or not each.rare:
-                rows.setdefault(each.panel, []).append(each.row(ctx))
+        for parameter in self.get_params(ctx):
+            if not isinstance(parameter, (Argument, Option)):  # --help is Click's own
+                rows.setdefault("Options", []).append((", ".join(parameter.opts), getattr(parameter, "help", "")))
+            elif everything or not parameter.rare:
+                rows.setdefault(parameter.panel, []).append(parameter.row(ctx))
         return {panel: several for panel, several in rows.items() if several}
 
 
@@ -202,29 +202,31 @@ class CommandGroup(Command, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that was typed, and name the nearest where there is none."""
         name, *others = args
-        found = self._find(name)
-        if found is None and not name.startswith("-") and not ctx.resilient_parsing:
+        command = self._find(name)
+        if command is None and not name.startswith("-") and not ctx.resilient_parsing:
             from segbench.cli.guesses import command_meant
 
             meant = command_meant(name, self.listed())
             raise UsageError(
                 Message("no-such-command", "No such command {typed!r}. {meant}", typed=name, meant=meant), ctx
             )
-        return (name, found, others) if found else super().resolve_command(ctx, args)
+        return (name, command, others) if command else super().resolve_command(ctx, args)
 
     def rows(self, ctx: click.Context, *, everything: bool) -> _Rows:
-        """Give the rows of the help: options, then commands."""
+        """Return the rows of the help: options, then commands."""
         rows = super().rows(ctx, everything=everything)
-        for name, each in self.listed().items():
-            rows.setdefault(each.panel, []).append((name, each.text))
+        for name, command in self.listed().items():
+            rows.setdefault(command.panel, []).append((name, command.text))
         return rows
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete the name of a command without making any."""
-        found = [
-            CompletionItem(name, help=each.text) for name, each in self.listed().items() if name.startswith(incomplete)
+        completions = [
+            CompletionItem(name, help=command.text)
+            for name, command in self.listed().items()
+            if name.startswith(incomplete)
         ]
-        return found + Command.shell_complete(self, ctx, incomplete)
+        return completions + Command.shell_complete(self, ctx, incomplete)
 
 
 class Stopped(Exception):  # noqa: N818  a wish of the user's, not an error
@@ -245,4 +247,4 @@ def commands_of(context: click.Context) -> dict[str, click.Command]:
     group = context.command
     assert isinstance(group, CommandGroup)  # noqa: S101  for types alone
     every = {name: group.get_command(context, name) for name in group.list_commands(context)}
-    return {name: each for name, each in every.items() if each is not None}
+    return {name: command for name, command in every.items() if command is not None}

@@ -134,7 +134,7 @@ def _made(name: str, known: Collection[str], *, checks: bool) -> Command | None:
 
 @cache
 def _presets() -> Mapping[str, Preset]:
-    """Give the presets that ship, which are files to be read."""
+    """List the presets that ship with segbench; this reads their files."""
     from segbench.loaders.presets import presets
 
     return presets()
@@ -146,7 +146,7 @@ def _commands() -> dict[str, Listed]:
     listed = {name: Listed("Benchmarks", text) for name, text in {**verbs(), **helps}.items()}
     listed |= {name: Listed("Results", verb.help) for name, verb in _OF_RESULTS.items()}
     listed |= {name: Listed("Tools", verb.help) for name, verb in _TOOLS.items()}
-    return {name: each._replace(text=each.text.partition("\n")[0]) for name, each in listed.items()}
+    return {name: command._replace(text=command.text.partition("\n")[0]) for name, command in listed.items()}
 
 
 def _find(name: str) -> click.Command | None:
@@ -241,8 +241,8 @@ def _completion(context: click.Context) -> str:
     """Write the script that completes commands and options in the current shell."""
     from click.shell_completion import get_completion_class
 
-    found = get_completion_class(_shell())
-    if found is None:
+    completion = get_completion_class(_shell())
+    if completion is None:
         raise ArgumentError(
             Message(
                 "unknown-shell",
@@ -250,7 +250,7 @@ def _completion(context: click.Context) -> str:
                 shell=_shell(),
             )
         )
-    return found(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
+    return completion(context.command, {}, "segbench", "_SEGBENCH_COMPLETE").source()
 
 
 def _install_completion(context: click.Context) -> str:

@@ -84,7 +84,7 @@ class Workers(Jobs):
 
 
 def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
-    """Give the settings with and without suppression and thinning, by what is put behind the name of a method."""
+    """Return the settings with and without suppression and thinning, by the suffix of the method's name."""
     from segbench.core.capabilities import Companions
 
     evaluated: Any = protocol.capability(Companions)  # the option is shown for these protocols alone

@@ -36,7 +36,7 @@ def _take_over(context: click.Context, _: click.Parameter, name: str | None) -> 
 
 
 def _presets(_: click.Context) -> Mapping[str, Preset]:
-    """Give the presets that ship, to complete their names."""
+    """List the presets that ship with segbench, to complete their names."""
     from segbench.loaders.presets import presets
 
     return presets()
@@ -173,11 +173,11 @@ class Data(Belonging):
 
         if pairing.problem:
             return pairing
-        found = assignments(self.belonging([pairing]), pairing.names).get("group")
+        groups = assignments(self.belonging([pairing]), pairing.names).get("group")
         by_category = pairing.inputs.category and self.group_by is None  # of which no other was paired
         if self.group is None or by_category:
             return pairing
-        if found is None:
+        if groups is None:
             raise ArgumentError(
                 Message(
                     "excluding-options",
@@ -185,9 +185,9 @@ class Data(Belonging):
                     given=Setting("group", self.group),
                 )
             )
-        chosen, total = found.require(self.group), pairing.total or len(pairing.files)
-        files = tuple(files for files in pairing.files if found.of_images.get(files.name) == chosen)
-        images = replace(pairing.inputs, images=tuple(each.name for each in files))
+        chosen, total = groups.require(self.group), pairing.total or len(pairing.files)
+        files = tuple(files for files in pairing.files if groups.of_images.get(files.name) == chosen)
+        images = replace(pairing.inputs, images=tuple(image.name for image in files))
         return replace(pairing, files=files, inputs=images, total=total)
 
     def _inputs(self) -> dict[MethodRun, Inputs]:
@@ -215,7 +215,7 @@ class Data(Belonging):
             raise ArgumentError(
                 Message("no-files", "give GT and PRED, or a list of files with {pairs}", pairs=Setting("pairs", None))
             )
-        places = method_places(self.prediction)
+        predictions = method_places(self.prediction)
         ground_truth, field, categories = self.ground_truth, self.field, dict[str, Path]()
         preset = None if self.preset is None or ground_truth is None else load_preset(self.preset)
         if preset is not None:
@@ -229,8 +229,10 @@ class Data(Belonging):
                     field=Setting("field", None),
                 )
             )
-        given = self.images
-        names = given if given is None or given.endswith(".txt") or os.path.exists(given) else given.split(",")  # noqa: PTH110  a str is enough
+        typed, names = self.images, None
+        if typed is not None:
+            is_list = typed.endswith(".txt") or os.path.exists(typed)  # noqa: PTH110  a str is enough
+            names = typed if is_list else typed.split(",")
         where = Inputs(
             ground_truth=ground_truth or "",
             field=field,
@@ -241,10 +243,10 @@ class Data(Belonging):
         )
         if self.pairs is not None:
             return {MethodRun(method): replace(where, column=name) for method, name in columns.items()}
-        placed = {method: replace(where, prediction=place) for method, place in places.items()}
+        placed = {method: replace(where, prediction=prediction) for method, prediction in predictions.items()}
         if preset is None:
             return placed
-        below, test = (preset.layout.get(place, ()) for place in ("images", "test"))
+        below, test = (preset.layout.get(role, ()) for role in ("images", "test"))
         if not categories:
             photographs = photographs_below(Path(self.ground_truth or ""), test)
             return {method: replace(inputs, photographs=photographs) for method, inputs in placed.items()}
@@ -258,15 +260,15 @@ class Data(Belonging):
         from segbench.loaders.categories import categories_of
         from segbench.loaders.source import is_archive
 
-        place = self.ground_truth or ""
-        root = Path(place)
-        if is_archive(place) and not root.is_dir():
+        folder = self.ground_truth or ""
+        root = Path(folder)
+        if is_archive(folder) and not root.is_dir():
             raise ArgumentError(
                 Message(
                     "archive",
                     "a preset finds ground truth below a folder on disk, and {path} is an archive; "
                     "name the ground truth itself and type the options (segbench run {preset} --info)",
-                    path=place,
+                    path=folder,
                     preset=preset.name,
                 )
             )
@@ -285,13 +287,15 @@ class Data(Belonging):
             categories = {self.group: categories[self.group]}
         if categories:
             click.echo(f"{preset.title}: {', '.join(categories)} in {root}", err=True)
-            return place, self.field, categories
-        found = preset.place("ground_truth", root) or root
+            return folder, self.field, categories
+        ground_truth = preset.place("ground_truth", root) or root
         masks = self.field or preset.place("field", root)
-        click.echo(f"{preset.title}: ground truth in {found}" + (f", masks in {masks}" if masks else ""), err=True)
+        click.echo(
+            f"{preset.title}: ground truth in {ground_truth}" + (f", masks in {masks}" if masks else ""), err=True
+        )
         if preset.source == "memory":
             click.echo(f"this layout is {preset.known_from}", err=True)
-        return str(found), None if masks is None else str(masks), {}
+        return str(ground_truth), None if masks is None else str(masks), {}
 
     def repairs(self, protocol: Protocol) -> Repairs:
         """Read what may be done to predictions; what has no meaning for them is refused before its value is read."""
@@ -309,7 +313,7 @@ def without_meaning(protocol: type[Protocol]) -> set[str]:
 
 
 def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str]]) -> dict[str, Any]:
-    """Give a preset's options as defaults of a verb, of whose parameters it takes the `names`."""
+    """Return a preset's options as defaults of a verb; `names` returns the parameters of a verb."""
     if verb not in preset.protocols:
         raise ArgumentError(
             Message(
@@ -320,14 +324,14 @@ def defaults_of(preset: Preset, verb: str, names: Callable[[str], Collection[str
                 protocol=verb,
             )
         )
-    known = {name for each in preset.protocols for name in names(each)}
+    known = {name for protocol in preset.protocols for name in names(protocol)}
     strange = [option for option in preset.options if option not in known]
     if strange:
-        what = Message(
+        problem = Message(
             "unknown-option",
             "[options] holds {options}, which is not an option of segbench {protocol}",
             options=strange,
             protocol=preset.protocols[0],
         )
-        raise DataError(preset.name, what, f"see: segbench {preset.protocols[0]} --help")
+        raise DataError(preset.name, problem, f"see: segbench {preset.protocols[0]} --help")
     return {name: value if isinstance(value, bool) else str(value) for name, value in preset.options.items()}

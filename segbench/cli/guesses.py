@@ -33,12 +33,12 @@ def command_meant(typed: str, known: Collection[str]) -> Message:
             "Choose what is measured: {commands}; segbench check GT PRED says which one the files look made for.",
             commands=[name for name in verbs() if name in known],
         )
-    found = next((command for command, words in COMMANDS.items() if word in words.split()), "")
+    command = next((command for command, words in COMMANDS.items() if word in words.split()), "")
     near = difflib.get_close_matches(word, known, 1)
-    found = found or "".join(near)
-    if not found:
+    command = command or "".join(near)
+    if not command:
         return Message("list-commands", "segbench --help lists the commands.")
-    return Message("meant", "Did you mean segbench {command}?", command=found)
+    return Message("meant", "Did you mean segbench {command}?", command=command)
 
 
 def option_meant(typed: str, known: Mapping[str, str]) -> Message:
@@ -56,12 +56,12 @@ def option_meant(typed: str, known: Mapping[str, str]) -> Message:
 
 
 def titles_of(metric: Metric) -> list[str]:
-    """Give what tables call a metric, with its group and without."""
+    """Return the titles of a metric in tables, with its group and without."""
     return [metric.name, metric.title, metric.symbol]
 
 
 def metric_keys_of(option: str, typed: Sequence[str], known: Mapping[str, Collection[str]]) -> list[str]:
-    """Give the keys of metrics that were typed as keys, titles of tables or names of papers, where these mean one.
+    """Return the keys of metrics typed as keys, table titles or names from papers; each must mean one metric.
 
     `known` has the titles of each key that a table can have; what fits none is an error that says where it is measured.
     """
@@ -101,21 +101,21 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
     if several:
         listed = first_names([*several], _LISTED)
         return Message("may-be", "{typed} may be {listed}", typed=typed, listed=listed, metrics=[*several])
-    if found := dict.fromkeys(verb for _, verb in measured_by(word)):
-        commands = first_names([f"segbench {verb}" for verb in found], _LISTED)
+    if measuring_verbs := dict.fromkeys(verb for _, verb in measured_by(word)):
+        commands = first_names([f"segbench {verb}" for verb in measuring_verbs], _LISTED)
         return Message(
-            "measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands, verbs=[*found]
+            "measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands, verbs=[*measuring_verbs]
         )
     kinds = [(verb, kind) for verb in verbs() for kind in protocols_of(verb) if not required(kind)]
     for verb, kind in kinds:
-        if given := _setting_for(word, kind):
+        if setting := _setting_for(word, kind):
             return Message(
                 "measured-by",
                 "{typed} is measured by segbench {verb}, with {setting}",
                 typed=typed,
                 verb=verb,
                 verbs=[verb],
-                setting=given,
+                setting=setting,
             )
     if near := _of_one_kind(word, meant):
         return Message("may-be", "for {typed}, perhaps {metrics: or } is meant", typed=typed, metrics=list(meant[near]))

@@ -55,10 +55,10 @@ def _take_signals() -> None:
         signal.signal(hangup, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
-def _stop(what: str) -> None:
+def _stop(message: str) -> None:
     """End with a message and the exit code of the signal."""
     with suppress(OSError):  # of a terminal that was closed
-        print(f"\n{what}", file=sys.stderr)  # noqa: T201  click may not be there yet
+        print(f"\n{message}", file=sys.stderr)  # noqa: T201  click may not be there yet
     sys.exit(TERMINATED if _terminated else INTERRUPTED)
 
 

@@ -39,10 +39,10 @@ class _Shown:
     default_text = ""
 
     def row(self, context: click.Context) -> tuple[str, str]:
-        """Give what is typed and what it means, with the default of a preset in place of its own."""
+        """Return what is typed and its help, in which a preset's default replaces the option's own."""
         assert isinstance(self, click.Option | click.Argument)  # noqa: S101  for types alone
         default = (context.default_map or {}).get(self.name or "", self.default_text)
-        words = "required" * self.required, self.limits, f"default: {default}" * bool(default)
+        words = "required" if self.required else "", self.limits, f"default: {default}" if default else ""
         remark = "; ".join(filter(None, words))
         flags = [", ".join(self.opts)] if isinstance(self, click.Option) else []
         return " ".join([*flags, self.value]).rstrip(), f"{self.help} [{remark}]" if remark else self.help or ""
@@ -50,9 +50,9 @@ class _Shown:
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete what `complete` gives, behind the last comma; choices, and names of files for all else."""
         if self.complete is not None:
-            start, comma, rest = incomplete.rpartition(",")
+            start, comma, prefix = incomplete.rpartition(",")
             known = self.complete(ctx)
-            return [CompletionItem(f"{start}{comma}{word}") for word in known if word.startswith(rest)]
+            return [CompletionItem(f"{start}{comma}{word}") for word in known if word.startswith(prefix)]
         return super().shell_complete(ctx, incomplete) or [CompletionItem(incomplete, type="file")]  # type: ignore[misc]
 
 
@@ -66,8 +66,8 @@ class Argument(_Shown, click.Argument):
     panel = "Arguments"
 
     def get_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  as Click declares it
-        """Give what the first line of the help says: NAME..., or [NAME]."""
-        return [(self.value if self.required else f"[{self.value}]") + "..." * (self.nargs < 0)]
+        """Return the argument as the usage line writes it: NAME..., or [NAME]."""
+        return [(self.value if self.required else f"[{self.value}]") + ("..." if self.nargs < 0 else "")]
 
 
 class OptionGroup(NamedTuple):
@@ -78,9 +78,11 @@ class OptionGroup(NamedTuple):
 
     def made(self, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  what `make` gives
         """Make it of the values of all options of a command."""
-        found = {each.name: values[each.name] for each in self.parameters if each.name}
+        by_name = {parameter.name: values[parameter.name] for parameter in self.parameters if parameter.name}
         unset = (None, False, ())
-        return self.make({name: value for name, value in found.items() if not any(value is each for each in unset)})
+        return self.make(
+            {name: value for name, value in by_name.items() if not any(value is absent for absent in unset)}
+        )
 
 
 def group(kind: type, panel: str = "Options", *, without: Collection[str] = (), **fixed: Any) -> OptionGroup:  # noqa: ANN401  values of its fields
@@ -104,15 +106,19 @@ def protocol_group(protocols: Sequence[type[Protocol]]) -> OptionGroup:
 def _parameters(kind: type, panel: str, without: Collection[str] = ()) -> dict[str, Option | Argument]:
     """Make the parameters of a dataclass, those of its own fields first."""
     hints = get_type_hints(kind)
-    own_first = sorted(options_of(kind).items(), key=lambda item: item[1].name not in kind.__annotations__)
+    own_first = sorted(
+        options_of(kind).items(), key=lambda named_field: named_field[1].name not in kind.__annotations__
+    )
     return {
-        name: parameter_of(name, each, hints[each.name], panel) for name, each in own_first if each.name not in without
+        name: parameter_of(name, field, hints[field.name], panel)
+        for name, field in own_first
+        if field.name not in without
     }
 
 
 def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any]) -> Protocol:
     """Make the protocol of a verb from the options given; an option that only a variant has chooses the variant."""
-    flags = {name: flag_of(each) for kind in protocols for name, each in options_of(kind).items()}
+    flags = {name: flag_of(field) for kind in protocols for name, field in options_of(kind).items()}
     chosen = next((kind for kind in protocols[1:] if required(kind).keys() & typed.keys()), protocols[0])
     foreign = ", ".join(flags[name] for name in typed if name not in options_of(chosen))
     if foreign and chosen is not protocols[0]:
@@ -135,29 +141,29 @@ def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any
 
 
 def required(kind: type) -> dict[str, str]:
-    """Give the flags of options without default, by which a variant of a protocol is chosen."""
-    return {name: flag_of(each) for name, each in options_of(kind).items() if each.default is MISSING}
+    """Return the flags of options without default, by which a variant of a protocol is chosen."""
+    return {name: flag_of(field) for name, field in options_of(kind).items() if field.default is MISSING}
 
 
-def parameter_of(name: str, each: Field[Any], hint: Any, panel: str) -> Option | Argument:  # noqa: ANN401  a type
+def parameter_of(name: str, field: Field[Any], hint: Any, panel: str) -> Option | Argument:  # noqa: ANN401  a type
     """Make a parameter of a field."""
-    about = each.metadata
-    found, read = _without_none(hint), about.get("read")
-    choices = tuple(map(str, get_args(found))) if get_origin(found) is Literal else about.get("choices", ())
-    several = () if read or get_origin(found) is not tuple else get_args(found)
-    kind = str if choices or read else several[0] if several else found
+    about = field.metadata
+    option_type, read = _without_none(hint), about.get("read")
+    choices = tuple(map(str, get_args(option_type))) if get_origin(option_type) is Literal else about.get("choices", ())
+    several = () if read or get_origin(option_type) is not tuple else get_args(option_type)
+    kind = str if choices or read else several[0] if several else option_type
     if kind not in _PLACEHOLDERS:
         raise ArgumentError(
             Message(
                 "unreadable-type",
                 "the option {name!r} has the type {type}; add read=..., which makes it from text",
-                name=each.name,
+                name=field.name,
                 type=str(hint),
             )
         )
     least, most = about.get("least"), about.get("most")
     settings: dict[str, Any] = {
-        "required": each.default is MISSING,
+        "required": field.default is MISSING,
         "metavar": about.get("metavar"),
         "callback": about.get("callback"),
         "is_eager": "callback" in about,
@@ -172,14 +178,14 @@ def parameter_of(name: str, each: Field[Any], hint: Any, panel: str) -> Option |
     if "argument" in about:
         parameter = Argument([name], **settings)
     else:
-        flags = (about.get("flag") or flag_of(each)).split()
+        flags = (about.get("flag") or flag_of(field)).split()
         parameter = Option([name, *flags], is_flag=kind is bool or None, multiple=... in several, **settings)
         parameter.panel, parameter.rare = about.get("panel") or panel, about.get("rare", False)
     parameter.help, parameter.complete = about["help"], about.get("complete")
     parameter.value = about.get("metavar") or "|".join(choices) or _PLACEHOLDERS[kind]
     parameter.limits = "" if least is None else f"{least} or more" if most is None else f"{least} to {most}"
-    plain = each.default not in (MISSING, None, (), "") and kind is not bool
-    parameter.default_text = about.get("shown") or (str(each.default) if plain else "")
+    plain = field.default not in (MISSING, None, (), "") and kind is not bool
+    parameter.default_text = about.get("shown") or (str(field.default) if plain else "")
     return parameter
 
 

@@ -157,7 +157,7 @@ class Show(Only, ChosenParts, Leveled, Rounded):
 
     def __call__(self) -> None:
         lines = self.lines()
-        files = {name: Path(place) for name, place in places_by_name(self.results, "data sets").items()}
+        files = {name: Path(path) for name, path in places_by_name(self.results, "data sets").items()}
         if len(files) > 1 and lines != "method":
             raise ArgumentError(
                 Message(
@@ -211,14 +211,14 @@ def _flag_of(lines: RowKind) -> str:
 
 
 def _keys(option: str, typed: str | None, results: Sequence[Result], lines: RowKind) -> list[str] | None:
-    """Give the keys of the metrics that were typed, of columns of a table; None if none were."""
+    """Return the keys of the metrics that were typed, which are columns of a table; None if none were."""
     from segbench.report.tables import image_metrics, metric_keys, part_rows
 
     if not typed:
         return None
     if lines == "class image":
         results = [row.result for row in part_rows(results, "class")]
-    every = {metric.key: metric for one in results for metric in one.metrics}
+    every = {metric.key: metric for result in results for metric in result.metrics}
     if lines in ("image", "unit", "class image"):
         of_set = grouped((metric.image_key, metric.key) for metric in every.values())
         titles = {key: [metric.image_title, *of_set[key]] for key, metric in image_metrics(results).items()}
@@ -284,8 +284,10 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         by_part = results_of_parts(self.results, runs.results, axis) if axis else {"": runs.results}
         for several in by_part.values():
             self._refuse_baseline([result.method for result in several])
-        found = self._compared(by_part, axis, runs)
-        same = grouped(((one.signature, one.digest_of("", b"")), one.method) for one in runs.results if one.digests)
+        compared = self._compared(by_part, axis, runs)
+        same = grouped(
+            ((result.signature, result.digest_of("", b"")), result.method) for result in runs.results if result.digests
+        )
         for methods in filter(lambda methods: len(methods) > 1, same.values()):
             same_predictions = Message(
                 "same-predictions",
@@ -294,22 +296,22 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             )
             tell(same_predictions)
         if form == "json":
-            click.echo(comparison_json(found), nl=False)
+            click.echo(comparison_json(compared), nl=False)
         elif form == "csv":
-            click.echo(csv_table(exact_comparison(found)), nl=False)
+            click.echo(csv_table(exact_comparison(compared)), nl=False)
             tell(*runs.left_out, *outdated(runs.results))
         elif form == "table":
             from rich.console import Console
 
-            show_comparison(found, Console(), every=self.every, **rounding)
+            show_comparison(compared, Console(), every=self.every, **rounding)
         else:
             write = markdown_table if form == "markdown" else latex_table
             marked = {"intervals": self.intervals is not None, "underlined": form == "latex"}
-            table = paper_table(found, **marked, **rounding)
+            table = paper_table(compared, **marked, **rounding)
             click.echo(write(table), nl=False)
-        if found.check is not None:
-            code = found.check.exit_code
-            click.secho(str(found.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
+        if compared.check is not None:
+            code = compared.check.exit_code
+            click.secho(str(compared.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
             raise click.exceptions.Exit(code)
 
     def _axis(self) -> str:
@@ -336,7 +338,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         else:
             alone = comparable(runs.results)
             in_tables = named_as_in_tables(alone)
-            named = self.against in {one.method for one in in_tables}  # as a table names it, which is one of several
+            # As a table names it, which is one of several:
+            named = self.against in {result.method for result in in_tables}
             runs = replace(runs, results=in_tables if named else alone)
         if len(runs.results) == 1 and runs.stopped:
             raise runs.not_complete(runs.stopped[0])
@@ -353,16 +356,18 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         by_part = {name: means_over_groups(several) for name, several in of_runs.items()}
         whole = runs.results[0] if axis == "group" else means_over_groups(runs.results[:1])[0]
         settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
-        each = (compare_results(results, level=self.level or 0.95, **settings) for results in by_part.values())
-        comparisons = together([*each], AXES[axis].plural if axis else "")
+        part_comparisons = (
+            compare_results(results, level=self.level or 0.95, **settings) for results in by_part.values()
+        )
+        comparisons = together([*part_comparisons], AXES[axis].plural if axis else "")
         by_name = dict(zip(by_part, comparisons, strict=True))
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
         metrics = metric_keys_of("--metrics", typed.split(","), titles) if typed else None
-        found = Compared(by_name, by_part, axis, whole.signature, metrics, self.against, left_out=runs.left_out)
+        compared = Compared(by_name, by_part, axis, whole.signature, metrics, self.against, left_out=runs.left_out)
         if self.against is None or self.fail_if_worse is None:
-            return found
-        keys = found.keys(every=False)
+            return compared
+        keys = compared.keys(every=False)
         if neutral := ", ".join(key for key in keys if known[key].better is None):
             raise ArgumentError(
                 Message(
@@ -375,7 +380,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         check = check_not_worse(
             by_name, keys, baseline=self.against, margin=self.fail_if_worse, unfinished=runs.unfinished()
         )
-        return replace(found, check=check)
+        return replace(compared, check=check)
 
     def _refuse_whole_range(self, metrics: Sequence[Metric]) -> None:
         """Refuse a margin that no difference can exceed, as a percentage is, under which a check never fails."""
@@ -487,27 +492,27 @@ class Merge:
         with warnings.catch_warnings(action="always", category=UserWarning):
             warnings.showwarning = lambda warning, *_, **__: notes.extend(warning.args)
             merged = merge_results(self.results, self.output, leave_out=self.leave_out, join=self.join)
-        places: dict[str, None] = {}  # of the ground truth of runs that were put together
+        ground_truths: dict[str, None] = {}  # of the ground truth of runs that were put together
         for result in named_as_in_tables(merged):
             images = "a published curve" if result.published else many(len(result.counts), "image")
             failed = f", {len(result.failed)} failed" if result.failed else ""
             parts = (result.inputs, *result.inputs.merged) if result.inputs else ()
             joined = f" of {len(parts)} parts" if len(parts) > 1 else ""
             if len(parts) > 1:
-                places |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
+                ground_truths |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
-            if said := in_no_part(result):
-                tell(as_note(said).said_of(result.method))
+            if message := in_no_part(result):
+                tell(as_note(message).said_of(result.method))
         for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
                 number = f"note: {method} is {len(runs)} runs, since their settings differ"
                 click.echo(f"{number}; count parts of one set with the same options", err=True)
         for note in notes:
             click.echo(f"note: {write(note, 'options')}", err=True)
-        if len(places) > 1:
+        if len(ground_truths) > 1:
             click.echo(
-                f"note: parts with different ground truth became one set: {', '.join(places)}. If these are different "
-                "test sets, keep their files apart and show them side by side: segbench show A=FILE B=FILE",
+                f"note: parts with different ground truth became one set: {', '.join(ground_truths)}. If these are "
+                "different test sets, keep their files apart and show them side by side: segbench show A=FILE B=FILE",
                 err=True,
             )
         print_saved(self.output)
@@ -525,7 +530,7 @@ class Plot(OneFile, ChosenParts, Leveled):
         "Write this picture: .pdf, .svg or .png.", flag="-o --output", shown="KIND.pdf, such as pr.pdf"
     )
     kind: str | None = option(
-        f"Choose the plot: {', '.join(f'{kind} ({what})' for kind, (_, what) in KINDS.items())}.",
+        f"Choose the plot: {', '.join(f'{kind} ({description})' for kind, (_, description) in KINDS.items())}.",
         choices=tuple(KINDS),
         metavar="KIND",
         shown="pr; regions: f, label maps: images",
@@ -650,9 +655,9 @@ class Overlay(OneFile, Shown):
         from segbench.report.overlays import export_overlays, legend
 
         threshold, classes, output = self.threshold, self.classes, self.output
-        found = self.chosen(join=False)
-        chosen = [result for result in found if not why_no_pictures(result)] or found
-        for result in found:
+        results = self.chosen(join=False)
+        chosen = [result for result in results if not why_no_pictures(result)] or results
+        for result in results:
             if result not in chosen:
                 click.echo(f"{result.label}: left out, since it {why_no_pictures(result)}", err=True)
         with progress_of("overlays", self.progress) as tally:

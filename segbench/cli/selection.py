@@ -56,9 +56,9 @@ class OneFile(Only):
 
         The runs of a method are joined, or not, see `segbench.join_runs`.
         """
-        found = chosen_runs(self.results, self.only, parts, partial=partial, join=join, measuring=self.measuring)
-        tell(*found.left_out, *outdated(found.results))
-        return found.results
+        chosen = chosen_runs(self.results, self.only, parts, partial=partial, join=join, measuring=self.measuring)
+        tell(*chosen.left_out, *outdated(chosen.results))
+        return chosen.results
 
 
 def joined_if_alike(results: Sequence[Result]) -> list[Result]:
@@ -73,17 +73,17 @@ def joined_if_alike(results: Sequence[Result]) -> list[Result]:
 
 
 def words_of_results(words: Callable[[Result], Collection[str]]) -> Callable[[click.Context], list[str]]:
-    """Give what completes an option: words of the results in the files that were typed before it."""
+    """Return a completer of an option, which offers words of the results in the files typed before it."""
 
     def complete(context: click.Context) -> list[str]:
         from segbench.aggregator.assembling import load_runs
 
-        found: dict[str, None] = {}
-        for place in context.args:  # what Click could not place, as an option without a value stands at the end
+        completions: dict[str, None] = {}
+        for typed in context.args:  # what Click could not place, as an option without a value stands at the end
             with suppress(SegbenchError, OSError):
-                results, _ = load_runs(Path(place.rpartition("=")[2]), partial=True)
-                found |= dict.fromkeys(word for result in results for word in words(result))
-        return [*found]
+                results, _ = load_runs(Path(typed.rpartition("=")[2]), partial=True)
+                completions |= dict.fromkeys(word for result in results for word in words(result))
+        return [*completions]
 
     return complete
 
@@ -218,13 +218,13 @@ class Chosen:
 
     def not_complete(self, run: Run) -> DataError:
         """Say that a run is not complete where it must be."""
-        what = Message(
+        problem = Message(
             "incomplete-run", "the run of {run!r} is not complete ({so_far})", run=run.label, so_far=_so_far(run)
         )
-        return DataError(str(self.path), what, "repeat it")
+        return DataError(str(self.path), problem, "repeat it")
 
     def unfinished(self) -> dict[str, str]:
-        """Give by method why it cannot be compared for certain: its run is not complete, or a later one is not."""
+        """Return, by method, why a comparison is not certain: its run, or a later one, is not complete."""
         kinds = {result.protocol for result in self.results}
         beside = [run for run in self.stopped if run.protocol in kinds]
         competing = [run for run in beside if run.rules.competes]
@@ -271,7 +271,7 @@ def chosen_runs(
 
     results, stopped = load_runs(path, partial=partial)
     if only is None:
-        found = Chosen(path, results, stopped)
+        chosen = Chosen(path, results, stopped)
     else:
         named = zip(names_of(results), results, strict=True)
         of_method = [result for name, result in named if only in (name, result.label, result.method)]
@@ -279,10 +279,10 @@ def chosen_runs(
         if not of_method and not unfinished:
             of_method = [result for result in results if only in _identity(result, without_measuring(result))]
             unfinished = [run for run in stopped if only in run.signed]
-        found = Chosen(path, of_method, unfinished)
-    if not found.results:
-        if found.stopped:
-            raise found.not_complete(found.stopped[0])
+        chosen = Chosen(path, of_method, unfinished)
+    if not chosen.results:
+        if chosen.stopped:
+            raise chosen.not_complete(chosen.stopped[0])
         signatures = (_identity(result, without_measuring(result)) for result in results)
         listed = "\n  ".join(dict.fromkeys(signatures))
         raise ArgumentError(
@@ -296,11 +296,11 @@ def chosen_runs(
                 listed=listed,
             )
         )
-    measured = measured_alike(measured_as_typed(found.results, measuring, path))
+    measured = measured_alike(measured_as_typed(chosen.results, measuring, path))
     measured = join_runs(measured) if join else measured
     for axis, name in parts.items():
         measured = _of_part(path, measured, axis, name)
-    return replace(found, results=measured)
+    return replace(chosen, results=measured)
 
 
 def _identity(result: Result, settings: Mapping[str, str]) -> str:
@@ -331,15 +331,15 @@ def results_of_parts(path: Path, results: Sequence[Result], axis: str) -> dict[s
     last = {name: part for _, parts in by_run for name, part in parts.items()}
     names = [name for name, part in last.items() if not in_no_mean(part.settings)]
     by_part = {name: [parts[name] for _, parts in by_run if name in parts] for name in names}
-    found = {name: several for name, several in by_part.items() if len(several) > 1}
-    if not found:
+    shared = {name: several for name, several in by_part.items() if len(several) > 1}
+    if not shared:
         raise ArgumentError(f"{option_of(axis)} {EVERY_PART}: " + _parts_in(path, results, axis))
     if background := [name for name in last if name not in names]:
-        said = f"left out, background: {', '.join(background)}; to compare methods by it: --class {background[0]}"
-        click.echo(said, err=True)
+        message = f"left out, background: {', '.join(background)}; to compare methods by it: --class {background[0]}"
+        click.echo(message, err=True)
     if lacking := [method for method, parts in by_run if not set(names) <= parts.keys()]:
         click.echo(f"left out where they lack one of the {AXES[axis].plural}: {', '.join(lacking)}", err=True)
-    return found
+    return shared
 
 
 def results_of_sets(
@@ -351,18 +351,18 @@ def results_of_sets(
     join: bool,
 ) -> dict[str, list[Result]]:
     """Read the chosen results of each data set, complete or not; sets without any are named on standard error."""
-    found: dict[str, list[Result]] = {}
+    by_set: dict[str, list[Result]] = {}
     for name, path in files.items():
         try:
             chosen = chosen_runs(path, only, parts, partial=True, join=join, measuring=measuring)
         except ArgumentError as error:
-            if not found and name == [*files][-1]:
+            if not by_set and name == [*files][-1]:
                 raise
             click.echo(f"{name} has no columns: {error.written('options')}", err=True)
         else:
             tell(*chosen.left_out)
-            found[name] = chosen.results
-    return found
+            by_set[name] = chosen.results
+    return by_set
 
 
 def _parts_in(path: Path, results: Sequence[Result], axis: str) -> Message:
@@ -389,23 +389,23 @@ def _parts_in(path: Path, results: Sequence[Result], axis: str) -> Message:
     )
 
 
-def chosen_methods(found: Chosen, methods: str) -> Chosen:
-    """Give the runs of methods in the order of a list, which names them as tables do."""
+def chosen_methods(runs: Chosen, methods: str) -> Chosen:
+    """Return the runs of the listed methods, in that order; the list names them as tables do."""
     wanted = dict.fromkeys(re.split(r",(?![^(]*\))", methods))  # names in tables hold commas in brackets
-    found.require(wanted)
-    known = {one.method: one for one in named_as_in_tables(found.results)}
+    runs.require(wanted)
+    known = {result.method: result for result in named_as_in_tables(runs.results)}
     if unknown := sorted(wanted.keys() - known.keys()):
         raise ArgumentError(
             Message(
                 "unknown-methods",
                 "--methods {unknown}: not in {path}, which has {known}",
                 unknown=unknown,
-                path=str(found.path),
+                path=str(runs.path),
                 known=list(known),
             )
         )
-    stopped = [run for run in found.stopped if run.method in wanted]
-    return replace(found, results=[known[name] for name in wanted], stopped=stopped)
+    stopped = [run for run in runs.stopped if run.method in wanted]
+    return replace(runs, results=[known[name] for name in wanted], stopped=stopped)
 
 
 def on_common(runs: Chosen) -> Chosen:
@@ -426,7 +426,7 @@ def named_as_in_tables(results: Sequence[Result]) -> list[Result]:
 
 
 def comparable(results: Sequence[Result]) -> list[Result]:
-    """Give the results that can be compared image by image, and say which cannot."""
+    """Return the results that can be compared image by image, and print which cannot."""
     for reason, left_out in (
         ("published without images", [result.method for result in results if result.published]),
         ("human annotators", [result.method for result in results if not result.published and not result.competes]),

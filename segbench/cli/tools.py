@@ -51,42 +51,42 @@ class Nms(Shown):
         listing = list_place(self.in_dir)
         failures: dict[Source, DataError] = {}
         notes = dict.fromkeys(listing.notes)
-        targets = {entry.source: self.out_dir / f"{entry.stem}.png" for entry in listing.entries}
+        targets = {image.source: self.out_dir / f"{image.stem}.png" for image in listing.entries}
         refuse_inputs([*targets.values()], targets)
         refuse_foreign(dict.fromkeys(targets.values()), _HINT)
         written: set[tuple[int, int] | None] = set()
         with progress_of("nms", self.progress) as tally:
             for done, (source, target) in enumerate(targets.items(), start=1):
                 try:
-                    png, said = self._suppressed(source)
+                    png, map_notes = self._suppressed(source)
                     if identity_of(target) in written:
-                        what = Message(
+                        problem = Message(
                             "overwrites",
                             "would overwrite {path}, which was written for another name",
                             path=str(target),
                         )
-                        raise DataError(str(source), what, "rename one")  # noqa: TRY301  as those of decoders
+                        raise DataError(str(source), problem, "rename one")  # noqa: TRY301  as those of decoders
                 except DataError as error:
                     failures[source] = DataError(str(source), error.what, error.hint)
                 else:
                     write_file(target, png, hint=_HINT, make_folder=True)
                     written.add(identity_of(target))
-                    notes |= dict.fromkeys(said)
+                    notes |= dict.fromkeys(map_notes)
                 tally(done, len(targets))
         for note in notes:
             click.echo(note.written("options"), err=True)
         click.echo(f"written: {many(len(targets) - len(failures), 'map')} in {self.out_dir}", err=True)
         if failures:
-            what = Message(
+            problem = Message(
                 "unusable-files",
                 "{files:many map} could not be used:\n  {failures}",
                 files=len(failures),
                 failures=joined((failure.failure.sentence for failure in failures.values()), between="\n  "),
             )
-            raise DataError(self.in_dir, what)
+            raise DataError(self.in_dir, problem)
 
     def _suppressed(self, source: Source) -> tuple[bytes, tuple[Note, ...]]:
-        """Give one map as a PNG, and notes on how it was read."""
+        """Return one suppressed map as a PNG, and notes on how it was read."""
         import numpy as np
         from PIL import Image
 
@@ -102,8 +102,8 @@ class Nms(Shown):
             soft = mirrored(soft)
         thin = suppress(soft, radius=self.radius, border=self.border, multiplier=self.multiplier)
         if thin.min(initial=0) < 0 or thin.max(initial=0) > 1:
-            what = Message("outside", "scores up to {most:g}, expected 0 to 1", most=thin.max())
-            raise DataError(str(source), what, "a PNG holds no others")
+            problem = Message("outside", "scores up to {most:g}, expected 0 to 1", most=thin.max())
+            raise DataError(str(source), problem, "a PNG holds no others")
         bits = int(self.bits)
         levels = np.rint(thin * (2**bits - 1)).astype(f"u{bits // 8}")
         notes = (*decoded.notes, *note_on_levels(decoded.array.dtype, scalable=False))
@@ -138,10 +138,10 @@ class Verify(Shown, Jobs):
         with Workers(jobs=self.jobs if images else 1).open((), images) as executor:
             for part in wanted:
                 with progress_of("verify", self.progress) as tally:
-                    found = part.checks(executor, tally)
+                    part_checks = part.checks(executor, tally)
                 if self.form == "table":
-                    show_part(found, console)
-                checks += found
+                    show_part(part_checks, console)
+                checks += part_checks
         if self.form == "table":
             show_verdict(checks, console)
         else:
@@ -174,7 +174,9 @@ class Demo:
         output.mkdir(parents=True, exist_ok=True)
         data = shipped("demo") / "objects"
         folders = sorted(folder for folder in (data / "predictions").iterdir() if folder.is_dir())
-        where = {each.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(each)) for each in folders}
+        where = {
+            folder.name: Inputs(ground_truth=str(data / "ground_truth"), prediction=str(folder)) for folder in folders
+        }
         click.echo(f"segbench pixels {data / 'ground_truth'} {data / 'predictions'}/* -o {kept}", err=True)
         with stopping(lambda: "to continue, repeat segbench demo"):
             pairings = {MethodRun(method): find_files(inputs, Pixels()) for method, inputs in where.items()}
