@@ -100,9 +100,9 @@ class Note:
         """Return the note with other values in its text."""
         return replace(self, message=self.message.extended("", **values))
 
-    def said_of(self, subject: str) -> Note:
+    def said_of(self, what: str) -> Note:
         """Return the note with what it is said of before it: methods, runs or classes."""
-        return replace(self, before=f"{subject}: " + self.before)
+        return replace(self, before=f"{what}: " + self.before)
 
     @property
     def of_set(self) -> Note:
