@@ -18,7 +18,7 @@ from segbench.core.table import Sums, Table, left_out_beside
 class PartMeans(Table):
     """Tables of parts, of which every metric is averaged over those parts where it is defined.
 
-    The `metrics` are those in the columns `places` of each table, and `parts` is what notes call the tables: groups. A
+    The `metrics` are those in the `metric_columns` of each table, and `parts` is what notes call the tables: groups. A
     resample without any image of a part gives means over the others, as the benchmark of just those images would.
     """
 
