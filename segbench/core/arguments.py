@@ -83,7 +83,7 @@ def _choices(kind: Any) -> dict[str, tuple[Any, ...]]:  # noqa: ANN401  a datacl
         name: [literal for literal in (hint, *get_args(hint)) if get_origin(literal) is Literal]
         for name, hint in get_type_hints(kind).items()
     }
-    return {name: get_args(found[0]) for name, found in literals.items() if found}
+    return {name: get_args(literal_types[0]) for name, literal_types in literals.items() if literal_types}
 
 
 def check_choice(value: object, name: Name, choices: Iterable[object]) -> None:
@@ -103,8 +103,8 @@ def listed(values: Any, name: Name, example: str, *, most: int | None = None) ->
 
 def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, ...]:  # noqa: ANN401  as above
     """Read the ground-truth values that are left out, one or several: rising, each once."""
-    one = isinstance(values, Real) and not isinstance(values, bool)
-    return tuple(sorted({read(value) for value in ((values,) if one else listed(values, "void", example))}))
+    is_single = isinstance(values, Real) and not isinstance(values, bool)
+    return tuple(sorted({read(value) for value in ((values,) if is_single else listed(values, "void", example))}))
 
 
 def as_quantize(value: Any, name: Name) -> Quantize | None:  # noqa: ANN401  as above
@@ -116,16 +116,20 @@ def as_quantize(value: Any, name: Name) -> Quantize | None:  # noqa: ANN401  as 
 
 def _wrong(name: Name, value: object, expected: Message | str) -> ArgumentError:
     """Return the error of an argument that has another value than it may have."""
-    given = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
+    value_text = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
     return ArgumentError(
         Message(
-            "wrong-value", "{argument} is {value}, expected {expected}", argument=name, value=given, expected=expected
+            "wrong-value",
+            "{argument} is {value}, expected {expected}",
+            argument=name,
+            value=value_text,
+            expected=expected,
         )
     )
 
 
 def _plain(value: object) -> int | float | None:
-    """Give a number of Python or NumPy as Python's; None for anything else, an infinity and NaN."""
+    """Return a number of Python or NumPy as int or float; None for anything else, an infinity and NaN."""
     if isinstance(value, bool):
         return None
     if isinstance(value, Integral):

@@ -15,23 +15,23 @@ from segbench.core.messages import Message
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  whatever NumPy can read
-    """Give numbers as an array, see `_as_array`; refuse anything else."""
+    """Return numbers as an array, see `_as_array`; refuse anything else."""
     array = _as_array(values, name)
     if array.dtype.kind not in "biuf":
-        found = type(values).__name__ + (f" of {array.dtype}" if array.ndim else "")
+        received = type(values).__name__ + (f" of {array.dtype}" if array.ndim else "")
         raise ArgumentError(
             Message(
                 "no-array",
                 "{argument} is {found}, expected an array or a tensor of numbers",
                 argument=name,
-                found=found,
+                found=received,
             )
         )
     return array
 
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  as above
-    """Give an array in native byte order, without a copy where possible; refuse a mask that hides values."""
+    """Return an array in native byte order, without a copy where possible; refuse a mask that hides values."""
     if type(values) is np.ndarray and values.dtype.isnative:
         return values
     plain, hidden = split_mask(values, name)
@@ -50,7 +50,7 @@ def _as_array(values: Any, name: str) -> NDArray[Any]:  # noqa: ANN401  as above
         array = np.asarray(plain)
     except Exception as error:  # of whatever library it is, each of which raises its own
         why = " ".join(str(error).split())
-        tensor = "tensor.detach().cpu()" + ".float()" * ("BFloat16" in why)  # which NumPy lacks
+        tensor = "tensor.detach().cpu()" + (".float()" if "BFloat16" in why else "")  # which NumPy lacks
         lists = isinstance(error, ValueError)
         fix = "give lists of one length" if lists else f"give a NumPy array; for a PyTorch tensor, {tensor}"
         raise ArgumentError(_unreadable(name, why, fix)) from error
@@ -65,7 +65,7 @@ def _unreadable(name: str, why: str, fix: str) -> Message:
 
 
 def as_floats(values: Any, name: str) -> NDArray[np.float64]:  # noqa: ANN401  as above
-    """Give numbers as float64, as `as_array` does."""
+    """Return numbers as float64, as `as_array` does."""
     array = _as_array(values, name)
     with suppress(TypeError, ValueError, OverflowError):  # of arrays of Python objects
         if array.dtype.kind in "biufO":
@@ -98,7 +98,7 @@ def where_counted(
     shapes: tuple[tuple[int, ...], ...],
     hidden: Iterable[NDArray[np.bool_] | None],
 ) -> NDArray[np.bool_] | None:
-    """Give where pixels count: where `valid` says so, and no array is masked; None for everywhere."""
+    """Return where pixels count: where `valid` says so, and no array is masked; None for everywhere."""
     counted = None if valid is None else as_array(valid, "valid")
     if counted is not None and (counted.shape not in shapes or counted.dtype != np.bool_):
         raise ArgumentError(
@@ -137,7 +137,7 @@ _FEW = 2**9  # numbers that Python adds up before NumPy has begun
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Give a view of the array that cannot be written through."""
+    """Return a view of the array that cannot be written through."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -156,13 +156,13 @@ def is_whole(array: NDArray[Any]) -> bool:
     if array.dtype.kind != "f":
         return True
     flat = array.reshape(-1)
-    some = flat[:: max(1, flat.size // 1024)]
+    sampled = flat[:: max(1, flat.size // 1024)]
     with np.errstate(invalid="ignore"):  # a signalling NaN is found like any other
-        return bool(np.array_equal(some, np.rint(some)) and np.array_equal(flat, np.rint(flat)))
+        return bool(np.array_equal(sampled, np.rint(sampled)) and np.array_equal(flat, np.rint(flat)))
 
 
 def distinct(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Give the distinct values of an array, rising."""
+    """Return the distinct values of an array, rising."""
     if values.dtype in (np.uint8, np.uint16):
         flat = values.reshape(-1)
         begun = flat[1:][np.flatnonzero(flat[1:] != flat[:-1])]  # where runs begin: a tenth of the time for label maps

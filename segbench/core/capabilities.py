@@ -95,7 +95,7 @@ class TwoPasses(ABC):
 
     @abstractmethod
     def after(self, summary: Summary) -> Protocol:
-        """Give the protocol with the setting that the metrics of that run decide."""
+        """Return the protocol with the setting that the metrics of that run decide."""
 
 
 class Pooling(MeasuredBySet):
@@ -198,11 +198,11 @@ class Companions(ABC):
 
     @abstractmethod
     def annotators_alone(self) -> Protocol:
-        """Give the protocol that compares the annotators of an image with each other: each against all others."""
+        """Return the protocol that compares the annotators of an image with each other: each against all others."""
 
     @abstractmethod
     def crisp_pair(self) -> tuple[Protocol, Protocol]:
-        """Give the protocol, and the one without the suppression and thinning that make maps crisp."""
+        """Return the protocol, and the one without the suppression and thinning that make maps crisp."""
 
 
 class ApartByFolder:
@@ -235,6 +235,6 @@ def read_published(protocol: Protocol, text: str) -> Published:
 
 
 def states_called(protocol: Protocol) -> Mapping[int, str]:
-    """Give what legends call the states of pixels; nothing of a protocol without pictures."""
+    """Return the names of pixel states for legends; empty for a protocol without pictures."""
     pictured = protocol.capability(Pictured)
     return pictured.states_called if pictured else {}

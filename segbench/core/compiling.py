@@ -33,17 +33,17 @@ _config: Any = config  # what it holds is set as Numba starts
 class _Cache(FunctionCache):
     """A cache that a full disk, or a folder that others own, only makes useless."""
 
-    def load_overload(self, *what: Any) -> Any:  # noqa: ANN401  Numba's own types
+    def load_overload(self, *arguments: Any) -> Any:  # noqa: ANN401  Numba's own types
         """Load what was compiled before; None where it cannot be read."""
         try:
-            return super().load_overload(*what)  # type: ignore[no-untyped-call]  # Numba is untyped
+            return super().load_overload(*arguments)  # type: ignore[no-untyped-call]  # Numba is untyped
         except OSError:
             return None
 
-    def save_overload(self, *what: Any) -> None:  # noqa: ANN401  as above
+    def save_overload(self, *arguments: Any) -> None:  # noqa: ANN401  as above
         """Keep what was compiled, if that can be."""
         try:
-            super().save_overload(*what)  # type: ignore[no-untyped-call]  # as above
+            super().save_overload(*arguments)  # type: ignore[no-untyped-call]  # as above
         except OSError:
             return
 
@@ -51,10 +51,10 @@ class _Cache(FunctionCache):
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Let Ctrl-C and SIGTERM wait: what they raise while LLVM calls Python is lost, and leaves nothing compiled."""
-    held: list[Callable[[], Any]] = []
+    pending: list[Callable[[], Any]] = []
 
-    def hold(handler: Callable[..., Any], *what: Any) -> None:  # noqa: ANN401  a number and a frame
-        held.append(partial(handler, *what))
+    def hold(handler: Callable[..., Any], *arguments: Any) -> None:  # noqa: ANN401  a number and a frame
+        pending.append(partial(handler, *arguments))
 
     before = {}
     if threading.current_thread() is threading.main_thread():
@@ -67,7 +67,7 @@ def _undisturbed() -> Iterator[None]:
     finally:
         for kind, handler in before.items():
             signal.signal(kind, handler)
-        for answer in held[:1]:
+        for answer in pending[:1]:
             answer()
 
 
@@ -122,7 +122,7 @@ def part(function: Function, *, forceinline: bool = False) -> Function:
 
 @compiled()
 def root_of(parents: NDArray[Any], label: int) -> int:
-    """Give the label that stands for a component, and shorten the way to it."""
+    """Return the label that stands for a component, and shorten the path to it."""
     while parents[label] != label:
         parents[label] = parents[parents[label]]
         label = parents[label]

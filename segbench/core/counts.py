@@ -93,8 +93,8 @@ class Counts(Brief, ABC):
         from segbench.core.arrays import frozen
 
         counts = object.__new__(cls)
-        held = {name: frozen(value) if hasattr(value, "flags") else value for name, value in values.items()}
-        vars(counts).update(held)  # others have their defaults, as attributes of the class
+        stored = {name: frozen(value) if hasattr(value, "flags") else value for name, value in values.items()}
+        vars(counts).update(stored)  # others have their defaults, as attributes of the class
         return counts
 
     @classmethod
@@ -117,7 +117,7 @@ class Counts(Brief, ABC):
         import numpy as np
 
         kept: Any = self
-        return all(np.array_equal(getattr(self, each.name), getattr(other, each.name)) for each in fields(kept))
+        return all(np.array_equal(getattr(self, column.name), getattr(other, column.name)) for column in fields(kept))
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 
@@ -186,7 +186,7 @@ class _Later:
 
 
 def counts_in(module: str, name: str) -> Any:  # noqa: ANN401  the type is not known here
-    """Give the value of `Protocol.counts` without importing it: settings are light, counts are not."""
+    """Return a descriptor for `Protocol.counts` that imports the type once it is read: counts are heavy."""
     return _Later(module, name)
 
 
@@ -201,14 +201,14 @@ class Pooled(Protocol):
 _Type = TypeVar("_Type", bound=Counts)
 
 
-def as_pooled(given: object, kind: type[_Type], name: str = "counts") -> _Type:
-    """Give counts as they are, and of a result its pooled counts."""
-    counts = given if isinstance(given, kind) else getattr(given, "pooled", None)
+def as_pooled(counts_or_result: object, kind: type[_Type], name: str = "counts") -> _Type:
+    """Return counts as they are, and of a result its pooled counts."""
+    counts = counts_or_result if isinstance(counts_or_result, kind) else getattr(counts_or_result, "pooled", None)
     if isinstance(counts, kind):
         return counts
-    found = type(given).__name__ + ("" if counts is None else f" of {type(counts).__name__}")
+    received = type(counts_or_result).__name__ + ("" if counts is None else f" of {type(counts).__name__}")
     hint = ""
-    if "class" in getattr(given, "axes", ()):
+    if "class" in getattr(counts_or_result, "axes", ()):
         hint = "; take that of one class, parts('class')[name], or of all added up, parts('class').pooled"
     if counts is None and kind.kind == "scores":
         hint = "; count arrays first: count(ground_truth, scores)"
@@ -217,7 +217,7 @@ def as_pooled(given: object, kind: type[_Type], name: str = "counts") -> _Type:
             "no-counts",
             "{argument} is {found}, expected {expected} or a Result with such counts{hint}",
             argument=name,
-            found=found,
+            found=received,
             expected=kind.__name__,
             hint=hint,
         )

@@ -65,9 +65,9 @@ class Failure:
         """Write it without the path."""
         whole, hint = self.what.written(style), self.hint.written(style)
         blocks = groupby(whole.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
-        what = "\n".join(line for is_list, lines in blocks for line in (few([*lines]) if is_list else lines))
-        mark = "\n-> " if "\n" in what else "; "
-        return what + (f"{mark}{hint}" if hint else "")
+        problem = "\n".join(line for is_list, lines in blocks for line in (few([*lines]) if is_list else lines))
+        mark = "\n-> " if "\n" in problem else "; "
+        return problem + (f"{mark}{hint}" if hint else "")
 
     def __str__(self) -> str:
         """Write it, with settings as arguments of Python."""
@@ -185,7 +185,7 @@ class DataError(SegbenchError):
 
 
 def few(lines: Sequence[str], indent: str = "  ") -> list[str]:
-    """Give the first lines of a list, and how many others there are."""
+    """Return the first lines of a list, and a line with the number of the others."""
     more = len(lines) - LISTED
     return [*lines[:LISTED], *([f"{indent}and {more} more"] if more > 0 else [])]
 

@@ -47,11 +47,11 @@ def are_wide(dtype: np.dtype[Any]) -> bool:
 
 def note_on_scales(highest: Collection[float]) -> tuple[Note, ...]:
     """Say that images lie on different scales, given the highest score of each; empty if they do not."""
-    said = Message(
+    message = Message(
         "several-scales",
         "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale",
     )
-    return (Note(said),) if are_apart(highest) else ()
+    return (Note(message),) if are_apart(highest) else ()
 
 
 def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[Note, ...]:
@@ -85,7 +85,7 @@ def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
     """Refuse integers of 32 bits or more that at most fill 16: divided by the maximum of their type all are about 0."""
     highest = int(stored.max()) if are_wide(stored.dtype) and stored.dtype.itemsize >= 4 and stored.size else 0
     if 0 < highest <= np.iinfo(np.uint16).max:
-        what = Message(
+        problem = Message(
             "low-levels",
             "{dtype} values up to {highest}, which is a score of {score:.0e}",
             dtype=stored.dtype.name,
@@ -98,7 +98,7 @@ def refuse_low_levels(name: str, stored: NDArray[Any]) -> None:
             "fix", "{scale} with the highest score that there can be", scale=Setting("scale", metavar="N")
         )
         arrays = f"floats from 0 to 1 or {narrow}"
-        raise DataError(name, what, Message("fix", "use {use}", use=Either(arrays, of_files)))
+        raise DataError(name, problem, Message("fix", "use {use}", use=Either(arrays, of_files)))
 
 
 def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
@@ -108,7 +108,7 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
     lowest, highest = int(stored.min()), int(stored.max())
     if max(-lowest, highest) < BEYOND_EXACT:
         return
-    what = Message(
+    problem = Message(
         "inexact-scores",
         "integer scores from {lowest} to {highest}, expected none of 2**53 or more in magnitude, "
         "which float64 does not hold exactly",
@@ -119,7 +119,7 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
     if highest - lowest < BEYOND_EXACT:
         # Not the lowest score of this image: that of each would change which scores of two images are equal.
         change = f"subtract the same whole number, the lowest score of all images, from all scores, or {change}"
-    raise DataError(name, what, f"{change} and only then turn them into float64")
+    raise DataError(name, problem, f"{change} and only then turn them into float64")
 
 
 def how_to_scale(lowest: float, highest: float) -> Message:
@@ -155,8 +155,8 @@ def refuse_nan(name: str, values: Any) -> None:  # noqa: ANN401  an array or a t
     may_hold = getattr(values.dtype, "kind", "f") == "f"
     nan = int((values != values).sum()) if may_hold else 0  # noqa: PLR0124  only NaN differs from itself
     if nan:
-        what = Message("not-a-number", "holds {nan} NaN, expected a number in each pixel", nan=nan)
-        raise DataError(name, what, "give them a value")
+        problem = Message("not-a-number", "holds {nan} NaN, expected a number in each pixel", nan=nan)
+        raise DataError(name, problem, "give them a value")
 
 
 def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array or a tensor
@@ -166,10 +166,10 @@ def refuse_not_finite(name: str, scores: Any) -> None:  # noqa: ANN401  an array
             return
         nan, infinite = (int(broken.sum()) for broken in (scores != scores, abs(scores) == math.inf))  # noqa: PLR0124
     if nan or infinite:
-        what = Message(
+        problem = Message(
             "not-finite", "{nan} NaN and {infinite} infinite scores, expected finite ones", nan=nan, infinite=infinite
         )
-        raise DataError(name, what, "fix the prediction")
+        raise DataError(name, problem, "fix the prediction")
 
 
 def refuse_beyond_unit(name: str, scores: Any, why: Message | str, otherwise: Message | str = "") -> None:  # noqa: ANN401  as above
@@ -178,11 +178,11 @@ def refuse_beyond_unit(name: str, scores: Any, why: Message | str, otherwise: Me
     if lowest < -ROUNDING or highest > 1 + ROUNDING:
         scale = how_to_scale(lowest, highest)
         arrays = Either(f"{how_to_change(lowest, highest)}, or for files ", "")
-        what = Message(
+        problem = Message(
             "outside-unit", "scores from {lowest:g} to {highest:g}, {why}", lowest=lowest, highest=highest, why=why
         )
         hint = Message("fix", "{arrays}use {scale}{otherwise}", arrays=arrays, scale=scale, otherwise=otherwise)
-        raise DataError(name, what, hint)
+        raise DataError(name, problem, hint)
 
 
 def refuse_unfit_to_round(name: str, scores: NDArray[Any], valids: Sequence[NDArray[np.bool_] | None]) -> None:
@@ -213,12 +213,17 @@ def scores_of(stored: NDArray[Any], name: str = "prediction") -> NDArray[np.floa
     return scores / np.iinfo(stored.dtype).max if stored.dtype.kind in "iu" else scores
 
 
-def doubts_on_cuts(cuts: Sequence[float], given: Message | Setting, lowest: float, highest: float) -> tuple[Note, ...]:
-    """Doubt scores from the lowest to the highest beside thresholds, as `given`, if these are of scores from 0 to 1."""
+def doubts_on_cuts(
+    cuts: Sequence[float], setting: Message | Setting, lowest: float, highest: float
+) -> tuple[Note, ...]:
+    """Doubt scores from the lowest to the highest beside thresholds of `setting` if these are of scores from 0 to 1."""
     if not are_of_shares(cuts) or not are_beyond_shares(lowest, highest):
         return ()
     message = Message(
-        "scores-outside", "scores outside 0 to 1 beside {given}: {fix}", given=given, fix=how_to_change(lowest, highest)
+        "scores-outside",
+        "scores outside 0 to 1 beside {given}: {fix}",
+        given=setting,
+        fix=how_to_change(lowest, highest),
     )
     return (Note(message, doubt=True, detail=span(lowest, highest)),)
 
@@ -236,28 +241,30 @@ def are_levels(dtype: np.dtype[Any]) -> bool:
 def quantized(scores: NDArray[Any], bits: Quantize) -> NDArray[Any]:
     """Round scores in [0, 1] to levels, half to even; what lies outside, where no pixel counts, becomes 0."""
     levels: NDArray[Any] = np.empty(scores.shape, np.uint8 if bits == 8 else np.uint16)
-    given, rounded_to = scores.reshape(-1), levels.reshape(-1)
-    for start in range(0, given.size, _AT_ONCE):
-        some = given[start : start + _AT_ONCE].astype(np.float64)
-        some[~((some >= -ROUNDING) & (some <= 1 + ROUNDING))] = 0
-        rounded_to[start : start + _AT_ONCE] = np.rint(some * (2**bits - 1))
+    flat_scores, rounded_to = scores.reshape(-1), levels.reshape(-1)
+    for start in range(0, flat_scores.size, _AT_ONCE):
+        chunk = flat_scores[start : start + _AT_ONCE].astype(np.float64)
+        chunk[~((chunk >= -ROUNDING) & (chunk <= 1 + ROUNDING))] = 0
+        rounded_to[start : start + _AT_ONCE] = np.rint(chunk * (2**bits - 1))
     return levels
 
 
 def rounded(thresholds: ArrayLike, bits: Quantize | None) -> NDArray[np.float64]:
     """Round thresholds in [0, 1] as `quantized` rounds scores, so that a score equal to one still reaches it."""
-    given = np.asarray(thresholds, np.float64)
+    unrounded = np.asarray(thresholds, np.float64)
     if bits is None:
-        return given
+        return unrounded
     full = 2**bits - 1
-    return np.where((given >= 0) & (given <= 1), np.rint(given * full) / full, given)
+    return np.where((unrounded >= 0) & (unrounded <= 1), np.rint(unrounded * full) / full, unrounded)
 
 
 def in_type_of(dtype: np.dtype[Any], thresholds: ArrayLike) -> NDArray[np.float64]:
     """Round thresholds to float32 if scores are, as NumPy and PyTorch do, so that a score of .7 reaches .7."""
-    given = np.asarray(thresholds, np.float64)
+    unrounded = np.asarray(thresholds, np.float64)
     with np.errstate(over="ignore"):
-        return given.astype(np.float32).astype(np.float64) if dtype.kind == "f" and dtype.itemsize <= 4 else given
+        return (
+            unrounded.astype(np.float32).astype(np.float64) if dtype.kind == "f" and dtype.itemsize <= 4 else unrounded
+        )
 
 
 def mirrored(soft: NDArray[Any]) -> NDArray[Any]:

@@ -200,11 +200,13 @@ def plain(text: str) -> Message:
 NOTHING = Message("text", "")
 
 
-def as_message(said: Message | Setting | str) -> Message:
+def as_message(message_or_text: Message | Setting | str) -> Message:
     """Return a message of what may be words alone, or a setting."""
-    if isinstance(said, Message):
-        return said
-    return Message("setting", "{setting}", setting=said) if isinstance(said, Setting) else plain(said)
+    if isinstance(message_or_text, Message):
+        return message_or_text
+    if isinstance(message_or_text, Setting):
+        return Message("setting", "{setting}", setting=message_or_text)
+    return plain(message_or_text)
 
 
 def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Message:
@@ -242,9 +244,9 @@ def option_of(name: str, *, no: bool = False) -> str:
     return f"--{'no-' if no else ''}{name.replace('_', '-')}"
 
 
-def write(said: Message | Setting | Either | str, style: Style = "python") -> str:
+def write(message_or_text: Message | Setting | Either | str, style: Style = "python") -> str:
     """Write what may be a message for a reader."""
-    return said if isinstance(said, str) else said.written(style)
+    return message_or_text if isinstance(message_or_text, str) else message_or_text.written(style)
 
 
 class _Parts(tuple[str, ...]):
@@ -306,9 +308,9 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
     if isinstance(value, Message):
         return {"message": value.to_json()}
     if isinstance(value, Setting):
-        given = {} if value.value is ... else {"value": _as_json(value.value)}
+        value_entry = {} if value.value is ... else {"value": _as_json(value.value)}
         others = {"of": value.of, "metavar": value.metavar}
-        return {"setting": value.name, **given, **{key: text for key, text in others.items() if text}}
+        return {"setting": value.name, **value_entry, **{key: text for key, text in others.items() if text}}
     if isinstance(value, Either):
         return {"python": _as_json(value.python), "options": _as_json(value.options)}
     if isinstance(value, tuple):

@@ -176,7 +176,7 @@ class Metric:
         return latex_name(title) + (f" ${arrow}$" if arrow else "")
 
     def prefixed(self, prefix: str, **changes: object) -> Metric:
-        """Give the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
+        """Return the metric of a part or a mean of parts, with another key: ``prefixed("macro")``."""
         image_key = self.image_key and f"{prefix}_{self.image_key}"
         return replace(self, key=f"{prefix}_{self.key}", image_key=image_key, **changes)  # type: ignore[arg-type]  # checked by replace
 
@@ -198,7 +198,7 @@ CLASSES_PRESENT = Metric(
 
 
 def shares(*metrics: Metric) -> tuple[Metric, ...]:
-    """Give the metrics of a protocol with scores between 0 and 1, except those that name a range."""
+    """Return the metrics of a protocol with scores between 0 and 1, except those that name a range."""
     return tuple(
         replace(metric, range=(0.0, 1.0)) if metric.kind == "score" and metric.range is None else metric
         for metric in metrics
@@ -225,19 +225,19 @@ def refuse_outside(metrics: Iterable[Metric], values: Iterable[float]) -> None:
 
 
 def headline(metrics: Iterable[Metric]) -> Metric:
-    """Give the metric that ranks methods."""
+    """Return the metric that ranks methods."""
     return next(metric for metric in metrics if metric.headline)
 
 
 def image_headline(metrics: Iterable[Metric]) -> Metric:
-    """Give the metric that ranks images: the headline, or the first that images have."""
+    """Return the metric that ranks images: the headline, or the first that images have."""
     metrics = tuple(metrics)
     ranking = headline(metrics)
     return ranking if ranking.image_key else image_columns(metrics)[0]
 
 
 def best_threshold(metrics: Iterable[Metric]) -> Metric | None:
-    """Give the best threshold for all images, at which pictures are drawn; None where there is no single one."""
+    """Return the best threshold for all images, at which pictures are drawn; None where there is no single one."""
     return next((metric for metric in metrics if metric.key and metric.kind == "threshold"), None)
 
 
@@ -247,12 +247,12 @@ def images_at_their_best(metrics: Iterable[Metric]) -> bool:
 
 
 def columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
-    """Give the metrics that have a column in tables of methods."""
+    """Return the metrics that have a column in tables of methods."""
     return tuple(metric for metric in metrics if metric.key and metric.title)
 
 
 def image_columns(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
-    """Give the metrics of single images, scores before totals."""
+    """Return the metrics of single images, scores before totals."""
     of_images = [metric for metric in metrics if metric.image_key]
     return tuple(sorted(of_images, key=lambda metric: metric.kind == "total"))
 
@@ -263,34 +263,34 @@ def keys_and_names(metrics: Iterable[Metric]) -> tuple[tuple[str, str], ...]:
 
 
 def left_out_note(
-    metrics: Iterable[Metric], why: str, left_out: int, total: int, what: str = "image"
+    metrics: Iterable[Metric], why: str, left_out: int, total: int, noun: str = "image"
 ) -> tuple[Note, ...]:
     """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
     names = keys_and_names(metrics)
     if not names or not 0 < left_out < total:
         return ()
-    number = part_of(left_out, total, what)
-    said = Message("left-out", "left out of {metrics}, {why}: {number}", why=why, number=number)
-    return (Note(said, metrics=names),)
+    number = part_of(left_out, total, noun)
+    message = Message("left-out", "left out of {metrics}, {why}: {number}", why=why, number=number)
+    return (Note(message, metrics=names),)
 
 
-def zero_note(metrics: Iterable[Metric], empty: int, total: int, what: str = "image") -> tuple[Note, ...]:
+def zero_note(metrics: Iterable[Metric], empty: int, total: int, noun: str = "image") -> tuple[Note, ...]:
     """Say how many false alarms where the ground truth is empty means take as 0; nothing where there are none."""
     names = keys_and_names(metrics)
     if not names or not empty:
         return ()
-    number = part_of(empty, total, what)
-    said = Message("counted-as-0", "counted as 0 in {metrics}, ground truth empty: {number}", number=number)
-    return (Note(said, metrics=names),)
+    number = part_of(empty, total, noun)
+    message = Message("counted-as-0", "counted as 0 in {metrics}, ground truth empty: {number}", number=number)
+    return (Note(message, metrics=names),)
 
 
-def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[Note, ...]:
-    """Say over how many images a mean over classes takes each class that is `held` by some; nothing where over all."""
-    number = {name: count for name, count in held.items() if count}
+def held_note(metric: Metric, images_of_class: Mapping[str, int], images: int) -> tuple[Note, ...]:
+    """Say how many images a mean over classes averages each class over; empty where each class is in all images."""
+    number = {name: count for name, count in images_of_class.items() if count}
     if not number or min(number.values()) == images:
         return ()
     rarest, commonest = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
-    said = Message(
+    message = Message(
         "unequal-classes",
         "{metrics} averages each class over the images that hold it: from {fewest} ({rarest}) to {most} ({commonest}) "
         "of {images} images",
@@ -300,7 +300,7 @@ def held_note(metric: Metric, held: Mapping[str, int], images: int) -> tuple[Not
         most=number[commonest],
         images=images,
     )
-    return (Note(said, metrics=keys_and_names([metric])),)
+    return (Note(message, metrics=keys_and_names([metric])),)
 
 
 def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
@@ -309,18 +309,18 @@ def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
     notes = [(metric.note, metric) for metric in shown if metric.note]
     notes += [("lower is better", metric) for metric in shown if metric.better == "lower"]
     lines: list[str] = []
-    for note, some in grouped(notes).items():
-        part = f"{_named(some, shown)}: {note}"
+    for note, with_note in grouped(notes).items():
+        part = f"{_named(with_note, shown)}: {note}"
         joined = f"{lines[-1]}; {part}" if lines else part
         lines = [*lines[:-1], joined] if lines and len(joined) <= _LINE else [*lines, part]
     return tuple(lines)
 
 
-def _named(some: Sequence[Metric], shown: Sequence[Metric]) -> str:
+def _named(metrics: Sequence[Metric], shown: Sequence[Metric]) -> str:
     """Label metrics, using the group name where possible."""
     first = {metric.group: metric for metric in reversed(shown)}
-    whole = {metric.group for metric in some if metric.group and first[metric.group] is metric}
-    return ", ".join(dict.fromkeys(metric.group if metric.group in whole else metric.name for metric in some))
+    whole = {metric.group for metric in metrics if metric.group and first[metric.group] is metric}
+    return ", ".join(dict.fromkeys(metric.group if metric.group in whole else metric.name for metric in metrics))
 
 
 def optimistic_notes(metrics: Iterable[Metric]) -> tuple[Note, ...]:

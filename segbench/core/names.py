@@ -61,7 +61,7 @@ def latex_name(text: str) -> str:
 
 
 def unknown_to_pdflatex(text: str) -> str:
-    r"""Give the letters of LaTeX text that only LuaLaTeX and XeLaTeX print, each once."""
+    r"""Return the letters of LaTeX text that only LuaLaTeX and XeLaTeX print, each once."""
     return "".join(sorted(letter for letter in set(text) if not _PDFLATEX.match(letter)))
 
 

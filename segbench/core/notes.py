@@ -77,10 +77,10 @@ class Note:
     def written(self, style: Style = "python") -> str:
         """Write it for a reader."""
         names = list(dict.fromkeys(name for _, name in self.metrics))
-        said = {"metrics": first_names(names, self.most or len(names))} if names else {}
+        values = {"metrics": first_names(names, self.most or len(names))} if names else {}
         is_in_text = bool(self.side) and self.message.has("side")
-        said |= {"side": self.side} if is_in_text else {}
-        text = self.message.extended("", **said).written(style)
+        values |= {"side": self.side} if is_in_text else {}
+        text = self.message.extended("", **values).written(style)
         if self.images:
             amount = f": {self.amount}" if self.amount else ""
             text += f"{amount} ({of_all(self.images, self.total, 'image')})"
@@ -155,9 +155,9 @@ def part_of_json(stored: Any) -> Message | str:  # noqa: ANN401  a text or an ob
     return Message.of_json(stored) if isinstance(stored, dict) else str(stored)
 
 
-def as_note(said: Note | Message | str) -> Note:
+def as_note(note_or_text: Note | Message | str) -> Note:
     """Return a note of what may be words alone, as a protocol of one's own gives them."""
-    return said if isinstance(said, Note) else Note(as_message(said))
+    return note_or_text if isinstance(note_or_text, Note) else Note(as_message(note_or_text))
 
 
 def part_of(count: int, total: int, noun: str = "image") -> Message:

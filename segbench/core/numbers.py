@@ -66,19 +66,19 @@ def exact(value: float) -> str:
     return "" if math.isnan(value) else repr(value)
 
 
-def many(count: int, what: str) -> str:
-    """Give a number with its noun."""
-    return f"{count} {what}{'s'[: count != 1]}"
+def many(count: int, noun: str) -> str:
+    """Return a number with its noun: 1 image, 2 images."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def verb(count: int, plural: str) -> str:
-    """Give the verb of so many."""
+    """Return the form of a verb that goes with a number: has of 1, have of 2."""
     return {"are": "is", "have": "has", "match": "matches"}.get(plural, f"{plural}s") if count == 1 else plural
 
 
-def of_all(count: int, total: int, what: str, plural: str = "") -> str:
-    """Give a part of a number with its noun, and perhaps the verb of the part: 2 of 9 images have."""
-    return f"{count} of {many(total, what)}" + (f" {verb(count, plural)}" if plural else "")
+def of_all(count: int, total: int, noun: str, plural: str = "") -> str:
+    """Return a part of a number with its noun, and perhaps the verb of the part: 2 of 9 images have."""
+    return f"{count} of {many(total, noun)}" + (f" {verb(count, plural)}" if plural else "")
 
 
 def _short(value: float, digits: int) -> str:
@@ -103,7 +103,7 @@ class Brief:
     def __repr__(self) -> str:
         """Print the fields in one line."""
         kept: Any = self
-        parts = [f"{each.name}={_brief(getattr(self, each.name))}" for each in fields(kept)]
+        parts = [f"{field.name}={_brief(getattr(self, field.name))}" for field in fields(kept)]
         return f"{type(self).__name__}({', '.join(parts)})"
 
 

@@ -120,7 +120,7 @@ class OperatingPoint(Rates[float]):
     negatives: int
 
     def __repr__(self) -> str:
-        """Give one line with F, P and R, and the threshold, which is not rounded since scores are compared with it."""
+        """Return one line with F, P and R, and the threshold, not rounded since scores are compared with it."""
         rates = f"f={self.f:.4f}, precision={self.precision:.4f}, recall={self.recall:.4f}"
         return f"{type(self).__name__}({rates}, threshold={self.threshold!r})"
 

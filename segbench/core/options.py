@@ -31,19 +31,23 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
 
 def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a dataclass; of any type
     """Declare an option that another protocol has, too, with some changes."""
-    each = kind.__dataclass_fields__[name]
-    default = changes.pop("default", each.default)
-    return field(default=default, metadata={**each.metadata, **changes})
+    option_field = kind.__dataclass_fields__[name]
+    default = changes.pop("default", option_field.default)
+    return field(default=default, metadata={**option_field.metadata, **changes})
 
 
 def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a dataclass
     """Name the fields with a mark, such as `of_predictions`, see `option`."""
-    return frozenset(each.name for each in fields(protocol) if each.metadata.get(mark))
+    return frozenset(option_field.name for option_field in fields(protocol) if option_field.metadata.get(mark))
 
 
 def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  # noqa: ANN401  a dataclass
     """Write the options of these names that differ from their defaults, as signatures have them."""
-    options = [each for each in fields(protocol) if each.name in names and each.metadata.get("help")]
+    options = [
+        option_field
+        for option_field in fields(protocol)
+        if option_field.name in names and option_field.metadata.get("help")
+    ]
     values = {option.name: getattr(protocol, option.name) for option in options}
     defaults = {option.name: option.default for option in options}
     return {name: setting_text(value) for name, value in values.items() if value != defaults[name]}
@@ -58,20 +62,28 @@ def setting_text(value: Any) -> str:  # noqa: ANN401  a value of a field
 
 
 def options_of(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401  a dataclass
-    """Give the fields of a dataclass that are options, by the names of their parameters: no_thin for --no-thin."""
-    return {flag_of(each).lstrip("-").replace("-", "_"): each for each in fields(kind) if each.metadata.get("help")}
+    """Return the fields of a dataclass that are options, by the names of their parameters: no_thin for --no-thin."""
+    return {
+        flag_of(option_field).lstrip("-").replace("-", "_"): option_field
+        for option_field in fields(kind)
+        if option_field.metadata.get("help")
+    }
 
 
-def flag_of(each: Field[Any]) -> str:
+def flag_of(option_field: Field[Any]) -> str:
     """Write the option of a field, in its longer form."""
-    flags: str = each.metadata.get("flag") or option_of(each.name, no=each.default is True)
+    flags: str = option_field.metadata.get("flag") or option_of(option_field.name, no=option_field.default is True)
     return flags.rsplit(maxsplit=1)[-1]
 
 
 def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> Any:  # noqa: ANN401  values of fields
     """Make a dataclass of what was typed, by the names of its parameters, and of values of other fields."""
     options = options_of(kind)
-    missing = [flag_of(each) for name, each in options.items() if each.default is MISSING and name not in typed]
+    missing = [
+        flag_of(option_field)
+        for name, option_field in options.items()
+        if option_field.default is MISSING and name not in typed
+    ]
     if missing:
         raise ArgumentError(
             Message(
@@ -86,31 +98,33 @@ def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> A
     return kind(**others)
 
 
-def _values(each: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: ANN401  text, or what Click made of it
-    """Give the values of the fields of an option; a flag turns its field to the other value."""
-    if isinstance(each.default, bool):
-        return {each.name: not each.default}
-    also = each.metadata.get("also", ())
-    value = value_of(each, typed)
-    return dict(zip((each.name, *also), value, strict=True)) if also else {each.name: value}
+def _values(option_field: Field[Any], typed: Any) -> dict[str, Any]:  # noqa: ANN401  text, or what Click made of it
+    """Return the values of the fields of an option; a flag turns its field to the other value."""
+    if isinstance(option_field.default, bool):
+        return {option_field.name: not option_field.default}
+    also = option_field.metadata.get("also", ())
+    value = value_of(option_field, typed)
+    return dict(zip((option_field.name, *also), value, strict=True)) if also else {option_field.name: value}
 
 
-def value_of(each: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as above
+def value_of(option_field: Field[Any], typed: Any) -> Any:  # noqa: ANN401  as above
     """Return the value of an option that was typed; none takes a setting of measuring away, see `option`."""
-    if typed == "none" and "none" in each.metadata:
-        return () if isinstance(each.default, tuple) else each.default
-    read = each.metadata.get("read")
+    if typed == "none" and "none" in option_field.metadata:
+        return () if isinstance(option_field.default, tuple) else option_field.default
+    read = option_field.metadata.get("read")
     try:
         return read(typed) if read else typed
     except ArgumentError:
         raise
     except ValueError as error:
-        example = f"; write {flag_of(each)} {each.metadata['example']}" if "example" in each.metadata else ""
+        example = ""
+        if "example" in option_field.metadata:
+            example = f"; write {flag_of(option_field)} {option_field.metadata['example']}"
         raise ArgumentError(
             Message(
                 "wrong-option",
                 "{option} {typed!r} {reason}{example}",
-                option=flag_of(each),
+                option=flag_of(option_field),
                 typed=typed,
                 reason=str(error),
                 example=example,

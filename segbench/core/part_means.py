@@ -18,16 +18,16 @@ from segbench.core.table import Sums, Table, left_out_beside
 class PartMeans(Table):
     """Tables of parts, of which every metric is averaged over those parts where it is defined.
 
-    The `metrics` are those in the columns `places` of each table, and `parts` is what notes call the tables: groups. A
+    The `metrics` are those in the `metric_columns` of each table, and `parts` is what notes call the tables: groups. A
     resample without any image of a part gives means over the others, as the benchmark of just those images would.
     """
 
     def __init__(
-        self, tables: Mapping[str, Table], metrics: Sequence[Metric], places: Sequence[int], *, parts: str
+        self, tables: Mapping[str, Table], metrics: Sequence[Metric], metric_columns: Sequence[int], *, parts: str
     ) -> None:
         self.tables = dict(tables)
         self.metrics = tuple(metrics)
-        self.places = np.array(places, np.intp)
+        self.places = np.array(metric_columns, np.intp)
         self.parts = parts
         self.why_no_ranks = Message(
             "ranks-of-parts",
@@ -155,7 +155,7 @@ class PartMeans(Table):
                 lacking.setdefault(without, []).append(metric)
         notes = []
         for without, metrics in lacking.items():
-            said = Message(
+            message = Message(
                 "undefined-parts",
                 "mean of {metrics}: over {count} of {total} {parts}, undefined in {without}",
                 count=len(names) - len(without),
@@ -163,7 +163,7 @@ class PartMeans(Table):
                 parts=self.parts,
                 without=without,
             )
-            notes.append(Note(said, metrics=keys_and_names(metrics)))
+            notes.append(Note(message, metrics=keys_and_names(metrics)))
         return tuple(notes)
 
 

@@ -26,7 +26,7 @@ class Ranged(Protocol):
     """Counts by image name of which a range of scores can be had without unpacking the rest."""
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
-        """Give an image's counts of the scores from `lowest` up to, not including, `below`."""
+        """Return an image's counts of the scores from `lowest` up to, not including, `below`."""
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class InBatches(Protocol):
     """Counts by image name that can be had many at a time."""
 
     def in_batches(self) -> Iterator[Several]:
-        """Give the counts of all images in sorted order of names."""
+        """Yield the counts of all images in sorted order of names."""
 
 
 class ScorePool:
@@ -65,10 +65,10 @@ class ScorePool:
                 self._sample(scores, self._seen)  # of all images up to here
                 self._pool = None
 
-    def _sample(self, scores: FloatArray, held: int) -> None:
+    def _sample(self, scores: FloatArray, score_count: int) -> None:
         """Keep some of the scores that images hold, and how many these are in all images."""
         step = max(min(_SAMPLED, scores.size // 16), 1)
-        self._samples.append((scores[::step].astype(np.float64), held))
+        self._samples.append((scores[::step].astype(np.float64), score_count))
 
     @property
     def in_ranges(self) -> bool:
@@ -76,7 +76,7 @@ class ScorePool:
         return self._pool is None
 
     def ranges(self) -> Iterator[ScoreCounts]:
-        """Give the pooled counts in consecutive ranges of scores, highest first; ignored pixels go with the first."""
+        """Yield the pooled counts in consecutive ranges of scores, highest first; ignored pixels go with the first."""
         if self._pool is not None:
             yield self._pool.total()
             return
@@ -92,9 +92,11 @@ class ScorePool:
     def _ends(self) -> list[float]:
         """Choose where ranges end so that each holds about as many scores of all images as fit."""
         scores = np.concatenate([sampled for sampled, _ in self._samples])
-        held = np.concatenate([np.full(sampled.size, size / max(sampled.size, 1)) for sampled, size in self._samples])
+        scores_per_sample = np.concatenate(
+            [np.full(sampled.size, size / max(sampled.size, 1)) for sampled, size in self._samples]
+        )
         order = np.argsort(-scores, kind="stable")
-        room = np.floor(np.cumsum(held[order]) / (SCORES_AT_ONCE * 3 / 4))
+        room = np.floor(np.cumsum(scores_per_sample[order]) / (SCORES_AT_ONCE * 3 / 4))
         starts = scores[order][np.flatnonzero(np.diff(room)) + 1]
         return [np.inf, *np.unique(starts)[::-1].tolist(), -np.inf]
 
@@ -105,7 +107,7 @@ class ScorePool:
 
 
 def batched(images: Iterable[Image], scores: Callable[[Image], int]) -> Iterator[list[Image]]:
-    """Give images of so many scores in batches, so that few are held at a time; the last one may be empty."""
+    """Yield images in batches of limited numbers of scores, to keep few in memory; the last batch may be empty."""
     waiting: list[Image] = []
     scores_waiting = 0
     for image in images:
@@ -123,7 +125,7 @@ def number_of_scores(counts: ScoreCounts) -> int:
 
 
 def in_batches(images: Mapping[str, ScoreCounts]) -> Iterator[Several]:
-    """Give the counts of images by name in sorted order of names, in one batch at least."""
+    """Return the counts of images by name in sorted order of names, in one batch at least."""
     if isinstance(images, InBatches):
         return images.in_batches()
     return map(Several.of, batched((images[name] for name in sorted(images)), number_of_scores))

@@ -121,7 +121,7 @@ class Protocol(ABC):
 
     @abstractmethod
     def metrics(self) -> tuple[Metric, ...]:
-        """Give every metric and total, in the order in which they are reported; exactly one is the headline."""
+        """Return every metric and total, in the order in which they are reported; exactly one is the headline."""
 
     @abstractmethod
     def count(self, sample: Sample) -> Counted:
@@ -148,5 +148,5 @@ class Protocol(ABC):
         return image
 
     def capability(self, kind: type[Capability]) -> Capability | None:
-        """Give what the protocol can do beyond that, a class of `segbench.core.capabilities`; None if it cannot."""
+        """Return the protocol as a capability, a class of `segbench.core.capabilities`; None if it lacks that."""
         return self if isinstance(self, kind) else None

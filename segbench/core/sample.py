@@ -75,12 +75,12 @@ class Reading(ABC):
         return False
 
     def shape_of(self, prediction: Any, truth: tuple[int, int]) -> tuple[int, int]:  # noqa: ANN401  a `Header`
-        """Give the size that a prediction must have, by its header and the size of its ground truth."""
+        """Return the size that a prediction must have, from its header and the size of its ground truth."""
         del prediction
         return truth
 
     def located(self, inputs: Any) -> Any:  # noqa: ANN401  `Inputs`
-        """Give the places of maps where a place is a file that describes them."""
+        """Return the inputs with the paths of maps where a path is that of a file that describes them."""
         return inputs
 
     def completed(self, pairing: Any) -> Any:  # noqa: ANN401  `Pairing`

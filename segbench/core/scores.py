@@ -250,7 +250,7 @@ class ScoreCounts(Counts):
         return ScoreCounts(levels, positives, negatives, self.ignored, threshold_source=source)
 
     def operating_point(self, threshold: float) -> OperatingPoint:
-        """Give the confusion counts at ``score >= threshold``, with precision, recall, F, IoU and others.
+        """Compute the confusion counts at ``score >= threshold``, with precision, recall, F, IoU and others.
 
         Parameters
         ----------
@@ -272,9 +272,9 @@ class ScoreCounts(Counts):
         >>> point.tp, point.fp, point.recall, round(point.iou, 3)
         (4, 2, 1.0, 0.667)
         """
-        given: object = threshold  # callers may have no type checker
-        if not (isinstance(given, (float, np.floating)) and np.isinf(given)):
-            threshold = as_real(given, "threshold", "a number", least=-np.inf, most=np.inf)
+        untyped: object = threshold  # callers may have no type checker
+        if not (isinstance(untyped, (float, np.floating)) and np.isinf(untyped)):
+            threshold = as_real(untyped, "threshold", "a number", least=-np.inf, most=np.inf)
         above = slice(int(self._ends(np.array([threshold]))[0]))
         tp, fp = (total_of(part[above]) for part in (self.positives, self.negatives))
         return OperatingPoint(float(threshold), tp, fp, self.total_positives, self.total_negatives)
@@ -288,10 +288,10 @@ class ScoreCounts(Counts):
         return np.searchsorted(-self.scores, -in_type_of(self.scores.dtype, thresholds), "right")
 
     def part(self, start: int, stop: int) -> ScoreCounts:
-        """Give the counts of the scores from one index to another; ignored pixels belong to the first score."""
+        """Return the counts of the scores from one index to another; ignored pixels belong to the first score."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        some = {name: value[start:stop] for name, value in values.items() if isinstance(value, np.ndarray)}
-        return ScoreCounts.unchecked(**{**values, **some, "ignored": self.ignored if start == 0 else 0})
+        sliced = {name: value[start:stop] for name, value in values.items() if isinstance(value, np.ndarray)}
+        return ScoreCounts.unchecked(**{**values, **sliced, "ignored": self.ignored if start == 0 else 0})
 
     @property
     def parts(self) -> Mapping[str, ScoreCounts]:
@@ -307,13 +307,14 @@ class ScoreCounts(Counts):
             return cls.sum(())
         first, *_ = ranges = list(parts.values())
         scores, positives, negatives = (
-            np.concatenate([getattr(one, name) for one in ranges]) for name in ("scores", "positives", "negatives")
+            np.concatenate([getattr(counts, name) for counts in ranges])
+            for name in ("scores", "positives", "negatives")
         )
-        ignored = sum(one.ignored for one in ranges)
+        ignored = sum(counts.ignored for counts in ranges)
         return cls(scores, positives, negatives, ignored, first.threshold_source, first.of_predictions)
 
     def between(self, lowest: float, below: float) -> ScoreCounts:
-        """Give the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""
+        """Return the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""
         start, stop = np.searchsorted(-self.scores, (-below, -lowest), "right").tolist()
         return replace(self.part(0 if below == np.inf else start, stop), ignored=0)
 
@@ -342,7 +343,7 @@ class Pool:
         return sum(part.scores.size for part in self._sums) + self._scores_waiting
 
     def total(self) -> ScoreCounts:
-        """Give the sum of all that was added."""
+        """Return the sum of all counts that were added."""
         self._sums, self._waiting, self._scores_waiting = [pooled([*self._sums, *self._waiting])], [], 0
         return self._sums[0]
 
@@ -367,8 +368,8 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
     if len(present) > 1:
         scores, positives, negatives = _merged(present)
     else:
-        (one,) = present
-        scores, counts = one.scores, (one.positives, one.negatives)
+        (only,) = present
+        scores, counts = only.scores, (only.positives, only.negatives)
         positives, negatives = (part.astype(np.int64, copy=False) for part in counts)
     return ScoreCounts.unchecked(
         scores=scores,
@@ -429,9 +430,9 @@ class Several:
     @property
     def highest(self) -> FloatArray:
         """The highest score of each image, 0 without pixels."""
-        found, held = np.zeros(self.ends.size), np.diff(self.ends, prepend=0) > 0
-        found[held] = self.scores[np.append(0, self.ends)[:-1][held]]
-        return found
+        highest, has_pixels = np.zeros(self.ends.size), np.diff(self.ends, prepend=0) > 0
+        highest[has_pixels] = self.scores[np.append(0, self.ends)[:-1][has_pixels]]
+        return highest
 
     def totals(self, counts: IntArray) -> NDArray[np.int64]:
         """Add some counts of the scores up for each image."""

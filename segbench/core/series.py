@@ -70,11 +70,11 @@ class Series(ABC):
         return float("nan")
 
     def line(self, space: Space) -> Line:
-        """Give the points to draw in one of `spaces`: recall and precision, or false and true positive rate."""
+        """Return the points to draw in one of `spaces`: recall and precision, or false and true positive rate."""
         return self._defined(*RATES[space])
 
     def against_threshold(self, measure: str = "") -> Line:
-        """Give rising thresholds and the measure, or another column, at each, where both are known."""
+        """Return rising thresholds and the measure, or another column, at each, where both are known."""
         thresholds, values = self._defined("threshold", measure or self.measure)
         order = np.argsort(thresholds, kind="stable")
         return thresholds[order], values[order]

@@ -26,7 +26,7 @@ class BeyondLimitError(ValueError):
 
 
 def count_distinct(parts: Sequence[Array]) -> tuple[Array, IntArray]:
-    """Give the distinct scores of some pixels, falling, and how many pixels have each; all parts are of one type."""
+    """Return the distinct scores of some pixels, falling, and how many pixels have each; all parts are of one type."""
     negated = _room_for(parts[0], sum(part.size for part in parts))
     start = 0
     for part in parts:
@@ -42,7 +42,7 @@ def count_distinct(parts: Sequence[Array]) -> tuple[Array, IntArray]:
 
 
 def count_distinct_of_classes(classes: NDArray[np.uint8], scores: Array) -> tuple[Array, IntArray, IntArray]:
-    """Give the distinct scores of class 1 and of class 0, falling, and how many pixels of each class have each.
+    """Return the distinct scores of class 1 and of class 0, falling, and how many pixels of each class have each.
 
     Each class is sorted alone, and both are merged. The scores of the result replace the sorted ones in memory.
     """
@@ -68,7 +68,7 @@ def _room_for(scores: Array, size: int) -> Array:
 
 
 def _number(pixels: int) -> type[np.signedinteger[Any]]:
-    """Give the type of numbers of pixels, of so many in all."""
+    """Return the integer type that can count this many pixels."""
     return np.int32 if pixels < 2**31 else np.int64
 
 
@@ -91,23 +91,23 @@ def added_up(scores: NDArray[np.float32], positives: IntArray, negatives: IntArr
     sums = np.empty(scores.size, np.uint32), np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
     size = unpack(words, *sums)
     distinct, *totals = (part[:size].copy() if 2 * size < scores.size else part[:size] for part in sums)
-    found = distinct.view(np.float32)
+    distinct_scores = distinct.view(np.float32)
     for counts, total in zip((positives, negatives), totals, strict=True):
         large = np.flatnonzero(counts > _MOST)  # few, such as those of the score 0
         if large.size:
-            np.add.at(total, np.searchsorted(-found, -scores[large]), counts[large] - _MOST)
-    return found, totals[0], totals[1]
+            np.add.at(total, np.searchsorted(-distinct_scores, -scores[large]), counts[large] - _MOST)
+    return distinct_scores, totals[0], totals[1]
 
 
 @compiled()
 def turned(bits: Any) -> Any:  # noqa: ANN401  of 32 bits
-    """Give the key of a score from its bits, or the bits from the key; without a branch, which signs would mislead."""
+    """Compute the key of a score from its bits, or the bits from the key; no branch, which signs would mislead."""
     return np.uint32(bits ^ (np.uint32((bits >> np.uint32(31)) - np.uint32(1)) & np.uint32(0x7FFFFFFF)))
 
 
 @compiled()
 def key_of(bits: Any) -> Any:  # noqa: ANN401  as above
-    """Give the key of a score from its bits, the same of -0 and 0."""
+    """Compute the key of a score from its bits, the same of -0 and 0."""
     return turned(np.uint32(bits * np.uint32(bits != np.uint32(1 << 31))))
 
 
@@ -171,29 +171,29 @@ def write_runs(ordered: Array, times: Array) -> int:
     negated = np.empty(_AT_ONCE, ordered.dtype)
     k = np.intp(-1)
     last = ordered[ordered.size - 1]
-    held = np.intp(0)
+    run_length = np.intp(0)
     for start in range(0, ordered.size - 1, negated.size):
-        some = ordered[start : min(start + negated.size, ordered.size - 1)]
-        equal = np.intp(some[0] == last)
-        for i in range(1, some.size):
-            equal += some[i] == some[i - 1]
+        chunk = ordered[start : min(start + negated.size, ordered.size - 1)]
+        equal = np.intp(chunk[0] == last)
+        for i in range(1, chunk.size):
+            equal += chunk[i] == chunk[i - 1]
         if equal == 0:  # as most are in float maps; so many at once are moved faster than one by one
-            last = some[some.size - 1]
-            held = np.intp(1)
-            for i in range(some.size):
-                negated[i] = 0.0 - some[i]  # 0.0, not -0.0
-            moved, once = ordered[k + 1 : k + 1 + some.size], times[k + 1 : k + 1 + some.size]
-            for i in range(some.size):
+            last = chunk[chunk.size - 1]
+            run_length = np.intp(1)
+            for i in range(chunk.size):
+                negated[i] = 0.0 - chunk[i]  # 0.0, not -0.0
+            moved, once = ordered[k + 1 : k + 1 + chunk.size], times[k + 1 : k + 1 + chunk.size]
+            for i in range(chunk.size):
                 moved[i], once[i] = negated[i], 1
-            k += some.size
+            k += chunk.size
             continue
-        for value in some:
+        for value in chunk:
             fresh = np.intp(value != last)
-            held = (held & (fresh - 1)) + 1
+            run_length = (run_length & (fresh - 1)) + 1
             k += fresh
             last = value
             ordered[np.uintp(k)] = 0.0 - value
-            times[np.uintp(k)] = held
+            times[np.uintp(k)] = run_length
     return int(k + 1)
 
 

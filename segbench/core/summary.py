@@ -23,7 +23,7 @@ def finite(value: float) -> float | None:
 
 
 def finite_values(metrics: Mapping[str, float]) -> dict[str, float | None]:
-    """Give metrics as JSON holds them: None where undefined."""
+    """Return metrics as JSON holds them: None where undefined."""
     return {key: finite(value) for key, value in metrics.items()}
 
 
@@ -97,7 +97,7 @@ class Summary(Mapping[str, float | int]):
         ]
 
     def to_dataframe(self) -> pd.DataFrame:
-        """Give a row per metric: value, and the reason where it is undefined.
+        """Return a data frame with a row per metric: value, and the reason where it is undefined.
 
         Takes pandas, which segbench does not install by itself.
         """

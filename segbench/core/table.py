@@ -458,7 +458,7 @@ class ColumnLayout:
         # Narrow blocks come first, joined to one matrix, which takes less time to multiply than each by itself.
         self._narrow = [block for _, block in blocks if _is_narrow(block)]
         self._wide = [_packed(block) for _, block in blocks if not _is_narrow(block)]
-        names = [name for name, block in sorted(blocks, key=lambda item: not _is_narrow(item[1]))]
+        names = [name for name, block in sorted(blocks, key=lambda named_block: not _is_narrow(named_block[1]))]
         widths = [block.shape[1] for block in (*self._narrow, *self._wide)]
         ends = np.cumsum(widths).tolist()
         self.places = {name: slice(end - width, end) for name, width, end in zip(names, widths, ends, strict=True)}
@@ -489,7 +489,7 @@ class ColumnLayout:
     @property
     def shape(self) -> tuple[int, int]:
         """Images, and columns of all blocks."""
-        return self.images, max(place.stop for place in self.places.values())
+        return self.images, max(columns.stop for columns in self.places.values())
 
     def named(self, sums: FloatArray) -> Sums:
         """Take sums of rows apart, shape (R, columns)."""
@@ -627,7 +627,7 @@ class Columns:
         return np.concatenate([np.asarray(part.sum(axis=axis, dtype=np.float64)).ravel() for part in self.parts])
 
     def toarray(self) -> FloatArray:
-        """Give them as one array."""
+        """Return all columns as one array."""
         return np.hstack([as_dense(part) for part in self.parts], dtype=np.float64)
 
 
@@ -661,7 +661,7 @@ class WholeNumbers:
         return np.asarray(self.numbers.sum(axis=axis, dtype=dtype))
 
     def toarray(self) -> FloatArray:
-        """Give them in double precision."""
+        """Return the numbers in double precision."""
         return self.numbers.astype(np.float64, copy=False)
 
 
@@ -680,7 +680,7 @@ def _blas() -> ThreadpoolController:
 
 
 def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, or columns
-    """Give rows as an array."""
+    """Return rows as a dense array."""
     dense: FloatArray = rows if isinstance(rows, np.ndarray) else rows.toarray()
     return dense
 

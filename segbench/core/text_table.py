@@ -53,7 +53,7 @@ class TextTable:
         return cls(header, [list(row.values()) for row in rows], names, notes=tuple(notes))
 
     def headings(self, *, latex: bool = False) -> list[Heading]:
-        """Give what is above each column, in LaTeX where wanted."""
+        """Return the heading of each column, in LaTeX where wanted."""
         if latex and self.latex:
             return list(self.latex)
         groups = self.groups or [("", "")] * len(self.header)
@@ -63,15 +63,15 @@ class TextTable:
     def heading(
         self, kept: Sequence[int] | None = None, *, latex: bool = False
     ) -> tuple[list[tuple[str, int]], list[str]]:
-        """Give the rows of a heading: groups with numbers of columns, empty over lone columns, and the titles below."""
+        """Return the rows of a heading: groups with numbers of columns, empty over lone columns, and titles below."""
         kept = range(len(self.header)) if kept is None else kept
         headings = self.headings(latex=latex)
         groups, titles = [], []
-        for group, columns in groupby((headings[place] for place in kept), lambda heading: heading.group):
-            some = list(columns)
-            grouped = bool(group) and len(some) > 1
-            groups.append((group if grouped else "", len(some)))
-            titles += [heading.title if grouped else heading.alone for heading in some]
+        for group, columns in groupby((headings[column] for column in kept), lambda heading: heading.group):
+            of_group = list(columns)
+            grouped = bool(group) and len(of_group) > 1
+            groups.append((group if grouped else "", len(of_group)))
+            titles += [heading.title if grouped else heading.alone for heading in of_group]
         return groups, titles
 
     @property
@@ -119,27 +119,31 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
     spare: list[tuple[int, str, int]] = []
     for group, table in tables.items():
         shift = len(header) - 1
-        place_of = {cells[0]: place for place, cells in enumerate(table.rows)}
+        row_of = {cells[0]: row_number for row_number, cells in enumerate(table.rows)}
         for row, name in enumerate(names):
-            own = place_of.get(name)
+            own = row_of.get(name)
             rows[row] += [blank] * (len(table.header) - 1) if own is None else table.rows[own][1:]
             marks |= {(row, at + shift): mark for (of, at), mark in table.marks.items() if of == own}
         spare += [(rank, title, at + shift) for rank, title in enumerate(table.spare) for at in table.spare[title]]
         header += [f"{group} {title}" for title in table.header[1:]]
         groups += [(group, title) for title in table.header[1:]]
         name = latex_name(group)
-        latex += [Heading(name, one.alone, f"{name} {one.alone}") for one in table.headings(latex=True)[1:]]
+        latex += [Heading(name, heading.alone, f"{name} {heading.alone}") for heading in table.headings(latex=True)[1:]]
     notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
     last = {title: rank for rank, title, _ in sorted(spare)}  # a metric is left out of all tables or of none
-    said = {note: [group for group, table in tables.items() if note in table.notes] for note in notes}
+    groups_with_note = {note: [group for group, table in tables.items() if note in table.notes] for note in notes}
     return TextTable(
         header,
         rows,
         marks=marks,
         notes=tuple(
-            note if len(of) == len(tables) else as_note(note).said_of(", ".join(of)) for note, of in said.items()
+            note if len(of) == len(tables) else as_note(note).said_of(", ".join(of))
+            for note, of in groups_with_note.items()
         ),
-        spare={one: [at for _, title, at in spare if title == one] for one in sorted(last, key=last.__getitem__)},
+        spare={
+            metric_title: [at for _, title, at in spare if title == metric_title]
+            for metric_title in sorted(last, key=last.__getitem__)
+        },
         groups=groups,
         latex=latex,
     )
@@ -157,7 +161,7 @@ def aligned(rows: Sequence[Sequence[str]], sides: str, between: str = "  ") -> s
 def data_frame(
     rows: Sequence[Mapping[str, Any]], index: str, names: Sequence[str], columns: Sequence[str] | None = None
 ) -> pd.DataFrame:
-    """Give one row per name for pandas, which segbench does not install, under an index of this name, if any."""
+    """Return a data frame with a row per name and an index of this name, if any; segbench does not install pandas."""
     try:
         import pandas as pd
     except ImportError as error:

@@ -243,8 +243,8 @@ class UnitTable(Table):
         if not self._add_up.any():  # nothing is added up in vain
             return np.full((self.images, len(self._rows.metrics)), np.nan)
         alone = self._alone()
-        places = {name: place for place, name in enumerate(alone.names)}
-        return alone.measure_images()[[places[name] for name in self.names]]
+        row_of = {name: row for row, name in enumerate(alone.names)}
+        return alone.measure_images()[[row_of[name] for name in self.names]]
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         """Compute every metric from sums, see `Table`."""

@@ -78,7 +78,7 @@ class Archive:
         return cls(path, status.st_mtime_ns, status.st_size)
 
     def read_at(self, offset: int, size: int) -> bytes:
-        """Give bytes of the archive as it was, fewer where it ends."""
+        """Read bytes of the archive as it was, fewer where it ends."""
         if self != Archive.at(self.path):
             raise DataError(shown(self.path), Message("changed", "has changed since the run began"), "repeat the run")
         path = self.unpacked or self.path
@@ -114,19 +114,19 @@ class Member(NamedTuple):
         return split_extension(self.inside)[1]
 
     def read_bytes(self) -> bytes:
-        """Give its content."""
+        """Read its content."""
         if self.packed >= 0:
             return self._unzipped()
         data = self.archive.read_at(self.offset, self.size)
         if len(data) != self.size:
-            what = Message(
+            problem = Message(
                 "damaged", "truncated: {found} of {expected} bytes are there", found=len(data), expected=self.size
             )
-            raise DataError(shown(self), what, _REPACK)
+            raise DataError(shown(self), problem, _REPACK)
         return data
 
     def _unzipped(self) -> bytes:
-        """Give the content of a member of a zip, checked; it is unpacked no further than its stated size."""
+        """Read the content of a member of a zip, checked; it is unpacked no further than its stated size."""
         header = self.archive.read_at(self.offset, _LOCAL_HEADER.size)
         if len(header) != _LOCAL_HEADER.size or not header.startswith(b"PK\3\4"):
             raise DataError(shown(self), Message("damaged", "is not where the archive's directory says"), _REPACK)
@@ -136,11 +136,11 @@ class Member(NamedTuple):
             try:
                 data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, self.size + 1)
             except zlib.error as error:
-                what = Message("damaged", "damaged in the archive ({reason})", reason=str(error))
-                raise DataError(shown(self), what, _REPACK) from None
+                problem = Message("damaged", "damaged in the archive ({reason})", reason=str(error))
+                raise DataError(shown(self), problem, _REPACK) from None
         if len(data) != self.size or zlib.crc32(data) != self.checksum:
-            what = Message("damaged", "damaged in the archive: length or checksum differs")
-            raise DataError(shown(self), what, _REPACK)
+            problem = Message("damaged", "damaged in the archive: length or checksum differs")
+            raise DataError(shown(self), problem, _REPACK)
         return data
 
 
@@ -152,9 +152,9 @@ def list_archive(path: str) -> Listing:
         raise not_readable(Path(path), error) from None
 
 
-def list_shards(place: str, paths: Sequence[str]) -> Listing:
+def list_shards(folder: str, paths: Sequence[str]) -> Listing:
     """List several archives as one folder; what is wrong with any of them is said at once."""
-    found: list[Entries] = []
+    entries_by_shard: list[Entries] = []
     notes: list[Note] = []
     wrong: list[Message] = []
     for path in paths:
@@ -164,20 +164,20 @@ def list_shards(place: str, paths: Sequence[str]) -> Listing:
             between = "\n-> " if error.kind == "unusable-members" else "; "
             wrong.append(f"{error.path}: " + joined([error.what, error.hint], between))
         else:
-            found.append(listing.entries)
+            entries_by_shard.append(listing.entries)
             notes += listing.notes
     if wrong:
-        what = Message(
+        problem = Message(
             "unusable-archives",
             "{count} of {total} archives cannot be used:\n  {problems:\n  }\n",
             count=len(wrong),
             total=len(paths),
             problems=wrong,
         )
-        raise DataError(place, what, "replace or remove these archives")
-    entries = Entries(lambda _, shard, k: found[shard].source(k), 2)
-    for shard, each in enumerate(found):
-        for k, (stem, suffix) in enumerate(zip(each.stems, each.suffixes, strict=True)):
+        raise DataError(folder, problem, "replace or remove these archives")
+    entries = Entries(lambda _, shard, k: entries_by_shard[shard].source(k), 2)
+    for shard, shard_entries in enumerate(entries_by_shard):
+        for k, (stem, suffix) in enumerate(zip(shard_entries.stems, shard_entries.suffixes, strict=True)):
             entries.add(stem, suffix, shard, k)
     entries.keep(range(len(entries)))
     return Listing(entries, tuple(notes))
@@ -194,24 +194,24 @@ def listed_members(archive: Archive) -> Listing:
         archive = replace(archive, unpacked=_unpacked_here(archive))
     zipped = archive.path.lower().endswith(".zip")
     top = f"{method_name(archive.path)}/"
-    entries = Entries(lambda inside, *place: Member(archive, top + inside, *place), 5 if zipped else 2)
+    entries = Entries(lambda inside, *location: Member(archive, top + inside, *location), 5 if zipped else 2)
     try:
-        for inside, place in _zip_members(archive, wrong) if zipped else _tar_members(archive, others, wrong):
-            entries.add(*split_suffix(inside), *place)
+        for inside, location in _zip_members(archive, wrong) if zipped else _tar_members(archive, others, wrong):
+            entries.add(*split_suffix(inside), *location)
     except (DataError, OSError):
         raise
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)
-        what = Message("damaged", "damaged or truncated archive ({reason})", reason=reason)
-        raise DataError(shown(archive.path), what, _REPACK) from error
+        problem = Message("damaged", "damaged or truncated archive ({reason})", reason=reason)
+        raise DataError(shown(archive.path), problem, _REPACK) from error
     if wrong:
-        what = Message(
+        problem = Message(
             "unusable-members",
             "{count} of its members cannot be read:\n  {problems:\n  }\n",
             count=len(wrong),
             problems=wrong,
         )
-        raise DataError(shown(archive.path), what, _HINT)
+        raise DataError(shown(archive.path), problem, _HINT)
     if all(stem.startswith(top) for stem in entries.stems):
         entries.stems = [stem[len(top) :] for stem in entries.stems]
     else:
@@ -321,7 +321,7 @@ _unpacked: dict[Archive, str] = {}
 
 
 def _unpacked_here(archive: Archive) -> str:
-    """Give the temporary file to which this process, or the one it was forked from, unpacked a gzip file."""
+    """Return the temporary file to which this process, or the one it was forked from, unpacked a gzip file."""
     with _unpacking:
         path = _unpacked.get(archive)
         if path is None or not os.path.exists(path):  # noqa: PTH110  a str, as it is opened for every image
@@ -343,16 +343,16 @@ def _unpack(source: str) -> str:
                 while file.tell() <= most and (piece := packed.read(_PIECE)):
                     file.write(piece)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            what = Message("damaged", "damaged or truncated gzip file ({reason})", reason=str(error))
-            raise DataError(shown(source), what, _REPACK) from None
+            problem = Message("damaged", "damaged or truncated gzip file ({reason})", reason=str(error))
+            raise DataError(shown(source), problem, _REPACK) from None
         if file.tell() > most:
-            what = Message(
+            problem = Message(
                 "too-large",
                 "unpacks to more than {most} bytes, the limit in {folder}",
                 most=most,
                 folder=tempfile.gettempdir(),
             )
-            raise DataError(shown(source), what, "unpack it first, or set TMPDIR")
+            raise DataError(shown(source), problem, "unpack it first, or set TMPDIR")
         file.flush()
         undo.pop_all()
     atexit.register(remove)

@@ -65,12 +65,12 @@ def as_stack(array: NDArray[Any], path: str, role: Role) -> NDArray[Any]:
     while array.ndim > 3 and array.shape[0] == 1:
         array = array[0]
     if array.ndim not in (2, 3):
-        what = Message(
+        problem = Message(
             "wrong-shape",
             "shape ({shape}), expected (classes, height, width) or (height, width, classes)",
             shape=array.shape,
         )
-        raise DataError(path, what, "save one array per image")
+        raise DataError(path, problem, "save one array per image")
     _require_numbers(array, path, role)
     if array.dtype.kind == "i" and role not in LABELS:
         return array.astype(f"u{array.dtype.itemsize}")
@@ -95,21 +95,21 @@ def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
         raise DataError(path, Message("no-pixels", "no pixels: shape ({shape})", shape=array.shape), WRITE_AGAIN)
     kind = array.dtype.kind
     if not _are_plain_numbers(array.dtype):
-        what = Message(
+        problem = Message(
             "wrong-type",
             "values of type {dtype}, expected booleans, integers or floats of up to 64 bits",
             dtype=str(array.dtype),
         )
-        raise DataError(path, what)
+        raise DataError(path, problem)
     if role == "prediction":
         refuse_inexact(path, array)  # before the advice to save floats, in which scores would be rounded
     if kind == "i" and role not in LABELS and array.min() < 0:
-        what = Message(
+        problem = Message(
             "negative-levels",
             "negative integers (smallest {smallest}), expected levels from 0",
             smallest=int(array.min()),
         )
-        raise DataError(path, what, "save scores as floats or as unsigned integers")
+        raise DataError(path, problem, "save scores as floats or as unsigned integers")
 
 
 def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tuple[Note, ...]]:
@@ -122,7 +122,7 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
     if coloured:
         decoded = one_channel(array, path, role)
         return decoded.array, decoded.notes
-    what = Message(
+    problem = Message(
         "several-maps",
         "shape ({shape}) and type {dtype}, expected one {role} of shape (H, W)",
         shape=array.shape,
@@ -137,8 +137,8 @@ def _flat(array: NDArray[Any], path: str, role: Role) -> tuple[NDArray[Any], tup
             protocols=protocols,
             volumes=VOLUMES,
         )
-        raise StackError(path, what, hint)
-    raise DataError(path, what, f"save one map per file, or {VOLUMES}")
+        raise StackError(path, problem, hint)
+    raise DataError(path, problem, f"save one map per file, or {VOLUMES}")
 
 
 def _may_be_colours(array: NDArray[Any]) -> bool:
@@ -159,14 +159,14 @@ def _refuse_planes(array: NDArray[Any], path: str) -> None:
         kind = "one-hot labels"
         if marked.min() == 0:
             kind, label_map = "masks", f"labels.any(axis={axis}) * ({label_map} + 1)"
-        what = Message(
+        problem = Message(
             "label-planes",
             "shape ({shape}) has {found} in {planes} planes, expected one label per pixel",
             shape=array.shape,
             found=kind,
             planes=array.shape[axis],
         )
-        raise DataError(path, what, Message("fix", "save a label map: {code}", code=label_map))
+        raise DataError(path, problem, Message("fix", "save a label map: {code}", code=label_map))
 
 
 def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
@@ -189,14 +189,14 @@ def one_channel(image: NDArray[Any], path: str, role: Role) -> Decoded:
 def _packed(image: NDArray[Any], path: str) -> NDArray[np.uint32]:
     """Turn 8-bit colours into numbers: `COLOUR` + 65536 r + 256 g + b."""
     if image.dtype != np.uint8:
-        what = Message("unsupported-colour", "is in colour with 16 bits, expected 8 bits as palettes have")
-        raise DataError(path, what, "save labels, not colours")
+        problem = Message("unsupported-colour", "is in colour with 16 bits, expected 8 bits as palettes have")
+        raise DataError(path, problem, "save labels, not colours")
     wide = image.astype(np.uint32)
     return np.asarray(COLOUR | wide[..., 0] << 16 | wide[..., 1] << 8 | wide[..., 2], np.uint32)
 
 
 def luma(rgb: NDArray[Any]) -> NDArray[np.float64]:
-    """Give ``skimage.color.rgb2gray`` of an 8- or 16-bit image of shape (H, W, 3)."""
+    """Compute ``skimage.color.rgb2gray`` of an 8- or 16-bit image of shape (H, W, 3)."""
     scaled = np.multiply(rgb, 1.0 / np.iinfo(rgb.dtype).max, dtype=np.float64)
     grey: NDArray[np.float64] = scaled @ np.array(LUMA)
     return grey
@@ -206,13 +206,13 @@ def require_opaque(alpha: NDArray[Any], opaque: int, path: str) -> None:
     """Refuse an image with an alpha value below `opaque`."""
     see_through = int(np.count_nonzero(alpha != opaque))
     if see_through:
-        what = Message(
+        problem = Message(
             "transparent",
             "{count} of {total} pixels are not opaque, so their value is unknown",
             count=see_through,
             total=alpha.size,
         )
-        raise DataError(path, what, OPAQUE_HINT)
+        raise DataError(path, problem, OPAQUE_HINT)
 
 
 def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role: Role, path: str) -> Decoded:
@@ -222,19 +222,19 @@ def through_palette(indices: NDArray[np.uint8], palette: NDArray[np.uint8], role
     if role in LABELS and not grey:
         return Decoded(np.ascontiguousarray(indices), (note_on_indices(used, palette),))
     if used[-1] >= len(palette):
-        what = Message(
+        problem = Message(
             "outside-palette",
             "palette index {index} in a palette of {colours} colours",
             index=int(used[-1]),
             colours=len(palette),
         )
-        raise DataError(path, what, "save it again")
+        raise DataError(path, problem, "save it again")
     colours = palette[used]
-    found = Decoded(colours[:, 0]) if grey else one_channel(colours[None], path, role)
-    levels = found.array.reshape(-1)
+    decoded = Decoded(colours[:, 0]) if grey else one_channel(colours[None], path, role)
+    levels = decoded.array.reshape(-1)
     table = np.zeros(int(used[-1]) + 1, levels.dtype)
     table[used] = levels
-    return Decoded(table[indices], notes_on_levels(used, levels) if role in LABELS else found.notes)
+    return Decoded(table[indices], notes_on_levels(used, levels) if role in LABELS else decoded.notes)
 
 
 _HEAD = 4096
@@ -274,31 +274,31 @@ def _start(stream: io.BytesIO, path: str) -> tuple[tuple[int, ...], bool, np.dty
         return np.lib.format.read_array_header_1_0(stream)
     if version == (2, 0):
         return np.lib.format.read_array_header_2_0(stream)
-    what = Message("other-version", "NPY version {version:.}, expected 1.0 or 2.0", version=version)
-    raise DataError(path, what, "save it with numpy.save")
+    problem = Message("other-version", "NPY version {version:.}, expected 1.0 or 2.0", version=version)
+    raise DataError(path, problem, "save it with numpy.save")
 
 
 def _read_npy(data: bytes, path: str) -> NDArray[Any]:
-    """Give the array of an NPY file without copying its values."""
+    """Read the array of an NPY file without copying its values."""
     stream = io.BytesIO(data)
     shape, fortran, dtype = _start(stream, path)
     if dtype.hasobject:
-        what = Message("python-objects", "contains Python objects, which could run code when loaded")
-        raise DataError(path, what, "save a plain array of numbers")
+        problem = Message("python-objects", "contains Python objects, which could run code when loaded")
+        raise DataError(path, problem, "save a plain array of numbers")
     if min(shape, default=0) < 0:
-        what = Message("damaged", "damaged: its header declares the shape ({shape})", shape=shape)
-        raise DataError(path, what, WRITE_AGAIN)
+        problem = Message("damaged", "damaged: its header declares the shape ({shape})", shape=shape)
+        raise DataError(path, problem, WRITE_AGAIN)
     count, left = math.prod(shape), len(data) - stream.tell()
     if left < count * dtype.itemsize:
         stored = left // max(dtype.itemsize, 1)
-        what = Message("damaged", "truncated: {found} of {expected} values are there", found=stored, expected=count)
-        raise DataError(path, what, WRITE_AGAIN)
+        problem = Message("damaged", "truncated: {found} of {expected} values are there", found=stored, expected=count)
+        raise DataError(path, problem, WRITE_AGAIN)
     flat = np.frombuffer(data, dtype, count, stream.tell())
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
 
 
 def _read_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
-    """Give the one array of an NPZ file, or the one named after its role."""
+    """Read the one array of an NPZ file, or the one named after its role."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         info = _member(archive, role, path)
         if info.file_size > MAX_PIXELS * 8:
@@ -315,8 +315,8 @@ def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != 1 and wanted not in members:
         names = [*map(shown, sorted(members))] or "none"
-        what = Message("several-arrays", "{count} arrays ({names}), expected one", count=len(members), names=names)
-        raise DataError(path, what, Message("fix", "name the one to read {name!r}", name=wanted))
+        problem = Message("several-arrays", "{count} arrays ({names}), expected one", count=len(members), names=names)
+        raise DataError(path, problem, Message("fix", "name the one to read {name!r}", name=wanted))
     return members[wanted] if wanted in members else next(iter(members.values()))
 
 

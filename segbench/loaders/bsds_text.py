@@ -48,11 +48,11 @@ def find_evaluations(folder: Path) -> list[Evaluation]:
     """Find the methods with boundary results, in a folder itself or else in those within it."""
     inside = _listed(folder)
     inner = [path for path in inside if path.is_dir() and not path.name.startswith(".")]
-    evaluations = _evaluations(folder) or [found for path in inner for found in _evaluations(path)]
+    evaluations = _evaluations(folder) or [evaluation for path in inner for evaluation in _evaluations(path)]
     if not evaluations:
-        what = Message("no-results", "holds no results of the boundary benchmark")
+        problem = Message("no-results", "holds no results of the boundary benchmark")
         expected = f"expected *{COUNTS} or *{ROWS}, here or in its sub-folders"
-        raise DataError(shown(folder), what, expected)
+        raise DataError(shown(folder), problem, expected)
     return evaluations
 
 
@@ -63,33 +63,33 @@ def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
         data = read_bounded(path, _LARGEST_BYTES, expected, "this is another kind of file")
         lines = data.decode("ascii").splitlines()
     except UnicodeDecodeError:
-        what = Message("not-text", "is not plain text, expected {expected}", expected=expected)
-        raise DataError(shown(path), what) from None
+        problem = Message("not-text", "is not plain text, expected {expected}", expected=expected)
+        raise DataError(shown(path), problem) from None
     except OSError as error:
-        what = Message("unreadable", "cannot be read ({reason})", reason=str(error.strerror))
-        raise DataError(shown(path), what, "check the file") from error
+        problem = Message("unreadable", "cannot be read ({reason})", reason=str(error.strerror))
+        raise DataError(shown(path), problem, "check the file") from error
     rows: list[list[float]] = []
-    for place, line in enumerate(lines, start=1):
+    for line_number, line in enumerate(lines, start=1):
         try:
             row = [float(text) for text in line.split()]
         except ValueError:
-            what = Message(
+            problem = Message(
                 "wrong-line",
                 "line {line} is {found!r}, expected {expected}",
-                line=place,
+                line=line_number,
                 found=shown(line.strip())[:60],
                 expected=expected,
             )
-            raise DataError(shown(path), what) from None
+            raise DataError(shown(path), problem) from None
         if row and (len(row) not in widths or (rows and len(row) != len(rows[0]))):
-            what = Message(
+            problem = Message(
                 "wrong-line",
                 "line {line} has {found} numbers, expected {expected}, all alike",
-                line=place,
+                line=line_number,
                 found=len(row),
                 expected=expected,
             )
-            raise DataError(shown(path), what)
+            raise DataError(shown(path), problem)
         rows += [row] if row else []
     if not rows:
         raise DataError(shown(path), Message("empty", "is empty, expected {expected}", expected=expected))
@@ -97,7 +97,7 @@ def read_rows(path: Path, widths: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def rows_of(*columns: NDArray[np.float64] | NDArray[np.int64]) -> list[list[float]]:
-    """Give the rows of some columns."""
+    """Return the rows of a table from its columns."""
     return [list(row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
 
@@ -142,8 +142,8 @@ def _listed(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
     except OSError as error:
-        what = Message("unreadable", "cannot be listed ({reason})", reason=str(error.strerror))
-        raise DataError(shown(folder), what, "give a folder of results") from error
+        problem = Message("unreadable", "cannot be listed ({reason})", reason=str(error.strerror))
+        raise DataError(shown(folder), problem, "give a folder of results") from error
 
 
 def _evaluations(folder: Path) -> list[Evaluation]:
@@ -160,7 +160,7 @@ def _evaluations(folder: Path) -> list[Evaluation]:
     official = by_method.pop(_OFFICIAL, {})
     whole = [Evaluation(_name_of(folder), folder, dict(sorted(counts.items())), **official)]
     whole += [Evaluation(shown(method), folder, {}, **parts) for method, parts in sorted(by_method.items())]
-    return [found for found in whole if found.counts or found.rows]
+    return [evaluation for evaluation in whole if evaluation.counts or evaluation.rows]
 
 
 def _name_of(folder: Path) -> str:

@@ -74,14 +74,14 @@ class Format:
 
 
 def variable_of(role: Role) -> str:
-    """Give the name of the array to read where a file holds several."""
+    """Return the name of the array to read where a file holds several."""
     if role in LABEL_MAPS:
         return "prediction" if role.startswith("predicted") else "ground_truth"
     return role.replace(" ", "_")
 
 
 def shown(name: object) -> str:
-    r"""Give a file's name fit for one line of a terminal, whatever it holds."""
+    r"""Return a file's name fit for one line of a terminal, whatever it holds."""
     text = str(name)
     if text.isprintable():
         return text
@@ -94,13 +94,15 @@ CUT, WRITE_AGAIN = "cut it into parts", "write the file again"
 
 def too_large(path: str, shape: tuple[int, ...]) -> DataError:
     """Say that an image has more pixels than are decoded."""
-    what = Message("too-large", "{shape: x } (height x width) is more than {most} pixels", shape=shape, most=MAX_PIXELS)
-    return DataError(path, what, CUT)
+    problem = Message(
+        "too-large", "{shape: x } (height x width) is more than {most} pixels", shape=shape, most=MAX_PIXELS
+    )
+    return DataError(path, problem, CUT)
 
 
 def size(shape: tuple[int, ...]) -> str:
-    """Give height and width in words, of an array of other axes its extents."""
-    return " x ".join(map(str, shape)) + " (height x width)" * (len(shape) == 2)
+    """Return height and width in words, of an array of other axes its extents."""
+    return " x ".join(map(str, shape)) + (" (height x width)" if len(shape) == 2 else "")
 
 
 _POINTERS = {
@@ -114,9 +116,9 @@ def refuse_pointer(data: bytes, name: str) -> None:
     """Refuse a text that stands in place of a file, whatever its name promises."""
     for start, (pointer, command) in _POINTERS.items():
         if data.startswith(start):
-            what = Message("pointer", "is {pointer}, not the file itself", pointer=pointer)
+            problem = Message("pointer", "is {pointer}, not the file itself", pointer=pointer)
             hint = Message("fix", "fetch the files: {command} in its repository", command=command)
-            raise DataError(name, what, hint)
+            raise DataError(name, problem, hint)
 
 
 class Source(Protocol):
@@ -137,4 +139,4 @@ class Source(Protocol):
         """The extension, with its dot."""
 
     def read_bytes(self) -> bytes:
-        """Give the whole content; an `OSError` or a `DataError` says why not."""
+        """Read the whole content; an `OSError` or a `DataError` says why not."""

@@ -27,13 +27,13 @@ _NUMBER, _LAST_NUMBER = re.compile(r"[0-9]+"), re.compile(r"[0-9]+(?=[^0-9]*$)")
 
 def nearest(names: Sequence[str], candidates: Sequence[str]) -> dict[str, str]:
     """Find the most similar candidate of each name."""
-    found = {}
+    most_similar = {}
     if candidates:
         for name in names[: max(1, COMPARISONS // len(candidates))]:
             close = difflib.get_close_matches(name, candidates[:COMPARISONS], n=1, cutoff=0.6)
             if close:
-                found[name] = close[0]
-    return found
+                most_similar[name] = close[0]
+    return most_similar
 
 
 class Names(NamedTuple):
@@ -68,7 +68,7 @@ def matching_patterns(truths: Names, predictions: Names) -> list[PatternPair]:
     """Find the two patterns under which nearly all names pair; several times two if other files can pair as well."""
     least = max(len(truths.paired), math.ceil(_NEARLY_ALL * min(len(truths.all), len(predictions.all))), 1)
     now = frozenset(truths.paired), frozenset(predictions.paired)
-    found: dict[tuple[frozenset[str], frozenset[str]], PatternPair] = {}
+    pairs_by_files: dict[tuple[frozenset[str], frozenset[str]], PatternPair] = {}
     stripped = {pred: _strip(predictions.all, pred) for pred in _affixes(predictions.alone, truths.all)}
     for gt in _affixes(truths.alone, predictions.all):
         of_truths = _strip(truths.all, gt)
@@ -80,11 +80,11 @@ def matching_patterns(truths: Names, predictions: Names) -> list[PatternPair]:
             if files == now:
                 continue
             if len(common) > least:
-                found, least = {}, len(common)
+                pairs_by_files, least = {}, len(common)
             shared = _shared_suffix(gt[1], pred[1])
             of_gt, of_pred = ((prefix, suffix[shared:]) for prefix, suffix in (gt, pred))
-            found.setdefault(files, PatternPair(_whole(of_gt)("*"), _whole(of_pred)("*")))
-    return list(found.values())
+            pairs_by_files.setdefault(files, PatternPair(_whole(of_gt)("*"), _whole(of_pred)("*")))
+    return list(pairs_by_files.values())
 
 
 def numbered_otherwise(truths: Names, predictions: Names) -> Message | None:
@@ -183,18 +183,18 @@ def _whole(affix: tuple[str, str]) -> Callable[[str], str]:
 
 
 def _affixes(names: Sequence[str], others: Sequence[str]) -> list[tuple[str, str]]:
-    """Give likely (prefix, suffix) pairs of names: none, what all share, what some have that others lack."""
+    """Return likely (prefix, suffix) pairs of names: none, what all share, what some have that others lack."""
     if not names:
         return [("", "")]
     prefix = _cut(_shared_start(names), at_start=True)
     suffix = _cut(_shared_start([name[::-1] for name in names])[::-1], at_start=False)
-    found = Counter[tuple[str, str]]()
+    affix_counts = Counter[tuple[str, str]]()
     for name in names[:_SOME]:
         for other in others[: 4 * _SOME]:
             before, within, after = name.partition(other)
             if within and other:
-                found[before, after] += 1
-    likely = [affix for affix, _ in found.most_common()]
+                affix_counts[before, after] += 1
+    likely = [affix for affix, _ in affix_counts.most_common()]
     folders = sorted({name.partition("/")[0] for name in names if "/" in name})
     if len(folders) <= _FEW_FOLDERS:
         likely += [(f"{folder}/", "") for folder in folders]
@@ -238,11 +238,11 @@ def annotator_pattern(missing: Sequence[str], predictions: Collection[str]) -> s
     before: dict[str, list[str]] = {}
     for name in missing:
         start = next((name[:end] for end in range(len(name) - 1, 0, -1) if name[:end] in known), "")
-        folder, slash, rest = name.partition("/")
+        folder, slash, name_in_folder = name.partition("/")
         if start:
             after.setdefault(start, []).append(name[len(start) :])
-        elif slash and rest in known:
-            before.setdefault(rest, []).append(folder)
+        elif slash and name_in_folder in known:
+            before.setdefault(name_in_folder, []).append(folder)
     for tags, in_folders in ((after, False), (before, True)):
         fit = sum(map(len, tags.values()))
         if 2 * fit < len(missing) or max(map(len, tags.values()), default=0) < 2:

@@ -79,13 +79,13 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     extension = path.suffix.lower()
     form = BY_EXTENSION.get(extension)
     if form is None:
-        what = Message(
+        problem = Message(
             "unknown-extension",
             "extension {extension!r}, expected one of {expected: }",
             extension=shown(ending_of(path.name)),
             expected=EXTENSIONS,
         )
-        raise DataError(shown(path), what, other_format([path.name]) or "convert the file")
+        raise DataError(shown(path), problem, other_format([path.name]) or "convert the file")
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, extension):
@@ -119,27 +119,27 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
     expected, own = extension.removeprefix(".").upper(), BY_EXTENSION[extension]
     form = next((form for form in FORMATS if data.startswith(form.magic)), None)
     if form and form is not own:
-        what = Message(
+        problem = Message(
             "other-format", "looks like {found} although its name says {expected}", found=form.name, expected=expected
         )
-        return DataError(name, what, "rename or convert it")
+        return DataError(name, problem, "rename or convert it")
     if not form and data.startswith(_OF_THE_WEB):
-        what = Message(
+        problem = Message(
             "other-format",
             "looks like {found} although its name says {expected}",
             found="HTML or XML",
             expected=expected,
         )
-        return DataError(name, what, "download it again if a server sent a page instead of it, or convert it")
+        return DataError(name, problem, "download it again if a server sent a page instead of it, or convert it")
     if own.magic and not form:
-        what = Message(
+        problem = Message(
             "other-format",
             "is not a {expected} file (starts with {start})",
             expected=expected,
             start=repr(data[:8]),
         )
-        return DataError(name, what, WRITE_AGAIN)
+        return DataError(name, problem, WRITE_AGAIN)
     unidentified = type(error).__name__ == "UnidentifiedImageError"  # its text names an address in memory
     reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
-    what = Message("damaged", "damaged or truncated {expected} file ({reason})", expected=expected, reason=reason)
-    return DataError(name, what, WRITE_AGAIN)
+    problem = Message("damaged", "damaged or truncated {expected} file ({reason})", expected=expected, reason=reason)
+    return DataError(name, problem, WRITE_AGAIN)

@@ -32,10 +32,10 @@ LARGEST_LIST = 2**28
 """Bytes of a file list, or of a list of names: enough for a million images."""
 
 
-def is_file(place: str) -> bool:
+def is_file(path: str) -> bool:
     """Whether a place is one image or array, not a folder or what is read as one."""
-    there = os.path.exists(place) and not os.path.isdir(place)  # noqa: PTH110, PTH112  a str, which may hold a null
-    return there and not is_archive(place)
+    is_single_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112  a str, which may hold a null
+    return is_single_file and not is_archive(path)
 
 
 Answer = TypeVar("Answer")
@@ -61,24 +61,24 @@ def forget_listings() -> None:
     listed_members.cache_clear()
 
 
-def list_place(place: str) -> Listing:
+def list_place(path: str) -> Listing:
     """List a folder with its sub-folders, an archive, or a folder of archives."""
-    return once("place", place, _list)
+    return once("place", path, _list)
 
 
-def once(kind: str, place: str, read: Callable[[str], Answer]) -> Answer:
-    """Give what a function reads at a place; while `listed_once` is open, read it a single time."""
+def once(kind: str, path: str, read: Callable[[str], Answer]) -> Answer:
+    """Return what a function reads at a path; while `listed_once` is open, read it a single time."""
     known = _LISTED.get()
     if known is None:
-        return read(place)
-    key = (kind, os.path.abspath(place))  # noqa: PTH100  a str is enough
+        return read(path)
+    key = (kind, os.path.abspath(path))  # noqa: PTH100  a str is enough
     if key not in known:
-        known[key] = read(place)
+        known[key] = read(path)
     answer: Answer = known[key]
     return answer
 
 
-def read_text(place: str, expected: str) -> str:
+def read_text(file: str, expected: str) -> str:
     """Read a text file in UTF-8, a single time while `listed_once` is open."""
 
     def read(path: str) -> bytes:
@@ -94,22 +94,22 @@ def read_text(place: str, expected: str) -> str:
         return data
 
     try:
-        return once("text", place, read).decode("utf-8-sig")
+        return once("text", file, read).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        what = Message(
+        problem = Message(
             "not-utf-8", "is not in UTF-8 (at byte {byte}), expected {expected}", byte=error.start, expected=expected
         )
-        raise DataError(shown(place), what, "save it as UTF-8") from None
+        raise DataError(shown(file), problem, "save it as UTF-8") from None
 
 
-def _list(place: str) -> Listing:
-    if "://" in place and not os.path.lexists(place):
-        what = Message("url", "is a URL, expected a folder on disk")
-        raise DataError(shown(place), what, "download it or mount it first")
-    refuse_endless(place)
-    if is_archive(place) and not os.path.isdir(place):  # noqa: PTH112  as above
-        return list_archive(os.path.abspath(place))  # noqa: PTH100  as above; workers may be in another folder
-    return list_folder(Path(place))
+def _list(path: str) -> Listing:
+    if "://" in path and not os.path.lexists(path):
+        problem = Message("url", "is a URL, expected a folder on disk")
+        raise DataError(shown(path), problem, "download it or mount it first")
+    refuse_endless(path)
+    if is_archive(path) and not os.path.isdir(path):  # noqa: PTH112  as above
+        return list_archive(os.path.abspath(path))  # noqa: PTH100  as above; workers may be in another folder
+    return list_folder(Path(path))
 
 
 def list_folder(folder: Path) -> Listing:
@@ -118,7 +118,7 @@ def list_folder(folder: Path) -> Listing:
     entries = files_below(str(folder), others)
     shards = []
     if not any(suffix.lower() in KNOWN for suffix in set(entries.suffixes)):
-        shards = [os.path.abspath(str(entry.source)) for entry in entries if is_archive(str(entry.source))]  # noqa: PTH100  as above
+        shards = [os.path.abspath(str(file.source)) for file in entries if is_archive(str(file.source))]  # noqa: PTH100  as above
     if shards:
         listing = list_shards(shown(folder), sorted(shards))
         beside = others.total() + len(entries) - len(shards)

@@ -52,68 +52,72 @@ def read_mat(data: bytes, path: Source | str) -> dict[str, Value]:
     """Read the variables of a .mat file."""
     name = shown(path)
     if data.startswith(_HDF5):
-        what = Message("other-version", "is a MAT-file of version {version}, expected version 5", version="7.3 (HDF5)")
-        raise DataError(name, what, "save it with -v7 in MATLAB")
+        problem = Message(
+            "other-version", "is a MAT-file of version {version}, expected version 5", version="7.3 (HDF5)"
+        )
+        raise DataError(name, problem, "save it with -v7 in MATLAB")
     if 0 in data[:4] and any(data[:20]):  # a number below 5000, where version 5 has text
-        what = Message("other-version", "is a MAT-file of version {version}, expected version 5", version="4")
-        raise DataError(name, what, _SAVE)
+        problem = Message("other-version", "is a MAT-file of version {version}, expected version 5", version="4")
+        raise DataError(name, problem, _SAVE)
     try:
-        found = _variables(data)
+        variables = _variables(data)
     except MemoryError:
         raise DataError(name, Message("no-memory", "does not fit into memory"), CUT) from None
     except Exception as error:
-        what = Message("damaged", "damaged or truncated MAT file, or not of version 5 ({reason})", reason=str(error))
-        raise DataError(name, what, _SAVE) from error
-    if not found:
+        problem = Message("damaged", "damaged or truncated MAT file, or not of version 5 ({reason})", reason=str(error))
+        raise DataError(name, problem, _SAVE) from error
+    if not variables:
         raise DataError(name, Message("missing-variable", "holds no variable"), "save it again")
-    return found
+    return variables
 
 
 def annotators(contents: dict[str, Value], path: Source | str, part: Part) -> tuple[NDArray[Any], ...]:
-    """Give one part of a BSDS ground truth, one map per annotator."""
+    """Return one part of a BSDS ground truth, one map per annotator."""
     cell = contents.get("groundTruth")
     if not isinstance(cell, list):
         raise _lacks("groundTruth", contents, path)
-    structs = [item[0] if isinstance(item, list) and len(item) == 1 else item for item in cell]
-    found = [struct.get(part) if isinstance(struct, dict) else None for struct in structs]
+    structs = [
+        annotation[0] if isinstance(annotation, list) and len(annotation) == 1 else annotation for annotation in cell
+    ]
+    maps = [struct.get(part) if isinstance(struct, dict) else None for struct in structs]
     otherwise = Message("no-map", "has no map {part}", part=part)
-    return _maps(found, path, "annotator", otherwise, "expected a struct as in BSDS500")
+    return _maps(maps, path, "annotator", otherwise, "expected a struct as in BSDS500")
 
 
 def categories(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
-    """Give the boundaries of an SBD ground truth ``GTcls``, one map per category."""
+    """Return the boundaries of an SBD ground truth ``GTcls``, one map per category."""
     struct = contents.get("GTcls")
     first = struct[0] if isinstance(struct, list) and struct else None
     cell = first.get("Boundaries") if isinstance(first, dict) else None
     hint = "expected a struct as in SBD"
     if not isinstance(cell, list) or not cell:
-        what = Message(
+        problem = Message(
             "missing-variable", "GTcls has no cell {variable} of one map per category", variable="Boundaries"
         )
-        raise DataError(shown(path), what, hint)
-    found = [item != 0 if isinstance(item, np.ndarray) else item for item in cell]
+        raise DataError(shown(path), problem, hint)
+    maps = [boundaries != 0 if isinstance(boundaries, np.ndarray) else boundaries for boundaries in cell]
     otherwise = Message("no-map", "is none: GTcls has no cell {part} of maps", part="Boundaries")
-    return _maps(found, path, "category", otherwise, hint)
+    return _maps(maps, path, "category", otherwise, hint)
 
 
 def ucm2(contents: dict[str, Value], path: Source | str) -> NDArray[Any]:
-    """Give the ultrametric contour map at twice the resolution."""
+    """Return the ultrametric contour map at twice the resolution."""
     array = contents.get("ucm2")
     if not isinstance(array, np.ndarray):
         raise _lacks("ucm2", contents, path)
-    found = as_map(array, shown(path), "prediction").array
-    if not (found.shape[0] % 2 and found.shape[1] % 2):
-        what = Message(
+    contour_map = as_map(array, shown(path), "prediction").array
+    if not (contour_map.shape[0] % 2 and contour_map.shape[1] % 2):
+        problem = Message(
             "even-sides",
             "ucm2 is {shape: x } (height x width), expected odd sides, 2 h + 1 and 2 w + 1",
-            shape=found.shape,
+            shape=contour_map.shape,
         )
-        raise DataError(shown(path), what, "write the map at twice the resolution")
-    return found
+        raise DataError(shown(path), problem, "write the map at twice the resolution")
+    return contour_map
 
 
 def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], ...]:
-    """Give the label maps of a set of segmentations."""
+    """Return the label maps of a set of segmentations."""
     cell = contents.get("segs")
     if not isinstance(cell, list) or not cell:
         raise _lacks("segs", contents, path)
@@ -122,12 +126,12 @@ def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], 
 
 
 def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decoded:
-    """Give the only map among the variables, or the one named after its role."""
+    """Return the only map among the variables, or the one named after its role."""
     wanted = variable_of(role)
     arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
     maps = {name: value for name, value in arrays.items() if value.size > 1} or arrays
     if wanted not in maps and len(maps) != 1:
-        what = Message(
+        problem = Message(
             "several-arrays",
             "{count} of the variables ({names}) are maps, expected one",
             count=len(maps),
@@ -138,17 +142,21 @@ def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decod
             hint = "choose the boundaries or regions protocol"
         if role == "prediction" and "groundTruth" in contents:
             hint = "it is ground truth of BSDS500: give ground truth first, and predictions second"
-        raise DataError(shown(path), what, hint)
+        raise DataError(shown(path), problem, hint)
     return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
 
 
 def _header(file: BinaryIO, role: Role) -> Header:
-    """Give the size of the map that would be read, from the heads of the variables."""
-    found = {variable.name: variable for variable in _outline(file)}
-    if role == "prediction" and "ucm2" in found:
-        height, width = found["ucm2"].shape
+    """Read the size of the map that would be read, from the heads of the variables."""
+    variables = {variable.name: variable for variable in _outline(file)}
+    if role == "prediction" and "ucm2" in variables:
+        height, width = variables["ucm2"].shape
         return Header((height, width), doubled=True)
-    maps = {name: each.shape for name, each in found.items() if each.kind in _NUMERIC and math.prod(each.shape) > 1}
+    maps = {
+        name: variable.shape
+        for name, variable in variables.items()
+        if variable.kind in _NUMERIC and math.prod(variable.shape) > 1
+    }
     shapes = [maps[wanted]] if (wanted := variable_of(role)) in maps else list(maps.values())
     if len(shapes) != 1 or len(shapes[0]) != 2:
         return Header()
@@ -156,32 +164,32 @@ def _header(file: BinaryIO, role: Role) -> Header:
 
 
 def _maps(
-    found: Sequence[object], path: Source | str, each: str, otherwise: Message, hint: str
+    candidates: Sequence[object], path: Source | str, noun: str, otherwise: Message, hint: str
 ) -> tuple[NDArray[Any], ...]:
-    """Give maps of one size, or say of which `each` is none."""
+    """Return maps of one size; refuse what is not a map, which errors name by `noun` and number."""
     maps = []
-    for number, array in enumerate(found, start=1):
+    for number, array in enumerate(candidates, start=1):
         if not isinstance(array, np.ndarray):
-            what = Message("no-map", "{each} {number} {otherwise}", each=each, number=number, otherwise=otherwise)
-            raise DataError(shown(path), what, hint)
-        maps.append(as_map(array, f"{shown(path)}, {each} {number}", "ground truth").array)
+            problem = Message("no-map", "{each} {number} {otherwise}", each=noun, number=number, otherwise=otherwise)
+            raise DataError(shown(path), problem, hint)
+        maps.append(as_map(array, f"{shown(path)}, {noun} {number}", "ground truth").array)
     sizes = sorted({array.shape for array in maps})
     if len(sizes) != 1:
-        what = Message(
+        problem = Message(
             "several-sizes",
             "{maps} of the sizes {sizes: and }, expected one size",
-            maps=many(len(maps), each),
+            maps=many(len(maps), noun),
             sizes=[Message("size", "{shape: x } (height x width)", shape=shape) for shape in sizes] or ["none"],
         )
-        raise DataError(shown(path), what, "save it again")
+        raise DataError(shown(path), problem, "save it again")
     return tuple(maps)
 
 
 def _lacks(wanted: str, contents: dict[str, Value], path: Source | str) -> DataError:
-    what = Message(
+    problem = Message(
         "missing-variable", "has no {variable}, only {names}", variable=wanted, names=sorted(map(shown, contents))
     )
-    return DataError(shown(path), what, "check that this is the file meant")
+    return DataError(shown(path), problem, "check that this is the file meant")
 
 
 class _Variable(NamedTuple):
@@ -250,7 +258,7 @@ class _Bytes:
 def _variables(data: bytes) -> dict[str, Value]:
     """Read every variable of a file of version 5."""
     source = _Bytes(memoryview(data)[_HEADER:], _order(data))
-    found = {}
+    variables = {}
     while source.at < len(source.data):
         kind, body = source.element()
         if kind == _COMPRESSED:
@@ -261,12 +269,12 @@ def _variables(data: bytes) -> dict[str, Value]:
             raise ValueError(f"a variable of type {kind}")
         name, value = _matrix(source.within(body), 0)
         if name and not name.startswith("__"):
-            found[name] = value
-    return found
+            variables[name] = value
+    return variables
 
 
 def _outline(file: BinaryIO) -> Iterator[_Variable]:
-    """Give the heads of the variables of a file of version 5; of each no more than its beginning is read."""
+    """Yield the heads of the variables of a file of version 5; of each no more than its beginning is read."""
     head = file.read(_HEADER)
     order = _order(head)
     while tag := file.read(8):
@@ -339,9 +347,9 @@ def _inner(source: _Bytes, depth: int) -> Value:
     return _matrix(source.within(source.of(_MATRIX)), depth + 1)[1]
 
 
-def _count(source: _Bytes, shape: tuple[int, ...], each: int) -> int:
-    """Give how many matrices follow, of which each takes 8 bytes at least."""
-    count = math.prod(shape) * each
+def _count(source: _Bytes, shape: tuple[int, ...], matrices_per_element: int) -> int:
+    """Return how many matrices follow, of which each takes 8 bytes at least."""
+    count = math.prod(shape) * matrices_per_element
     if count * 8 > len(source.data) - source.at:
         raise ValueError(f"dimensions {shape}, cut short")
     return count

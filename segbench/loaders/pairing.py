@@ -153,19 +153,19 @@ class Inputs:
     def beside_list(self) -> tuple[str, ...]:
         """Name the fields that are set although a file list takes their place."""
         return tuple(
-            each.name
-            for each in fields(self)
-            if each.name not in _BESIDE_LIST and getattr(self, each.name) != each.default
+            setting.name
+            for setting in fields(self)
+            if setting.name not in _BESIDE_LIST and getattr(self, setting.name) != setting.default
         )
 
     def absolute(self) -> Self:
-        """Give the same places as absolute paths."""
-        return self.with_places(lambda place: str(Path(place).absolute()))
+        """Return the same inputs with absolute paths."""
+        return self.with_places(lambda path: str(Path(path).absolute()))
 
     def with_places(self, change: Callable[[str], str]) -> Self:
-        """Give them with each place changed."""
-        places = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "photographs", "pairs")}
-        changed: dict[str, Any] = {key: change(place) for key, place in places.items() if place}
+        """Return the inputs with each path changed."""
+        paths = {key: getattr(self, key) for key in ("ground_truth", "prediction", "field", "photographs", "pairs")}
+        changed: dict[str, Any] = {key: change(path) for key, path in paths.items() if path}
         return replace(self, **changed, merged=tuple(part.with_places(change) for part in self.merged))
 
     def to_json(self) -> str:
@@ -193,9 +193,11 @@ def find_inputs(
     **options: Any,  # noqa: ANN401  patterns and flags, as fields of Inputs
 ) -> Inputs:
     """Say where the images of a run are, by folders with patterns or by a file list and the column of a method."""
-    places = {"ground_truth": ground_truth, "prediction": prediction, "field": field}
-    given: dict[str, Any] = {name: as_path(place, name) for name, place in places.items() if place is not None}
-    inputs = Inputs(**given, images=() if images is None else as_images(images), **options)
+    arguments = {"ground_truth": ground_truth, "prediction": prediction, "field": field}
+    paths: dict[str, Any] = {
+        name: as_path(argument, name) for name, argument in arguments.items() if argument is not None
+    }
+    inputs = Inputs(**paths, images=() if images is None else as_images(images), **options)
     if pairs is None:
         if ground_truth is None:
             raise ArgumentError(
@@ -269,15 +271,15 @@ class Pattern:
         return cls(text, re.compile(regex, re.DOTALL), extension)
 
     def match(self, stem: str, extension: str) -> tuple[str, str] | None:
-        """Give an image's name and tag, which may be empty, or None where the file does not fit."""
+        """Return an image's name and tag, which may be empty, or None where the file does not fit."""
         if self.extension and extension != self.extension:
             return None
-        found = self.regex.fullmatch(stem)
-        return None if found is None else (found["name"], found.groupdict().get("tag", ""))
+        matched = self.regex.fullmatch(stem)
+        return None if matched is None else (matched["name"], matched.groupdict().get("tag", ""))
 
 
 def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
-    """Give a sort key under which numbers count as numbers."""
+    """Return a sort key under which numbers count as numbers."""
     parts = filter(None, _DIGITS.split(text))
     return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
 
@@ -312,7 +314,7 @@ class _Column:
 
 
 def _one_of(files: _Column | Source | None, image: int) -> Source | None:
-    """Give the file of an image, or the one for all."""
+    """Return the file of an image, or the one for all."""
     return next(iter(files.sources(image)), None) if isinstance(files, _Column) else files
 
 
@@ -332,7 +334,7 @@ class PairedFiles(Sequence[SampleFiles]):
 
     def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
         if isinstance(k, slice):
-            return [self[place] for place in range(*k.indices(len(self)))]
+            return [self[index] for index in range(*k.indices(len(self)))]
         name, k = self.names[k], k if k >= 0 else k + len(self)
         truths, of_predictions = tuple(self._truths.sources(k)), self._predictions
         prediction, *scales = of_predictions.sources(k) if of_predictions else truths[:1]
@@ -366,7 +368,7 @@ class Pairing:
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
         chosen = len(self.files) + len(self.left_out)
-        first = next((one for one in self.files if not self.inputs.pairs or one.field), None)
+        first = next((image for image in self.files if not self.inputs.pairs or image.field), None)
         field = {"field": "yes"} if first and first.field else {}
         subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
         return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
@@ -466,7 +468,7 @@ def _of_category(inputs: Inputs) -> Pairing:
         return Pairing(inputs)
     pairing = replace(_paired(replace(inputs, images=chosen)), inputs=inputs)
     names: dict[str, Any] = {key: tuple(start + name for name in getattr(pairing, key)) for key in _NAMES}
-    files = tuple(one._replace(name=start + one.name) for one in pairing.files)
+    files = tuple(image._replace(name=start + image.name) for image in pairing.files)
     notes = tuple(note.said_of(inputs.category) for note in pairing.notes)
     return replace(pairing, files=files, notes=notes, **names)
 
@@ -511,7 +513,7 @@ def _folders_below(inputs: Inputs) -> list[tuple[str, str]]:
         return []
     try:
         with os.scandir(inputs.prediction) as entries:
-            below = sorted((shown(entry.name), entry.path) for entry in entries if entry.is_dir())
+            below = sorted((shown(child.name), child.path) for child in entries if child.is_dir())
     except (OSError, ValueError):
         return []
     return below if len(below) > 1 else []
@@ -541,9 +543,9 @@ def methods_in_sub_folders(pairing: Pairing) -> dict[str, Message]:
 
 def part_below(inputs: Inputs, folders: Collection[str]) -> str | None:
     """Find the sub-folder of predictions that has the name of a folder above the ground truth, such as a category."""
-    truth, prediction = (Path(os.path.abspath(place)) for place in (inputs.ground_truth, str(inputs.prediction)))  # noqa: PTH100  of '..', too
-    above = (place for place in (truth, *truth.parents) if place not in (prediction, *prediction.parents))
-    return next((place.name for place in above if place.name in folders), None)
+    truth, prediction = (Path(os.path.abspath(path)) for path in (inputs.ground_truth, str(inputs.prediction)))  # noqa: PTH100  of '..', too
+    above = (folder for folder in (truth, *truth.parents) if folder not in (prediction, *prediction.parents))
+    return next((folder.name for folder in above if folder.name in folders), None)
 
 
 def several_methods(inputs: Inputs, methods: Mapping[str, Message]) -> DataError:
@@ -551,25 +553,25 @@ def several_methods(inputs: Inputs, methods: Mapping[str, Message]) -> DataError
 
     `methods` has the patterns that each needs, as settings.
     """
-    place, first = _shown(inputs.prediction), next(iter(methods))
+    folder, first = _shown(inputs.prediction), next(iter(methods))
     patterns = next(iter(methods.values()))
     same = part_below(inputs, methods)
     if same is None:
-        what = Message(
+        problem = Message(
             "several-methods",
             "holds the predictions of {count} methods in sub-folders: {folders}",
             count=len(methods),
             folders=tuple(methods),
         )
         if len({*methods.values()}) > 1:
-            by_method = [joined([f"{place}/{name}", pattern], " ") for name, pattern in methods.items()]
+            by_method = [joined([f"{folder}/{name}", pattern], " ") for name, pattern in methods.items()]
             return DataError(
-                place, what, Message("fix", "evaluate each with its own patterns: {methods:; }", methods=by_method)
+                folder, problem, Message("fix", "evaluate each with its own patterns: {methods:; }", methods=by_method)
             )
-        example = f"{place}/{first}"
+        example = f"{folder}/{first}"
         if not patterns:
             once = Either("call evaluate once per sub-folder", "give each sub-folder as a method")
-            return DataError(place, what, Message("fix", "{once}, as in {example}", once=once, example=example))
+            return DataError(folder, problem, Message("fix", "{once}, as in {example}", once=once, example=example))
         in_python = Message(
             "fix",
             "call evaluate once per sub-folder, as in {example}, with {patterns}",
@@ -578,28 +580,28 @@ def several_methods(inputs: Inputs, methods: Mapping[str, Message]) -> DataError
         )
         arguments = _as_arguments(inputs, methods)
         typed = Message("fix", "give {arguments} {patterns}", arguments=arguments, patterns=patterns)
-        return DataError(place, what, Message("fix", "{each}", each=Either(in_python, typed)))
-    what = Message(
+        return DataError(folder, problem, Message("fix", "{each}", each=Either(in_python, typed)))
+    problem = Message(
         "several-parts",
         "holds {folders} in sub-folders, and the ground truth is that of {part}",
         folders=tuple(methods),
         part=same,
     )
-    own = shlex.quote(f"{method_name(str(inputs.prediction))}={place}/{same}")
+    own = shlex.quote(f"{method_name(str(inputs.prediction))}={folder}/{same}")
     hint = Message(
         "fix",
         "give each sub-folder if these are methods, otherwise its predictions alone: {alone}",
-        alone=Either(Setting("prediction", f"{place}/{same}"), joined([own, methods[same]], " ")),
+        alone=Either(Setting("prediction", f"{folder}/{same}"), joined([own, methods[same]], " ")),
     )
-    return DataError(place, what, hint)
+    return DataError(folder, problem, hint)
 
 
 def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
     """Write sub-folders of predictions as a shell takes them: a glob if there is nothing else."""
-    place = str(inputs.prediction)
-    if len(os.listdir(place)) == len(methods):  # noqa: PTH208  a str is enough
-        return f"{shlex.quote(_shown(place))}/*"
-    return " ".join(shlex.quote(f"{_shown(place)}/{name}") for name in methods)
+    folder = str(inputs.prediction)
+    if len(os.listdir(folder)) == len(methods):  # noqa: PTH208  a str is enough
+        return f"{shlex.quote(_shown(folder))}/*"
+    return " ".join(shlex.quote(f"{_shown(folder)}/{name}") for name in methods)
 
 
 def _paired(inputs: Inputs) -> Pairing:
@@ -615,8 +617,8 @@ def _paired(inputs: Inputs) -> Pairing:
     one_field = LocalFile(field) if field is not None and is_file(field) else None
     if is_file(ground_truth) and is_file(prediction):
         if field is not None and not one_field:
-            what = Message("not-a-file", "expected a file, as the others are")
-            raise DataError(_shown(field), what, "give one mask")
+            problem = Message("not-a-file", "expected a file, as the others are")
+            raise DataError(_shown(field), problem, "give one mask")
         truth = LocalFile(ground_truth)
         name = shown(split_extension(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
@@ -707,7 +709,7 @@ def _named_by_base(inputs: Inputs, truths: AbstractSet[str], predictions: Abstra
 
 
 def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence[str]) -> _Column | Source | None:
-    """Give files of the sizes of images without ground truth: their photographs, or a ground truth if all are alike.
+    """Return files of the sizes of images without ground truth: their photographs, or a ground truth if all are alike.
 
     Photographs that were scaled apart from the ground truth do not tell.
     """
@@ -723,17 +725,17 @@ def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence
 
 
 def _shape(named: _Named, image: str) -> tuple[int, int] | None:
-    """Give the size of the first file of an image, as far as its header shows it."""
+    """Return the size of the first file of an image, as far as its header shows it."""
     with suppress(DataError):  # which counting says
         return read_header(named.entries.source(named.numbers[image][0]), "ground truth").shape
     return None
 
 
-def _from_list(inputs: Inputs, place: str) -> Pairing:
-    found = read_list(place, inputs.column, images=inputs.images, allow_missing=inputs.allow_missing)
-    total = len(found.names) if inputs.images else 0
-    unknown = _with_nearest(found.unknown, found.names)
-    return Pairing(inputs, found.files, found.notes, found.missing, unknown=unknown, total=total)
+def _from_list(inputs: Inputs, list_path: str) -> Pairing:
+    file_list = read_list(list_path, inputs.column, images=inputs.images, allow_missing=inputs.allow_missing)
+    total = len(file_list.names) if inputs.images else 0
+    unknown = _with_nearest(file_list.unknown, file_list.names)
+    return Pairing(inputs, file_list.files, file_list.notes, file_list.missing, unknown=unknown, total=total)
 
 
 def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
@@ -743,7 +745,7 @@ def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ..
 
 def _named(folder: str, pattern: Pattern) -> _Named:
     entries, notes = list_place(folder)
-    found: dict[str, tuple[int, ...]] = {}
+    numbers_by_name: dict[str, tuple[int, ...]] = {}
     tags: dict[int, str] = {}
     unfit = 0
     for k, (stem, suffix) in enumerate(zip(entries.stems, entries.suffixes, strict=True)):
@@ -752,10 +754,10 @@ def _named(folder: str, pattern: Pattern) -> _Named:
             unfit += 1
         else:
             name = shown(unicodedata.normalize("NFC", match[0]))
-            found[name] = (*found.get(name, ()), k)
+            numbers_by_name[name] = (*numbers_by_name.get(name, ()), k)
             if match[1]:
                 tags[k] = match[1]
-    if not found:
+    if not numbers_by_name:
         example = shown(entries.stems[0])
         hint: Message | str = "in a pattern * is the image's name; the extension may be left out"
         spelled = _with_last_extension(folder, pattern) if pattern.extension else []
@@ -766,27 +768,29 @@ def _named(folder: str, pattern: Pattern) -> _Named:
                 "names end in two extensions, and a pattern with one of them means the last: write {pattern!r}",
                 pattern=spelled[0],
             )
-        what = Message(
+        problem = Message(
             "unfit-pattern",
             "none of {files:many file} matches the pattern {pattern!r} (the first is {first!r})",
             files=unfit,
             pattern=pattern.text,
             first=example,
         )
-        raise DataError(_shown(folder), what, hint)
+        raise DataError(_shown(folder), problem, hint)
     doubles = []
-    for name in [name for name, numbers in found.items() if len(numbers) > 1]:
-        found[name] = tuple(sorted(found[name], key=lambda k: natural(tags.get(k, ""))))
-        counts = Counter(map(tags.get, found[name]))
-        doubles += [entries.source(k) for k in found[name] if counts[tags.get(k)] > 1]
+    for name in [name for name, numbers in numbers_by_name.items() if len(numbers) > 1]:
+        numbers_by_name[name] = tuple(sorted(numbers_by_name[name], key=lambda k: natural(tags.get(k, ""))))
+        counts = Counter(map(tags.get, numbers_by_name[name]))
+        doubles += [entries.source(k) for k in numbers_by_name[name] if counts[tags.get(k)] > 1]
     if doubles:
-        what = Message(
+        problem = Message(
             "repeated-names",
             "{count} files share their name with another:\n  {problems:\n  }\n",
             count=len(doubles),
             problems=[*map(shown, doubles)],
         )
-        raise DataError(_shown(folder), what, "remove all but one, or say which to take with a pattern such as '*.png'")
+        raise DataError(
+            _shown(folder), problem, "remove all but one, or say which to take with a pattern such as '*.png'"
+        )
     if unfit:
         message = Message(
             "files-unmatched",
@@ -796,7 +800,7 @@ def _named(folder: str, pattern: Pattern) -> _Named:
             pattern=pattern.text,
         )
         notes += (Note(message),)
-    return _Named(entries, found, tags, notes)
+    return _Named(entries, numbers_by_name, tags, notes)
 
 
 def _unpaired(pairing: Pairing) -> DataError:
@@ -836,16 +840,18 @@ def _unpaired(pairing: Pairing) -> DataError:
     where = f"{_shown(inputs.prediction)} against {_shown(inputs.ground_truth)}"
     if inputs.pairs or inputs.prediction is None:
         where = _shown(inputs.pairs or inputs.ground_truth)
-    what = Message(
+    problem = Message(
         "unpaired",
         "{lists:\n}\n",
-        lists=[Message("list", "{said}:\n  {names:\n  }", said=said, names=names) for names, said in lacking if names],
+        lists=[
+            Message("list", "{said}:\n  {names:\n  }", said=message, names=names) for names, message in lacking if names
+        ],
         unknown=pairing.unknown,
         missing=pairing.missing,
         extra=pairing.extra,
         without_field=without_field,
     )
-    return DataError(where, what, pairing_hint(pairing))
+    return DataError(where, problem, pairing_hint(pairing))
 
 
 def unmatched(unknown: Sequence[str]) -> Message:
@@ -921,13 +927,13 @@ def _trial(pairing: Pairing, patterns: PatternPair) -> AdvisedPatterns | None:
     return AdvisedPatterns(patterns, _as_settings(inputs, patterns), pairs_all)
 
 
-def _spellings(folder: str, given: str, part: str) -> list[str]:
+def _spellings(folder: str, pattern_text: str, part: str) -> list[str]:
     """Put a part of a pattern into the one given, with the extension of files where it would be taken for one."""
     try:
-        pattern = Pattern.parse(given.replace("*", part), "pattern", tagged=True)
+        pattern = Pattern.parse(pattern_text.replace("*", part), "pattern", tagged=True)
     except ArgumentError:  # names that hold a *
         return []
-    if not pattern.extension or Pattern.parse(given, "pattern", tagged=True).extension:
+    if not pattern.extension or Pattern.parse(pattern_text, "pattern", tagged=True).extension:
         return [pattern.text]
     return _with_last_extension(folder, pattern)
 
@@ -1069,5 +1075,5 @@ def _as_settings(inputs: Inputs, patterns: PatternPair) -> Message:
     return Message("fix", "{gt}{between}{pred}", gt=gt, between=between, pred=pred)
 
 
-def _shown(place: object) -> str:
-    return shown(place)
+def _shown(path: object) -> str:
+    return shown(path)

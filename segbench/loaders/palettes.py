@@ -61,7 +61,7 @@ class Palettes:
     colours: Mapping[Side, dict[int, tuple[str, str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
     taken: dict[tuple[Side, str], str] = field(default_factory=dict)  # a file of each kind of palette
     within: Disagreement | None = None
-    said: dict[tuple[Note, ...], tuple[Note, ...]] = field(default_factory=dict)  # once for all images
+    without_colours: dict[tuple[Note, ...], tuple[Note, ...]] = field(default_factory=dict)  # once for all images
     of_set: dict[Note, Note] = field(default_factory=dict)  # as above, of notes that differ in their details
 
     @classmethod
@@ -80,11 +80,11 @@ class Palettes:
                 kept[replace(of_set, detail=note.detail, amount=note.amount) if of_set != note else of_set] = None
                 continue
             kept[of_set] = None
-            held = note.detail.values if isinstance(note.detail, Message) else {}
-            colours = zip(held.get("indices", ()), held.get("colours", ()), strict=False)  # files may be altered
-            self._add(side, note.kind, colours, files[side])
+            detail_values = note.detail.values if isinstance(note.detail, Message) else {}
+            indices, colours = detail_values.get("indices", ()), detail_values.get("colours", ())
+            self._add(side, note.kind, zip(indices, colours, strict=False), files[side])  # files may be altered
         without = tuple(kept)
-        return self.said.setdefault(without, without)
+        return self.without_colours.setdefault(without, without)
 
     def _add(self, side: Side, kind: str, colours: Iterable[tuple[int, str]], file: str) -> None:
         if not self.same_labels:
@@ -92,27 +92,27 @@ class Palettes:
         self.taken.setdefault((side, kind), file)
         files = tuple(self.taken.get((side, taken.kind), "") for taken in (_LEVELS, _INDICES))
         if all(files) and self.same_labels > 1:
-            what = Message(
+            problem = Message(
                 "grey-and-coloured-palettes",
                 "the palette of {grey} is grey, and its levels are taken as labels; that of {coloured} is "
                 "coloured, and its indices are",
                 grey=files[0],
                 coloured=files[1],
             )
-            self.within = self.within or Disagreement(side, what, (files[0], files[1]))
+            self.within = self.within or Disagreement(side, problem, (files[0], files[1]))
         known = self.colours[side]
         for index, colour in colours:
             other, before = known.setdefault(index, (colour, file))
             if other != colour and index < self.same_labels:
-                what = Message(
+                problem = Message(
                     "palettes-differ",
                     "palettes differ, and their indices are taken as labels: {difference}",
                     difference=_difference(index, known, colour, file),
                 )
-                self.within = self.within or Disagreement(side, what, (before, file))
+                self.within = self.within or Disagreement(side, problem, (before, file))
 
     def disagreement(self) -> Disagreement | None:
-        """Give files that do not agree, of one side or else of both; None where all do."""
+        """Return files that do not agree, of one side or else of both; None where all do."""
         truth, predicted = (self.colours[side] for side in SIDES)
         differ = [index for index in truth.keys() & predicted if truth[index][0] != predicted[index][0]]
         differ = sorted(index for index in differ if index < self.same_labels)
@@ -123,14 +123,14 @@ class Palettes:
         moved = len(common - kept)
         surely = moved > max(1, len(kept)) and 2 * len(common) >= min(len(truth), len(predicted))
         colour, file = predicted[differ[0]]
-        what = Message(
+        problem = Message(
             "palettes-differ",
             "palettes of ground truth and predictions differ, and their indices are taken as labels: {difference}",
             difference=_difference(differ[0], truth, colour, file),
         )
-        return Disagreement("prediction", what, (truth[differ[0]][1], file), surely)
+        return Disagreement("prediction", problem, (truth[differ[0]][1], file), surely)
 
-    def hint(self, found: Disagreement) -> Message:
+    def hint(self, disagreement: Disagreement) -> Message:
         """Say how to save label maps whose palettes do not agree."""
         fix = Message(
             "fix",
@@ -142,15 +142,15 @@ class Palettes:
             fix = Message("fix", "save the background as 0 in all files")
         elif not self.by_colour:
             fix = Message("fix", "save each label as the same grey level in all files")
-        if not found.surely:
+        if not disagreement.surely:
             return "right if indices are labels on both sides; " + fix
         return fix + f"; if indices are labels, {_INDEXED}, without palette"
 
     def require_agreement(self) -> None:
         """Refuse a set in which labels surely mean something else from file to file."""
-        found = self.disagreement()
-        if found and found.surely:
-            raise DataError(found.about, found.what, self.hint(found))
+        disagreement = self.disagreement()
+        if disagreement and disagreement.surely:
+            raise DataError(disagreement.about, disagreement.what, self.hint(disagreement))
 
 
 def _difference(index: int, known: Mapping[int, tuple[str, str]], colour: str, file: str) -> Message:

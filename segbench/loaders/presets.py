@@ -76,8 +76,8 @@ class Preset:
         candidates = self.layout.get(what, ())
         if not candidates:
             return None
-        found = next((root / place for place in candidates if (root / place).is_dir()), None)
-        if found is None:
+        folder = next((root / candidate for candidate in candidates if (root / candidate).is_dir()), None)
+        if folder is None:
             lacks = Message(
                 "missing-folders",
                 "has none of the folders in which {preset} keeps its {what}",
@@ -87,15 +87,15 @@ class Preset:
             )
             below = self._below(candidates, root)
             if below:
-                place = shlex.quote(shown(root / below[0]))
+                subfolder = shlex.quote(shown(root / below[0]))
                 first = Either(
-                    f"give one of them: {place}",
-                    f"run one of them: segbench run {self.name} {place} METHOD=PRED/{shlex.quote(below[0])}",
+                    f"give one of them: {subfolder}",
+                    f"run one of them: segbench run {self.name} {subfolder} METHOD=PRED/{shlex.quote(below[0])}",
                 )
                 parts = f", but its sub-folders have: {', '.join(below)}"
                 raise DataError(shown(root), lacks + parts, Message("fix", "{first}", first=first))
             raise DataError(shown(root), lacks + f": {', '.join(candidates)}", "give the data set's top folder")
-        return found
+        return folder
 
     @staticmethod
     def _below(candidates: Sequence[str], root: Path) -> list[str]:
@@ -104,11 +104,11 @@ class Preset:
             folders = sorted(path for path in root.iterdir() if path.is_dir())
         except OSError:
             return []
-        return [shown(path.name) for path in folders if any((path / place).is_dir() for place in candidates)]
+        return [shown(path.name) for path in folders if any((path / candidate).is_dir() for candidate in candidates)]
 
 
 def presets() -> dict[str, Preset]:
-    """Give the presets that ship.
+    """Return the presets that ship.
 
     Returns
     -------
@@ -120,8 +120,8 @@ def presets() -> dict[str, Preset]:
     >>> [(name, preset.protocols[0]) for name, preset in presets().items() if name.startswith("smiyc")]
     [('smiyc', 'pixels'), ('smiyc-components', 'objects'), ('smiyc-obstacles', 'objects')]
     """
-    found = (file for file in files("segbench.data_sets").iterdir() if file.name.endswith(".toml"))
-    read = (_read(file.read_text("utf-8"), file.name.removesuffix(".toml"), file.name) for file in found)
+    toml_files = (file for file in files("segbench.data_sets").iterdir() if file.name.endswith(".toml"))
+    read = (_read(file.read_text("utf-8"), file.name.removesuffix(".toml"), file.name) for file in toml_files)
     return {preset.name: preset for preset in sorted(read, key=lambda preset: preset.name)}
 
 
@@ -132,12 +132,12 @@ def shipped(name: str) -> Path:
     for datasets in (package / "datasets", package.parent / "datasets"):
         if (datasets / name).is_dir():
             return datasets / name
-    what = Message("not-installed", "is missing from this installation")
-    raise DataError(str(package / "datasets" / name), what, "install segbench again")
+    problem = Message("not-installed", "is missing from this installation")
+    raise DataError(str(package / "datasets" / name), problem, "install segbench again")
 
 
 def load_preset(name: str) -> Preset:
-    """Give a preset that ships, or one from a file.
+    """Return a preset that ships, or one from a file.
 
     Parameters
     ----------
@@ -183,8 +183,8 @@ def load_preset(name: str) -> Preset:
         data = read_bounded(path, _LARGEST_BYTES, f"a preset of at most {_LARGEST_BYTES} bytes", _HINT)
         text = data.decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        what = Message("unreadable", "cannot be read ({reason}), expected a preset", reason=shown(error))
-        raise DataError(shown(path), what, "check the path") from error
+        problem = Message("unreadable", "cannot be read ({reason}), expected a preset", reason=shown(error))
+        raise DataError(shown(path), problem, "check the path") from error
     return _read(text, path.stem, str(path))
 
 
@@ -195,9 +195,9 @@ def _read(text: str, name: str, file: str) -> Preset:
         raise DataError(shown(file), Message("not-toml", "is not TOML ({reason})", reason=str(error)), _HINT) from None
     problems = _problems(content)
     if problems:
-        what = Message("wrong-preset", "is not a preset:\n  {problems:\n  }\n", problems=problems)
-        raise DataError(shown(file), what, _HINT)
-    layout = {place: _as_tuple(where) for place, where in content["layout"].items()}
+        problem = Message("wrong-preset", "is not a preset:\n  {problems:\n  }\n", problems=problems)
+        raise DataError(shown(file), problem, _HINT)
+    layout = {kind: _as_tuple(where) for kind, where in content["layout"].items()}
     texts: dict[str, Any] = {key: content.get(key, "") for key in _TEXTS}
     texts["source"] = content.get("source", "memory")
     protocols = _as_tuple(content.get("protocols", "pixels"))
@@ -211,10 +211,10 @@ def _read(text: str, name: str, file: str) -> Preset:
     )
 
 
-def _wrong(entry: str, value: object, expected: str) -> Message:
+def _wrong(key: str, value: object, expected: str) -> Message:
     """Say that an entry of a preset has another value than it may have."""
     return Message(
-        "wrong-value", "{entry} is {value}, expected {expected}", entry=entry, value=repr(value), expected=expected
+        "wrong-value", "{entry} is {value}, expected {expected}", entry=key, value=repr(value), expected=expected
     )
 
 
@@ -249,9 +249,10 @@ def _problems(content: Mapping[str, Any]) -> list[Message]:
         if key not in _PLACES
     ]
     for key, where in layout.items():
-        places = _as_tuple(where)
-        if not places or not all(
-            isinstance(place, str) and not (Path(place).is_absolute() or ".." in Path(place).parts) for place in places
+        folders = _as_tuple(where)
+        if not folders or not all(
+            isinstance(folder, str) and not (Path(folder).is_absolute() or ".." in Path(folder).parts)
+            for folder in folders
         ):
             problems.append(_wrong(f"[layout] {key}", where, "folders below the root"))
     problems += [

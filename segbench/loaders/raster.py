@@ -79,8 +79,8 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
     image = open_image(io.BytesIO(data), form, path)
     frames = getattr(image, "n_frames", 1)
     if frames != 1:
-        what = Message("several-images", "{images} frames, expected one image", images=frames)
-        raise DataError(path, what, "save one file per image")
+        problem = Message("several-images", "{images} frames, expected one image", images=frames)
+        raise DataError(path, problem, "save one file per image")
     if form == "PNG":
         _check_png(data, path)
     decoded = _pixels(image, data, form, path, role)
@@ -89,7 +89,7 @@ def _decode(data: bytes, path: str, role: Role, *, form: str) -> Decoded:
 
 
 def _header(file: BinaryIO, _role: Role, *, form: str) -> Header:
-    """Give what Pillow knows of an image before it decodes it."""
+    """Read what Pillow knows of an image before it decodes it."""
     from PIL import Image
 
     image = Image.open(file, formats=(form,))
@@ -118,7 +118,7 @@ def _lossy(file: BinaryIO, form: str) -> str:
 
 
 def _orientation(image: Image.Image, *, whole: bool = False) -> int:
-    """Give the orientation of an image; what follows the pixels of a PNG counts only if they are decoded (`whole`)."""
+    """Read the orientation of an image; what follows the pixels of a PNG counts only if they are decoded (`whole`)."""
     from PIL import Image as Images
 
     with suppress(Exception):  # damaged metadata do not make pixels invalid
@@ -132,16 +132,16 @@ def _pixels(image: ImageFile, data: bytes, form: str, path: str, role: Role) -> 
     if mode == "P":
         return _palette(image, role, path)
     if form == "PNG" and data[24] == 16 and mode in MULTICHANNEL:
-        what = Message("unsupported-colour", "colour or transparency in {bits} bits", bits=16)
-        raise DataError(path, what, "save it in grey, or with 8 bits")
+        problem = Message("unsupported-colour", "colour or transparency in {bits} bits", bits=16)
+        raise DataError(path, problem, "save it in grey, or with 8 bits")
     if mode == "1":
         pixels = np.asarray(image).view(np.uint8) != 0  # Pillow stores True as 255, which counts as 255 where added
     elif mode in MULTICHANNEL or mode in ("L", "I") or mode.startswith("I;16"):
         _require_full_range(image, path)
         pixels = np.asarray(image).astype(np.uint16) if mode == "I" else np.asarray(image)
     else:
-        what = Message("unsupported-colour", "colour space {space}, expected grey or RGB", space=mode)
-        raise DataError(path, what, "convert it to grey")
+        problem = Message("unsupported-colour", "colour space {space}, expected grey or RGB", space=mode)
+        raise DataError(path, problem, "convert it to grey")
     spread = SPREAD.get(data[24], 1) if form == "PNG" and mode == "L" else 1
     if "transparency" in image.info:
         _require_unused(pixels, np.multiply(image.info["transparency"], spread), path)
@@ -159,10 +159,10 @@ def _require_full_range(image: ImageFile, path: str) -> None:
     """Refuse a Netpbm file of another maximum, whose levels Pillow would spread or, in colour, cut to 8 bits."""
     arguments: Any = image.tile[0].args if image.format == "PPM" else ""
     if isinstance(arguments, tuple) and arguments not in (("L", 255), ("L", 65535), ("RGB", 255)):
-        what = Message(
+        problem = Message(
             "other-maximum", "declares the maximum {maximum}, expected 255, or 65535 in grey", maximum=arguments[1]
         )
-        raise DataError(path, what, "save it as PNG")
+        raise DataError(path, problem, "save it as PNG")
 
 
 def _check_png(data: bytes, path: str) -> None:
@@ -177,8 +177,8 @@ def _check_png(data: bytes, path: str) -> None:
         kind = data[position + 4 : position + 8]
         stop = position + 8 + length
         if kind == b"IDAT" and zlib.crc32(view[position + 4 : stop]).to_bytes(4, "big") != data[stop : stop + 4]:
-            what = Message("damaged", "damaged or truncated PNG (at byte {byte})", byte=position)
-            raise DataError(path, what, WRITE_AGAIN)
+            problem = Message("damaged", "damaged or truncated PNG (at byte {byte})", byte=position)
+            raise DataError(path, problem, WRITE_AGAIN)
         position = stop + 4
 
 
@@ -195,13 +195,13 @@ def _palette(image: ImageFile, role: Role, path: str) -> Decoded:
         see_through = np.array([transparency])
     count = int(np.isin(indices, see_through).sum())
     if count:
-        what = Message(
+        problem = Message(
             "transparent",
             "{count} of {total} pixels have a transparent palette colour",
             count=count,
             total=indices.size,
         )
-        raise DataError(path, what, OPAQUE_HINT)
+        raise DataError(path, problem, OPAQUE_HINT)
     return decoded
 
 
@@ -211,17 +211,17 @@ def _require_unused(pixels: NDArray[Any], key: NDArray[Any], path: str) -> None:
     count = int(np.count_nonzero(hit if hit.ndim == 2 else hit.all(axis=2)))
     if count:
         total = pixels.shape[0] * pixels.shape[1]
-        what = Message(
+        problem = Message(
             "transparent",
             "{count} of {total} pixels have the colour declared transparent",
             count=count,
             total=total,
         )
-        raise DataError(path, what, OPAQUE_HINT)
+        raise DataError(path, problem, OPAQUE_HINT)
 
 
 def orientation_of(tag: object) -> int:
-    """Give the value of an orientation tag, and 1 for whatever has no meaning."""
+    """Return the value of an orientation tag, and 1 for whatever has no meaning."""
     return int(tag) if isinstance(tag, int) and UPRIGHT < tag <= 8 else UPRIGHT
 
 

@@ -42,7 +42,7 @@ class OneMap(Reading):
     form: Form = "soft"
 
     def truths(self, data: bytes, path: Source) -> Maps:
-        """Give one map per annotator in the file."""
+        """Decode one map per annotator in the file."""
         from segbench.loaders import matlab
 
         if path.suffix.lower() in matlab.FORMAT.extensions:
@@ -50,8 +50,8 @@ class OneMap(Reading):
             if "groundTruth" in contents:
                 note = Note(Message("part-read", "{part} of groundTruth, one map per annotator", part=self.part))
                 return Maps(matlab.annotators(contents, path, self.part), (note,) if self.part_noted else ())
-            if found := self.other_truths(contents, path):
-                return found
+            if maps := self.other_truths(contents, path):
+                return maps
         decoded = _decode(data, path, self.truth_role)
         return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
@@ -61,13 +61,13 @@ class OneMap(Reading):
         return None
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
-        """Give the prediction; several files of one image are refused."""
+        """Decode the prediction; several files of one image are refused."""
         decoded = _decode(contents[files.prediction], files.prediction, self.role)
         if files.scales:
-            what = Message(
+            problem = Message(
                 "several-images", "{images} predictions of one image, expected one", images=1 + len(files.scales)
             )
-            raise _beside(files, what)
+            raise _beside(files, problem)
         return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
     def check_repairs(self, repairs: Repairs) -> None:
@@ -92,17 +92,17 @@ class ContourFiles(OneMap):
     scale_role: Role = "ground truth"
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
-        """Give the map, the ``ucm2`` or the label maps."""
+        """Decode the map, the ``ucm2`` or the label maps."""
         role = self.scale_role if files.scales else self.role
         first = self._first(contents[files.prediction], files.prediction, role)
         if not files.scales:
             return first
         if first.form != self.form:
             raise _beside(files, Message("no-scale", "{form} beside other scales", form=first.form))
-        further = [_decode(contents[path], path, role) for path in files.scales]
-        notes = _notes_on_maps([first.notes, *(one.notes for one in further)], files.tags)
-        lossy = first.lossy or _first_lossy(further)
-        return Maps((*first.maps, *(one.array for one in further)), notes, "labels", lossy=lossy)
+        other_scales = [_decode(contents[path], path, role) for path in files.scales]
+        notes = _notes_on_maps([first.notes, *(scale.notes for scale in other_scales)], files.tags)
+        lossy = first.lossy or _first_lossy(other_scales)
+        return Maps((*first.maps, *(scale.array for scale in other_scales)), notes, "labels", lossy=lossy)
 
     def _first(self, data: bytes, path: Source, role: Role) -> Maps:
         from segbench.loaders import matlab
@@ -117,7 +117,7 @@ class ContourFiles(OneMap):
         return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
 
     def shape_of(self, prediction: Header, truth: tuple[int, int]) -> tuple[int, int]:
-        """Give the size that a prediction must have, by its header: a ``ucm2`` that of its double grid."""
+        """Return the size that a prediction must have, by its header: a ``ucm2`` that of its double grid."""
         return (2 * truth[0] + 1, 2 * truth[1] + 1) if prediction.doubled else truth
 
 
@@ -137,7 +137,7 @@ class AnnotatorFiles(OneMap):
     """Boundary maps of annotators, without a prediction."""
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
-        """Give none."""
+        """Return no map."""
         del files, contents
         return Maps(())
 
@@ -163,7 +163,7 @@ class LabelMapFiles(OneMap):
     """Label maps, or stacks of a score per class."""
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
-        """Give the label map, of several scales one each, or the stack."""
+        """Decode the label map, of several scales one each, or the stack."""
         from segbench.loaders.images import decode_stack
 
         path, data = files.prediction, contents[files.prediction]
@@ -176,7 +176,7 @@ class LabelMapFiles(OneMap):
         return replace(maps, lossy=_first_lossy(decoded), nodata=_nodata_of(decoded))
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
-        form: Form = "stack" if any(one.ndim > 2 for one in maps) else "labels" if len(maps) > 1 else "map"
+        form: Form = "stack" if any(array.ndim > 2 for array in maps) else "labels" if len(maps) > 1 else "map"
         return Maps(maps, _notes_on_maps(notes, tags), form)
 
     def leaves_axes_open(self, path: Source) -> bool:
@@ -207,7 +207,7 @@ class ClassMaps(LabelMapFiles):
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
         from segbench.core.levels import note_on_levels
 
-        noted = [(*of, *note_on_levels(one.dtype, scalable=False)) for of, one in zip(notes, maps, strict=True)]
+        noted = [(*of, *note_on_levels(array.dtype, scalable=False)) for of, array in zip(notes, maps, strict=True)]
         return Maps(maps, _notes_on_maps(noted, tags), "stack")
 
     def check_repairs(self, repairs: Repairs) -> None:
@@ -264,14 +264,14 @@ def _decode(data: bytes, path: Source, role: Role) -> Decoded:
     return decode(data, path, role=role)
 
 
-def _beside(files: SampleFiles, what: Message) -> DataError:
+def _beside(files: SampleFiles, problem: Message) -> DataError:
     """Say that a prediction has files beside it that have no meaning."""
     hint = Message(
         "fix",
         "only label maps can have one file per scale; correct {pattern} or the list",
         pattern=Setting("pred_pattern"),
     )
-    return DataError(shown(files.prediction), what, hint)
+    return DataError(shown(files.prediction), problem, hint)
 
 
 def _refuse_for_labels(repairs: Repairs) -> None:
@@ -297,9 +297,11 @@ def _notes_on_maps(notes: Sequence[tuple[Note, ...]], tags: Sequence[str]) -> tu
     """Say of each note which maps it is on, unless it is on all."""
     if len(notes) > 1:
         notes = [tuple(note.of_set for note in of) for of in notes]
-    names = tags or [f"map {place}" for place in range(1, len(notes) + 1)]
-    on = {note: [n for n, of in zip(names, notes, strict=True) if note in of] for said in notes for note in said}
-    return tuple(note if len(some) == len(notes) else _in_some(note, some) for note, some in on.items())
+    names = tags or [f"map {number}" for number in range(1, len(notes) + 1)]
+    on = {
+        note: [n for n, of in zip(names, notes, strict=True) if note in of] for map_notes in notes for note in map_notes
+    }
+    return tuple(note if len(map_names) == len(notes) else _in_some(note, map_names) for note, map_names in on.items())
 
 
 def _in_some(note: Note, maps: Sequence[str]) -> Note:
@@ -317,7 +319,7 @@ class RawFiles:
     contents: Mapping[Source, bytes]
 
     def digests(self) -> tuple[str, str]:
-        """Give one digest for the ground truth and field of view of an image, and one for all its files."""
+        """Compute one digest for the ground truth and field of view of an image, and one for all its files."""
         files = self.files
         digest = {source: _digest(data) for source, data in self.contents.items()}
         field = None if files.field is None else digest[files.field]
@@ -359,10 +361,10 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         categories = drawn.form == "categories"
         notes |= _on_side("ground truth", drawn.notes)
     predicted = reads.predictions(files, contents)
-    predictions, said, form = predicted.maps, predicted.notes, predicted.form
+    predictions, prediction_notes, form = predicted.maps, predicted.notes, predicted.form
     if form == "soft" and reads.levels and repairs.scale is None:
-        said += note_on_levels(predictions[0].dtype)
-    notes |= _on_side("prediction", said)
+        prediction_notes += note_on_levels(predictions[0].dtype)
+    notes |= _on_side("prediction", prediction_notes)
     lossy = true_lossy, predicted.lossy
     numbered = SIDES if form == "labels" else reads.numbered
     notes |= dict.fromkeys(_notes_on_loss(numbered, lossy))
@@ -385,7 +387,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         fitted = without_values_of_nodata(fitted)
     if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
-        require_same_size([*sizes, *((name, one.shape) for name, one in fitted.predictions if one.ndim == 2)])
+        require_same_size([*sizes, *((name, array.shape) for name, array in fitted.predictions if array.ndim == 2)])
     else:
         fitted = repaired(fitted, repairs)
     return Sample(
@@ -433,7 +435,7 @@ def _inside(mask: NDArray[Any], file: str) -> NDArray[np.bool_]:
 
     values = distinct(mask)
     if np.count_nonzero(values) > 1:
-        what = Message(
+        problem = Message(
             "several-values",
             "holds {count} distinct values, from {lowest:g} to {highest:g}, "
             "expected a field of view of 0 and one other value",
@@ -441,7 +443,7 @@ def _inside(mask: NDArray[Any], file: str) -> NDArray[np.bool_]:
             lowest=values[0],
             highest=values[-1],
         )
-        raise DataError(file, what, "save it without loss (PNG) as 0, outside, and 255, inside")
+        raise DataError(file, problem, "save it without loss (PNG) as 0, outside, and 255, inside")
     return mask != 0
 
 

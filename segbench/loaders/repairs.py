@@ -132,9 +132,9 @@ def as_repairs(repairs: object, reads: Reading) -> Repairs:
 def as_resize(text: str) -> Resize:
     """Read a way of resizing."""
     if text not in get_args(Resize):
-        given = Either(Setting("resize", text), f"--resize-predictions {text!r}")
+        setting = Either(Setting("resize", text), f"--resize-predictions {text!r}")
         raise ArgumentError(
-            Message("wrong-value", "{given} is not a resizing method; choose nearest or bilinear", given=given)
+            Message("wrong-value", "{given} is not a resizing method; choose nearest or bilinear", given=setting)
         )
     return cast("Resize", text)
 
@@ -179,11 +179,11 @@ def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
 
 
 def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) -> tuple[str, NDArray[Any]]:
-    """Give the ground truth of an image that has none, in the size of the image, with the file that shows it."""
+    """Return the ground truth of an image that has none, in the size of the image, with the file that shows it."""
     name, sized_as = shown(files.prediction), files.sized_as
     known = read_header(sized_as, "ground truth").shape if sized_as else None
     if known is None and (repairs.resize or repairs.crop):
-        what = Message(
+        problem = Message(
             "unknown-size",
             "has no ground truth, and the others do not all have one size, so the size of this image is not known",
         )
@@ -192,7 +192,7 @@ def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) ->
             "save all predictions in the size of their images, and leave out {repairs}",
             repairs=Either("repairs.resize and repairs.crop", "--resize-predictions and --crop"),
         )
-        raise DataError(name, what, hint)
+        raise DataError(name, problem, hint)
     return (name, np.zeros(shape, np.uint8)) if known is None else (shown(sized_as), np.zeros(known, np.uint8))
 
 
@@ -217,11 +217,13 @@ def idle(settings: Mapping[str, str], notes: Iterable[Note]) -> tuple[Note, ...]
 
 def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
     if maps.form not in ("soft", "ucm2"):
-        what = Message("scaled-labels", "label maps have no scale")
-        raise DataError(maps.predictions[0][0], what, Message("fix", "leave out {given}", given=Setting("scale", None)))
+        problem = Message("scaled-labels", "label maps have no scale")
+        raise DataError(
+            maps.predictions[0][0], problem, Message("fix", "leave out {given}", given=Setting("scale", None))
+        )
     if maps.form == "ucm2" and isinstance(scale, str):
-        what = Message("scaled-ucm2", "a ucm2 is 0 between contours, and {scale} would change that", scale=scale)
-        raise DataError(maps.predictions[0][0], what)
+        problem = Message("scaled-ucm2", "a ucm2 is 0 between contours, and {scale} would change that", scale=scale)
+        raise DataError(maps.predictions[0][0], problem)
     ((name, stored),) = maps.predictions
     scores, notes = scaled(stored, scale, name)
     return replace(maps, predictions=[(name, scores)], notes=(*maps.notes, *notes))
@@ -242,8 +244,8 @@ def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
             require_finite(array, name, "which bilinear resizing would spread")
             predictions.append((name, bilinear(array, shape)))
         else:
-            what = Message("mixed-labels", "label maps, and bilinear would mix labels")
-            raise DataError(name, what, Message("fix", "take {resize}", resize=RESIZE))
+            problem = Message("mixed-labels", "label maps, and bilinear would mix labels")
+            raise DataError(name, problem, Message("fix", "take {resize}", resize=RESIZE))
         resized = Message("resized", "{side} resized, {how}", how=how)
         notes[Note(resized, "prediction", detail=_sizes(array.shape, shape))] = None
     nodata = tuple(hole and replace(hole, pixels=_touched(hole.pixels, shape, how)) for hole in maps.nodata)
@@ -266,10 +268,12 @@ def _cropped(maps: ImageMaps) -> ImageMaps:
         if array.shape == common:
             continue
         if not (fixable(array.shape, truth[1].shape) and croppable(array.shape, common)):
-            found = (name, array) if side == "prediction" else min(maps.predictions, key=lambda named: named[1].size)
-            uncut = fixable(found[1].shape, truth[1].shape)
+            misfitting = (name, array)
+            if side == "ground truth":
+                misfitting = min(maps.predictions, key=lambda named: named[1].size)
+            uncut = fixable(misfitting[1].shape, truth[1].shape)
             refused = "; cropping cuts at most a tenth, or 2 pixels" if uncut else ""
-            raise misfit(_of(found), _of(truth), soft=maps.form == "soft", refused=refused)
+            raise misfit(_of(misfitting), _of(truth), soft=maps.form == "soft", refused=refused)
         cropped = Message("cropped", "{side} cropped at the lower right")
         notes[Note(cropped, side, detail=_sizes(array.shape, common))] = None
     window = tuple(slice(extent) for extent in common)
@@ -315,17 +319,17 @@ def misfit(
 ) -> SizeError:
     """Say that a prediction has not the size of its ground truth, and which option fixes it."""
     (name, shape), (first, expected) = prediction, truth
-    what = _other_size(shape, expected, first) + refused
-    return SizeError(name, what, how_to_fix(shape, expected, soft=soft, cropped=bool(refused)))
+    problem = _other_size(shape, expected, first) + refused
+    return SizeError(name, problem, how_to_fix(shape, expected, soft=soft, cropped=bool(refused)))
 
 
-def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
+def require_doubled_size(prediction: tuple[str, tuple[int, ...]], truth: tuple[str, tuple[int, ...]]) -> None:
     """Refuse a ``ucm2`` that has not (2 h + 1) x (2 w + 1) pixels where ground truth has h x w."""
-    name, shape = found
+    name, shape = prediction
     expected = tuple(2 * extent + 1 for extent in truth[1])
     if shape != expected:
         guess = relation(shape, expected)
-        what = Message(
+        problem = Message(
             "other-size",
             "ucm2 is {size: x } (height x width), expected {expected: x } (height x width), "
             "2 h + 1 and 2 w + 1 of {other}{guess}",
@@ -334,7 +338,7 @@ def require_doubled_size(found: tuple[str, tuple[int, ...]], truth: tuple[str, t
             other=truth[0],
             guess=" (" + guess + ")" if guess else "",
         )
-        raise SizeError(name, what, HINT)
+        raise SizeError(name, problem, HINT)
 
 
 def _other_size(shape: tuple[int, ...], expected: tuple[int, ...], other: str) -> Message:
@@ -463,8 +467,8 @@ def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any],
         from scipy.special import expit
 
         if kind != "f":
-            what = Message("not-floats", "{dtype} values, but logits are floats", dtype=stored.dtype.name)
-            raise DataError(name, what, "save them as floats")
+            problem = Message("not-floats", "{dtype} values, but logits are floats", dtype=stored.dtype.name)
+            raise DataError(name, problem, "save them as floats")
         logits: NDArray[Any] = expit(stored.astype(np.float64))
         return logits, (Note(Message("sigmoid", "score = 1 / (1 + exp(-value))"), "prediction"),)
     if scale == "minmax":
@@ -486,8 +490,8 @@ def require_finite(stored: NDArray[Any], name: str, why: str) -> None:
     """Refuse NaN and infinite values where they would touch others."""
     bad = stored.size - int(np.isfinite(stored).sum())
     if bad:
-        what = Message("not-finite", "{count} NaN and infinite scores, {why}", count=bad, why=why)
-        raise DataError(name, what, "write finite scores")
+        problem = Message("not-finite", "{count} NaN and infinite scores, {why}", count=bad, why=why)
+        raise DataError(name, problem, "write finite scores")
 
 
 def nearest(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -496,7 +500,7 @@ def nearest(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     The rule of Pillow's ``NEAREST`` and PyTorch's ``nearest-exact``, in whole numbers, so free of their rounding.
     """
     rows, columns = (
-        (2 * np.arange(wanted) + 1) * given // (2 * wanted) for wanted, given in zip(shape, array.shape, strict=True)
+        (2 * np.arange(wanted) + 1) * length // (2 * wanted) for wanted, length in zip(shape, array.shape, strict=True)
     )
     return np.ascontiguousarray(array[np.ix_(rows, columns)])
 
@@ -517,18 +521,18 @@ def bilinear(stored: NDArray[Any], shape: tuple[int, ...]) -> NDArray[np.float64
 
 def _levels_between(levels: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
     """Interpolate along columns, in parts of ``2 * wanted`` of a level."""
-    given, parts = levels.shape[0], 2 * wanted
-    centres = np.clip((2 * np.arange(wanted) + 1) * given - wanted, 0, (given - 1) * parts)
-    above = np.minimum(centres // parts, max(given - 2, 0))
+    length, parts = levels.shape[0], 2 * wanted
+    centres = np.clip((2 * np.arange(wanted) + 1) * length - wanted, 0, (length - 1) * parts)
+    above = np.minimum(centres // parts, max(length - 2, 0))
     share = (centres - above * parts)[:, np.newaxis]
-    return levels[above] * (parts - share) + levels[np.minimum(above + 1, given - 1)] * share
+    return levels[above] * (parts - share) + levels[np.minimum(above + 1, length - 1)] * share
 
 
 def _along_columns(scores: NDArray[np.float64], wanted: int) -> NDArray[np.float64]:
-    given = scores.shape[0]
-    centres = np.clip((np.arange(wanted) + 0.5) * given / wanted - 0.5, 0, given - 1)
-    above = np.minimum(centres.astype(np.intp), max(given - 2, 0))
-    below = np.minimum(above + 1, given - 1)
+    length = scores.shape[0]
+    centres = np.clip((np.arange(wanted) + 0.5) * length / wanted - 0.5, 0, length - 1)
+    above = np.minimum(centres.astype(np.intp), max(length - 2, 0))
+    below = np.minimum(above + 1, length - 1)
     share = (centres - above)[:, np.newaxis]
     resized: NDArray[np.float64] = scores[above] + (scores[below] - scores[above]) * share
     return resized

@@ -28,9 +28,9 @@ from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format
 
 
-def is_stream(place: str) -> bool:
+def is_stream(path: str) -> bool:
     """Return whether a list comes from a pipe that the shell opened, as ``/dev/stdin`` and ``<(...)`` do."""
-    return os.path.abspath(place).startswith(("/dev/", "/proc/"))  # noqa: PTH100  a str is enough
+    return os.path.abspath(path).startswith(("/dev/", "/proc/"))  # noqa: PTH100  a str is enough
 
 
 class LocalFile(str):
@@ -49,12 +49,12 @@ class LocalFile(str):
         return PurePath(self).suffix
 
     def read_bytes(self) -> bytes:
-        """Give the whole content."""
+        """Read the whole content."""
         refuse_endless(self)
         return Path(self).read_bytes()
 
     def within(self, folder: Path) -> LocalFile:
-        """Give the same file with an absolute path, where it is relative to a folder."""
+        """Return the same file with an absolute path; a relative one starts in the folder."""
         return LocalFile(os.path.join(folder, self))  # noqa: PTH118  as said
 
 
@@ -64,8 +64,8 @@ def refuse_endless(path: str) -> None:
         mode = os.stat(path).st_mode  # noqa: PTH116  a Path takes longer, and this is done for every image
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             kind = "pipe" if stat.S_ISFIFO(mode) else "device"
-            what = Message("endless", "is a {found}, expected a file or a folder", found=kind)
-            raise DataError(shown(path), what, "save its content as a file")
+            problem = Message("endless", "is a {found}, expected a file or a folder", found=kind)
+            raise DataError(shown(path), problem, "save its content as a file")
 
 
 def read_bytes(path: Source) -> bytes:
@@ -85,15 +85,15 @@ def not_readable(path: object, error: OSError | ValueError, kind: str = "file") 
     if isinstance(error, FileNotFoundError):
         return DataError(name, Message("missing", "there is no such {expected}", expected=kind), "check the path")
     if isinstance(error, NotADirectoryError) and kind == "folder":
-        what = Message("not-a-folder", "is a file, expected a folder or {extensions: }", extensions=ARCHIVES)
-        return DataError(name, what, other_format([name]) or "give two files or two folders")
+        problem = Message("not-a-folder", "is a file, expected a folder or {extensions: }", extensions=ARCHIVES)
+        return DataError(name, problem, other_format([name]) or "give two files or two folders")
     # Windows answers the reading of a folder with a lack of permission.
     if kind == "file" and isinstance(error, (IsADirectoryError, PermissionError)) and os.path.isdir(name):  # noqa: PTH112
-        what = Message("not-a-file", "is a folder, expected a file")
-        return DataError(name, what, "give the file, or folders on both sides")
+        problem = Message("not-a-file", "is a folder, expected a file")
+        return DataError(name, problem, "give the file, or folders on both sides")
     if isinstance(error, OSError):
-        what = Message("unreadable", "cannot be read ({reason})", reason=str(error.strerror))
-        return DataError(name, what, "check the path, its permissions and the disk")
+        problem = Message("unreadable", "cannot be read ({reason})", reason=str(error.strerror))
+        return DataError(name, problem, "check the path, its permissions and the disk")
     return DataError(name, Message("invalid-name", "is not a valid {expected} name", expected=kind), "check the path")
 
 
@@ -133,14 +133,14 @@ class SampleFiles(NamedTuple):
         return (*self.ground_truths, self.prediction, *self.scales, *field)
 
     def within(self, folder: Path) -> SampleFiles:
-        """Give the same files with absolute paths, where they are relative to a folder."""
+        """Return the same files with absolute paths; relative ones start in the folder."""
 
         def whole(source: Source) -> Source:
             return source.within(folder) if isinstance(source, LocalFile) else source
 
         if not any(isinstance(source, LocalFile) and not os.path.isabs(source) for source in self.sources):  # noqa: PTH117
             return self
-        field, sized_as = (None if one is None else whole(one) for one in (self.field, self.sized_as))
+        field, sized_as = (None if source is None else whole(source) for source in (self.field, self.sized_as))
         truths, scales = tuple(map(whole, self.ground_truths)), tuple(map(whole, self.scales))
         return self._replace(
             ground_truths=truths, prediction=whole(self.prediction), field=field, scales=scales, sized_as=sized_as
@@ -164,11 +164,11 @@ class Entries(Sequence[Entry]):
         self._source_at, self._width = source_at, width
         self._places = array("q")
 
-    def add(self, stem: str, suffix: str, *place: int) -> None:
-        """Add a file: `source_at` makes it of its path within the folder and the numbers of its place."""
+    def add(self, stem: str, suffix: str, *location: int) -> None:
+        """Add a file: `source_at` makes it of its path within the folder and the numbers of its location."""
         self.stems.append(stem)
         self.suffixes.append(suffix)
-        self._places.extend(place)
+        self._places.extend(location)
 
     def keep(self, chosen: Iterable[int]) -> None:
         """Keep some of the files, in order of their stems."""
@@ -181,12 +181,12 @@ class Entries(Sequence[Entry]):
         return self._places[k * self._width : (k + 1) * self._width]
 
     def source(self, k: int) -> Source:
-        """Give a file."""
+        """Return the source of file `k`."""
         return self._source_at(self.stems[k] + self.suffixes[k], *self._place(k))
 
     def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
         if isinstance(k, slice):
-            return [self[place] for place in range(*k.indices(len(self)))]
+            return [self[index] for index in range(*k.indices(len(self)))]
         return Entry(self.stems[k], self.suffixes[k].lower(), self.source(k % len(self)))
 
     def __len__(self) -> int:
@@ -200,7 +200,7 @@ class Listing(NamedTuple):
     notes: tuple[Note, ...]
 
 
-def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
+def listing_of(folder: str, entries: Entries, others: Counter[str]) -> Listing:
     """Keep the files with a known extension, in order, and say what the others are."""
     counts = Counter(entries.suffixes)
     known = {suffix for suffix in counts if suffix.lower() in KNOWN}
@@ -212,18 +212,18 @@ def listing_of(place: str, entries: Entries, others: Counter[str]) -> Listing:
     entries.keep(k for k, suffix in enumerate(entries.suffixes) if suffix in known)
     left_out = [f"{kind} ({count})" for kind, count in sorted(others.items())]
     if not entries:
-        what = Message("no-images", "is an empty folder")
+        problem = Message("no-images", "is an empty folder")
         if others:
-            what = Message("no-images", "contains no image or array, only {listed}", listed=left_out)
-        format_of_others = other_format(f"{place}/{name}" for name in names)
+            problem = Message("no-images", "contains no image or array, only {listed}", listed=left_out)
+        format_of_others = other_format(f"{folder}/{name}" for name in names)
         ending = Message("fix", "files may end in {extensions: }", extensions=EXTENSIONS)
-        raise DataError(place, what, format_of_others or ending)
+        raise DataError(folder, problem, format_of_others or ending)
     if not others:
         return Listing(entries, ())
     message = Message(
         "other-files",
         "{place}: {files:many other file} left out: {endings}",
-        place=place,
+        place=folder,
         files=others.total(),
         endings=left_out,
     )
@@ -250,7 +250,7 @@ def is_clutter(name: str) -> bool:
 
 
 def files_below(folder: str, others: Counter[str]) -> Entries:
-    """Give all files in a folder and its sub-folders, and count what is neither."""
+    """List all files in a folder and its sub-folders, and count what is neither."""
     entries = Entries(lambda inside: LocalFile(os.path.join(folder, inside.replace("/", os.sep))))  # noqa: PTH118  a str is enough
     for inside in _walk(folder, others):
         entries.add(*split_suffix(inside))
@@ -258,7 +258,7 @@ def files_below(folder: str, others: Counter[str]) -> Entries:
 
 
 def _walk(root: str, others: Counter[str]) -> Iterator[str]:
-    """Give every file's path in the folder; a list of folders, not recursion, so depth has no limit."""
+    """Yield every file's path in the folder; a list of folders, not recursion, so depth has no limit."""
     seen: set[tuple[int, int]] = set()
     waiting = [("", root)]
     while waiting:
@@ -269,8 +269,8 @@ def _walk(root: str, others: Counter[str]) -> Iterator[str]:
                 others["links to folders already listed"] += 1
                 continue
             seen.add((status.st_dev, status.st_ino))
-            with os.scandir(folder) as found:
-                files = sorted(found, key=attrgetter("name"))
+            with os.scandir(folder) as children:
+                files = sorted(children, key=attrgetter("name"))
         except (OSError, ValueError) as error:
             raise not_readable(folder, error, "folder") from None
         for file in files:
@@ -285,18 +285,18 @@ def _walk(root: str, others: Counter[str]) -> Iterator[str]:
                 others[kind] += 1
 
 
-def _kind(entry: os.DirEntry[str]) -> str:
+def _kind(child: os.DirEntry[str]) -> str:
     with suppress(OSError):  # neither folder nor file where its status cannot be read
-        if entry.is_dir():
+        if child.is_dir():
             return "folder"
-        if entry.is_file():
+        if child.is_file():
             return "file"
     # A dead link to an image is listed, so that reading it says what is wrong instead of the image going missing.
-    return "file" if entry.is_symlink() and not os.path.exists(entry.path) else "pipes and devices"  # noqa: PTH110
+    return "file" if child.is_symlink() and not os.path.exists(child.path) else "pipes and devices"  # noqa: PTH110
 
 
 def inner_name(name: str) -> str | None:
-    r"""Give a name found in an archive as a path that stays inside; None for clutter.
+    r"""Return a name found in an archive as a path that stays inside; None for clutter.
 
     Leading slashes and ``..`` go, as archivers drop them: nothing may be written outside by such a name.
     """
@@ -305,34 +305,34 @@ def inner_name(name: str) -> str | None:
 
 
 def read_bounded(
-    place: str | PathLike[str], most: int, expected: Message | str, hint: Message | Setting | str
+    file_path: str | PathLike[str], most: int, expected: Message | str, hint: Message | Setting | str
 ) -> bytes:
     """Read at most so many bytes of a file, or of a pipe that the shell opened; `OSError` where it cannot be read."""
-    path = os.fspath(place)
+    path = os.fspath(file_path)
     if not is_stream(path):
         refuse_endless(path)
-    with open(place, "rb", opener=_open_at_once) as file:
+    with open(file_path, "rb", opener=_open_at_once) as file:
         if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
             os.set_blocking(file.fileno(), True)
         data = file.read(most + 1)
     if len(data) > most:
-        what = Message("too-large", "has more than {most} bytes, expected {expected}", most=most, expected=expected)
-        raise DataError(shown(place), what, hint)
-    refuse_pointer(data, shown(place))
+        problem = Message("too-large", "has more than {most} bytes, expected {expected}", most=most, expected=expected)
+        raise DataError(shown(file_path), problem, hint)
+    refuse_pointer(data, shown(file_path))
     return data
 
 
-def _open_at_once(place: str, flags: int) -> int:
+def _open_at_once(path: str, flags: int) -> int:
     """Open a file; a pipe without waiting for its writer."""
-    is_pipe = stat.S_ISFIFO(os.stat(place).st_mode)  # noqa: PTH116  as it is opened
-    return os.open(place, flags | os.O_NONBLOCK if is_pipe else flags)
+    is_pipe = stat.S_ISFIFO(os.stat(path).st_mode)  # noqa: PTH116  as it is opened
+    return os.open(path, flags | os.O_NONBLOCK if is_pipe else flags)
 
 
-def method_name(place: str) -> str:
-    """Give the name of the method with predictions in a folder, an archive or a file."""
-    name = Path(place).absolute().name
+def method_name(path: str) -> str:
+    """Return the name of the method with predictions in a folder, an archive or a file."""
+    name = Path(path).absolute().name
     ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_extension(name)[1])
-    is_folder = os.path.isdir(place)  # noqa: PTH112  a str, which may hold a null
+    is_folder = os.path.isdir(path)  # noqa: PTH112  a str, which may hold a null
     return shown(name if is_folder else name[: len(name) - len(ending)])
 
 

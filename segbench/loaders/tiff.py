@@ -81,8 +81,8 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
     with tifffile.TiffFile(io.BytesIO(data)) as tiff:
         pages, masks = _pages(tiff, path)
         if len(pages) != 1:
-            what = Message("several-images", "{images} pages, expected one image", images=len(pages))
-            raise DataError(path, what, f"save one file per image, or {VOLUMES}")
+            problem = Message("several-images", "{images} pages, expected one image", images=len(pages))
+            raise DataError(path, problem, f"save one file per image, or {VOLUMES}")
         page = pages[0]
         by_pillow = int(page.compression) not in TIFFFILE_READS or page.predictor == FLOAT_PREDICTOR
         _refuse_damage(data, page, path)
@@ -198,7 +198,7 @@ def _with_gaps_filled(
 
 
 def _header(file: BinaryIO, _role: Role) -> Header:
-    """Give what tifffile knows of the first page before it decodes it."""
+    """Read what tifffile knows of the first page before it decodes it."""
     import tifffile
 
     with tifffile.TiffFile(file) as tiff:
@@ -246,11 +246,11 @@ def _one_map(
 
 def _pages(tiff: Any, path: str) -> tuple[list[Any], bool]:  # noqa: ANN401  tifffile's pages have no useful type
     """Return the pages that are neither thumbnails nor masks of others, and whether there are masks."""
-    found = list(islice(tiff.pages, MAX_PAGES + 1))
-    if len(found) > MAX_PAGES:
-        what = Message("several-images", "more than {most} pages, expected one image", most=MAX_PAGES)
-        raise DataError(path, what, f"save one file per image, or {VOLUMES}")
-    whole = [page for page in found if not getattr(page, "is_reduced", False)]
+    pages = list(islice(tiff.pages, MAX_PAGES + 1))
+    if len(pages) > MAX_PAGES:
+        problem = Message("several-images", "more than {most} pages, expected one image", most=MAX_PAGES)
+        raise DataError(path, problem, f"save one file per image, or {VOLUMES}")
+    whole = [page for page in pages if not getattr(page, "is_reduced", False)]
     images = [page for page in whole if not int(getattr(page, "subfiletype", 0)) & MASK_PAGE]
     return (images, len(images) < len(whole)) if images else (whole, False)
 
@@ -265,25 +265,25 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
     if unpacked > MAX_PIXELS * 8:
         raise DataError(path, Message("too-large", "unpacks to {bytes} bytes", bytes=unpacked), CUT)
     if int(page.photometric) not in (WHITE_IS_ZERO, BLACK_IS_ZERO, RGB, PALETTE, YCBCR):
-        what = Message(
+        problem = Message(
             "unsupported-colour",
             "colour space {space}, expected grey, palette or RGB",
             space=_name(page.photometric),
         )
-        raise DataError(path, what, "convert it to grey")
+        raise DataError(path, problem, "convert it to grey")
     strips = list(zip(page.dataoffsets, page.databytecounts, strict=True))
     expected = max(math.prod(page.chunked), len(strips))
     sparse = not (_in_planes(page) and int(page.compression) not in TIFFFILE_READS)
     lost = (offset + count > len(data) or (count == 0 and not (sparse and offset == 0)) for offset, count in strips)
     missing = sum(lost) + expected - len(strips)
     if missing:
-        what = Message(
+        problem = Message(
             "damaged",
             "truncated: the pixels of {missing} of {expected} strips or tiles are missing",
             missing=missing,
             expected=expected,
         )
-        raise DataError(path, what, WRITE_AGAIN)
+        raise DataError(path, problem, WRITE_AGAIN)
     if int(page.compression) in DEFLATE:
         # tifffile sets no bound to what a strip unpacks to.
         most = max(page.nbytes, 1 << 20)
@@ -292,8 +292,8 @@ def _refuse_damage(data: bytes, page: Any, path: str) -> None:  # noqa: ANN401  
                 packed = zlib.decompressobj()
                 packed.decompress(memoryview(data)[offset : offset + count], most)
                 if packed.unconsumed_tail:
-                    what = Message("too-large", "a strip unpacks to more than {most} bytes", most=most)
-                    raise DataError(path, what, WRITE_AGAIN)
+                    problem = Message("too-large", "a strip unpacks to more than {most} bytes", most=most)
+                    raise DataError(path, problem, WRITE_AGAIN)
 
 
 def _upright(data: bytes, page: Any) -> bytes:  # noqa: ANN401  as above
@@ -321,7 +321,7 @@ def _by_pillow(data: bytes, page: Any, path: str) -> NDArray[Any]:  # noqa: ANN4
     predicted = page.predictor == FLOAT_PREDICTOR
     ignored = predicted and int(page.compression) in TIFFFILE_READS - DEFLATE
     if pixels is None or page.dtype is None or ignored or bits in (2, 4) or not np.can_cast(page.dtype, pixels.dtype):
-        what = Message(
+        problem = Message(
             "other-compression",
             "{bits}-bit values in the compression {compression}{predictor}",
             bits=bits,
@@ -329,12 +329,12 @@ def _by_pillow(data: bytes, page: Any, path: str) -> NDArray[Any]:  # noqa: ANN4
             predictor=f" with predictor {FLOAT_PREDICTOR}" if predicted else "",
         )
         saved = "save it uncompressed or with deflate"
-        raise DataError(path, what, f"{saved}, without predictor" if predicted else saved)
+        raise DataError(path, problem, f"{saved}, without predictor" if predicted else saved)
     return pixels.astype(page.dtype, copy=False) if page.dtype.kind == "i" else pixels  # Pillow widens 16 bits
 
 
 def _native(args: Any) -> Any:  # noqa: ANN401  Pillow's: a raw mode and what else its decoder takes, or a mode
-    """Give a decoder's arguments that take numbers in native byte order, as libtiff gives them."""
+    """Return a decoder's arguments for numbers in native byte order, as libtiff gives them."""
     return (NATIVE.get(args[0], args[0]), *args[1:]) if isinstance(args, tuple) else args
 
 
