@@ -74,7 +74,7 @@ class Protocol(ABC):
 
     @property
     def inputs(self) -> InputSettings:
-        """What the files of an image mean under these settings, one of `segbench.inputs`; by default what is read."""
+        """What the files of an image mean under these settings, one of ``segbench.inputs``; by default what is read."""
         return AsRead(reads=self.reads)
 
     @property
