@@ -85,7 +85,7 @@ def test_scores_of_networks(device, invert, quantize, score_type):
 @pytest.mark.parametrize("device", ["device", "host"])
 def test_scores_outside_0_to_1_are_not_rounded(device):
     accumulator = Accumulator(Pixels(quantize=8), count_on=device)
-    with refused("outside-unit", DataError, path="scores", settings={"scale": ...}, lowest=-2, highest=3):
+    with refused("outside-unit", DataError, path="scores", settings={"scale": "sigmoid"}, lowest=-2, highest=3):
         accumulator.update(torch.tensor([0, 1]), torch.tensor([-2.0, 3.0]))
 
 
