@@ -10,6 +10,7 @@ import imageio.v3 as iio
 import numpy as np
 from cases import save_cell, write_folder
 from numpy.typing import NDArray
+from PIL import Image
 from scipy.ndimage import gaussian_filter
 
 SHAPE = (48, 64)
@@ -224,3 +225,12 @@ def cells(root: Path) -> None:
         drawn = iio.imread(path) > 0
         path.unlink()
         save_cell(path.with_suffix(".mat"), [drawn, np.roll(drawn, 1, 0)])
+
+
+def turn_by_exif(scores):
+    """Say in the first two files of a folder that viewers are to turn them."""
+    tags = Image.Exif()
+    tags[0x0112] = 6
+    for path in sorted(scores.iterdir())[:2]:
+        with Image.open(path) as image:
+            image.save(path, exif=tags)

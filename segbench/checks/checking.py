@@ -12,8 +12,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from segbench.checks.classes import uncounted_findings
-from segbench.checks.counting import THREADS, counted_findings, refused_set
+from segbench.checks.counting import THREADS, counted_findings, refused_set, uncounted_findings
 from segbench.checks.findings import Finding, Place, Report, in_order
 from segbench.checks.names import copy_findings, duplicate_findings, problem_findings, same_file_findings
 from segbench.checks.rules import judge
@@ -175,26 +174,25 @@ class _Set:
 
     def report(self, method: MethodRun, sample: int | None, *, quick: bool) -> Report:
         """Judge names, headers and some images."""
-        files, summaries = self.pairing.files, list[ImageSummary]()
+        files = self.pairing.files
+        summaries: Sequence[ImageSummary] = ()
         findings = problem = problem_findings(self.pairing)
         if not problem:
-            summaries = self.summaries(sample)
-            findings = judge(self.seen(summaries))
-            if quick and _seen_in(findings, summaries) and not any(found.whole for found in findings):
+            seen, findings = self.look(sample)
+            if quick and _seen_in(findings, seen.summaries) and not any(found.whole for found in findings):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 sample = SAMPLE
-                summaries = self.summaries(sample)
-                findings = judge(self.seen(summaries))
+                seen, findings = self.look(sample)
             while sample and sample < len(files) and any(found.kind == ONE_SIDED for found in findings):
                 sample *= _MORE  # any other image may show the side that is lacking
-                summaries = self.summaries(sample)
-                findings = judge(self.seen(summaries))
+                seen, findings = self.look(sample)
+            summaries = seen.summaries
             same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
             if any(found.kind == "is-ground-truth" for found in same):  # which is why they are masks
                 findings = [found for found in findings if found.kind != "masks-among-maps"]
             findings += same
             if sample is not None:
-                findings += self.refused(summaries, findings)
+                findings += self.refused(seen, findings)
             elif not any(problem.whole for problem in findings):
                 known = {image for problem in findings for image in problem.images}
                 findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
@@ -211,27 +209,29 @@ class _Set:
             notes=() if problem else (*self.pairing.notes, *self.pairing.notes_on_left_out),
         )
 
-    def seen(self, summaries: Sequence[ImageSummary]) -> Seen:
-        """Return what names, headers and some images show."""
-        return Seen(self.pairing, self.protocol, self.repairs, self.surveyed, summaries, self.protocol.inputs)
+    def look(self, sample: int | None) -> tuple[Seen, list[Finding]]:
+        """Return what names, headers and some images show, and how rules judge it."""
+        summaries = self.summaries(sample)
+        seen = Seen(self.pairing, self.protocol, self.repairs, self.surveyed, summaries, self.protocol.inputs)
+        return seen, judge(seen)
 
-    def refused(self, summaries: Sequence[ImageSummary], findings: Sequence[Finding]) -> list[Finding]:
+    def refused(self, seen: Seen, findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
         known = {image for finding in findings for image in finding.images}
         told = {place.file for finding in findings if finding.whole for place in finding.places}
         failures: dict[str, DataError] = {
             summary.image: summary.refused
-            for summary in summaries
+            for summary in seen.summaries
             if summary.refused and summary.image not in known and summary.refused.path not in told
         }
         if failures or known or any(finding.whole for finding in findings):
-            return self.seen(summaries).of_part(uncounted_findings(failures, len(summaries)))
-        facts = {summary.image: summary.facts for summary in summaries if summary.facts}
-        all_seen, part = len(summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
+            return seen.of_part(uncounted_findings(failures, len(seen.summaries)))
+        facts = {summary.image: summary.facts for summary in seen.summaries if summary.facts}
+        all_seen, part = len(seen.summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
         try:
             settled(self.protocol, facts, complete=all_seen, part=part)
         except DataError as error:
-            return self.seen(summaries).of_part(refused_set(error))
+            return seen.of_part(refused_set(error))
         return []
 
     def summaries(self, sample: int | None) -> list[ImageSummary]:

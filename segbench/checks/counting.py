@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import numpy as np
 
 from segbench.aggregator.benchmark import evaluate_pairing
-from segbench.checks.classes import uncounted_findings
-from segbench.checks.findings import About, Finding, finding
+from segbench.checks.findings import About, Finding, failing, finding
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, joined
 from segbench.core.protocol import Protocol
+from segbench.inputs.label_rules import ManyValuesError
 from segbench.inputs.nodata import count_decoded, decode_for
-from segbench.inputs.summaries import as_in_run
+from segbench.inputs.summaries import UncountedError, as_in_run
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import read
 from segbench.loaders.repairs import Repairs
@@ -34,6 +34,27 @@ def refused_set(error: DataError) -> list[Finding]:
     side: About = "ground truth" if error.path == "ground truth" else "prediction"
     message = Message("not-countable", "{path}: {reason}", path=error.path, reason=error.what, error=error.kind)
     return finding(message, error.hint, [], side=side, whole=True)
+
+
+def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+    """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
+    seen = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    found: list[Finding] = []
+    for side, images in grouped((error.side, image) for image, error in seen.items()).items():
+        errors: dict[str, DataError] = {image: seen[image].error for image in images}
+        several = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
+        values = sorted({value for error in several.values() for value in error.stored})
+        other_side = sorted({value for error in several.values() for value in error.other_side})
+        errors |= {image: error.of_set(values, other_side) for image, error in several.items() if error.stored}
+        message = Message(
+            "not-countable",
+            "{count:many image} of {total} inspected cannot be counted with these settings",
+            count=len(errors),
+            total=total,
+            errors=sorted({error.kind for error in errors.values()}),
+        )
+        found += failing(message, errors, side=side)
+    return found
 
 
 def counted_findings(pairing: Pairing, protocol: Protocol, repairs: Repairs, known: Collection[str]) -> list[Finding]:

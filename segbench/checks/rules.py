@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from segbench.checks import classes, colours, geometry, label_damage, masks, names, predicted, scores, sizes, truths
+from segbench.checks import (
+    classes,
+    colours,
+    geometry,
+    label_damage,
+    label_maps,
+    masks,
+    names,
+    objects,
+    predicted,
+    scores,
+    sizes,
+    truths,
+)
 from segbench.checks.findings import Finding
 from segbench.checks.seen import Rule, Seen
 
@@ -18,18 +31,18 @@ OF_VALUES: tuple[Rule, ...] = (
     label_damage.stored_with_loss,
     label_damage.mixed_labels_of_set,
     classes.one_map_per_class,
-    classes.one_sided_labels,
-    classes.masks_for_objects,
-    classes.numbered_backgrounds,
-    classes.stored_otherwise,
-    classes.uncountable,
-    classes.void_everywhere,
-    classes.predicted_labels,
-    classes.void_class,
-    classes.joined_labels,
-    classes.void_zero,
-    classes.never_predicted,
-    classes.identical,
+    label_maps.one_sided_labels,
+    objects.masks_for_objects,
+    objects.numbered_backgrounds,
+    label_maps.stored_otherwise,
+    label_maps.uncountable,
+    label_maps.void_everywhere,
+    label_maps.predicted_labels,
+    label_maps.void_class,
+    label_maps.joined_labels,
+    label_maps.void_zero,
+    label_maps.never_predicted,
+    label_maps.identical,
     truths.photographs,
     truths.several_values,
     truths.several_annotators,

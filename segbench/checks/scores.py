@@ -210,7 +210,7 @@ def _scales_matter(seen: Seen) -> bool:
 
 def _truth_is_soft(seen: Seen) -> bool:
     """Return whether ground truth does not show what is positive, as alpha mattes do not: there is no curve."""
-    return seen.masks_drawn is None and seen.lines is None
+    return seen.masks_drawn is None
 
 
 @rule("mixed-masks", needs=["varied_scores"], unless=[labels_as_scores, above_all_scores])

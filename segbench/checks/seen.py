@@ -99,6 +99,16 @@ class Seen:
         return self.masks_drawn.rule if self.masks_drawn else None
 
     @property
+    def rule_is_guarded(self) -> bool:
+        """Whether images with grey levels, or with a value that looks like void, are refused in spite of the rule."""
+        return self.masks_drawn is not None and self.masks_drawn.rule_is_guarded
+
+    @property
+    def void_values(self) -> tuple[float, ...] | None:
+        """The values of ground truth that are left out; None where there is no such setting."""
+        return self.masks_drawn.void_values if self.masks_drawn else None
+
+    @property
     def cut_beforehand(self) -> bool:
         """Whether soft maps are cut at a threshold that was chosen beforehand, or at a single one."""
         return bool(self.soft_maps.cuts) or len(self.soft_maps.listed) == 1
@@ -202,14 +212,11 @@ class Seen:
         """Say of findings about values how many images were looked at, where these are not all."""
         if not self.not_looked_at:
             return list(findings)
-        counts = {"looked_at": len(self.summaries), "in_all": self.total}
-        return [replace(finding, message=_with_counts(finding.message, counts)) for finding in findings]
-
-
-def _with_counts(message: Message, counts: Mapping[str, int]) -> Message:
-    """Put behind a message how many images were looked at, so that its values stay its own."""
-    behind = " ({looked_at} of {in_all:many image} looked at)"
-    return Message(message.kind, message.template + behind, **message.values, **counts)
+        behind, counts = " ({looked_at} of {in_all:many image} looked at)", (len(self.summaries), self.total)
+        return [
+            replace(finding, message=finding.message.extended(behind, looked_at=counts[0], in_all=counts[1]))
+            for finding in findings
+        ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,30 +49,24 @@ _MOST_OF_MASKS = 4
 _found = partial(found_in, side="ground truth")
 
 
-def _void_of(seen: Seen) -> tuple[float, ...] | None:
-    """Return the values that are left out; None where there is no such setting."""
-    return seen.masks_drawn.void_values if seen.masks_drawn else None
-
-
 def _kind(truth: TruthSummary, seen: Seen) -> str:
     """Say what more than two values look like; empty where they are as expected."""
     values = truth.values
     if len(values) < 3:
         return ""
     named = () if seen.rule is None else seen.rule.values
-    if _void_of(seen) is not None and not set(truth.nodata).issubset(named):
+    if seen.void_values is not None and not set(truth.nodata).issubset(named):
         return "nodata"
     return _kind_of_values(values, seen)
 
 
 def _kind_of_values(values: Sequence[float], seen: Seen) -> str:
     """Say what values look like of which none is declared as no data."""
-    guarded = seen.masks_drawn is not None and seen.masks_drawn.rule_is_guarded
-    rule = None if guarded else seen.rule
-    excludes = _void_of(seen) is not None or seen.lines
+    rule = None if seen.rule_is_guarded else seen.rule
+    excludes = seen.void_values is not None or seen.lines
     may_be_void = values[-1] in VOIDS and excludes
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
-        if rule and _void_of(seen) is None and not rule.chosen(values[-1:]):
+        if rule and seen.void_values is None and not rule.chosen(values[-1:]):
             return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
         if excludes:
             return "void"
@@ -82,7 +76,7 @@ def _kind_of_values(values: Sequence[float], seen: Seen) -> str:
         return "grey-ground-truth"
     if may_be_void and has_third_value(values) and not rule:
         return "void"
-    return "" if rule or guarded else "labels"
+    return "" if rule or seen.rule_is_guarded else "labels"
 
 
 def _names_highest(rule: LabelRule, values: Sequence[float]) -> bool:
@@ -131,8 +125,7 @@ def photographs(seen: Seen) -> list[Finding]:
 @rule("grey-ground-truth", "labels", "void", "nodata", needs=["truths"])
 def several_values(seen: Seen) -> list[Finding]:
     """Find ground truth of more than two values; with label maps predicted, advice on which count is of no help."""
-    guarded = seen.masks_drawn is not None and seen.masks_drawn.rule_is_guarded
-    stops = seen.rule is None or guarded
+    stops = seen.rule is None or seen.rule_is_guarded
     truths = _uncoloured(seen)
     found: list[Finding] = []
     for kind, group in _by_kind(seen).items():
@@ -169,7 +162,7 @@ def _meaning(
             count=len(group),
             total=len(seen.readable),
         )
-        void = _void_of(seen)
+        void = seen.void_values
         if group[0].values[0] == UNLABELLED and void is not None:
             return message, suggested_positive(group[0].values, void=void)
         return message, _positive_of_labels(group[0].values, of_lines=seen.lines is not None)
@@ -188,7 +181,7 @@ def _nodata(group: Sequence[TruthSummary], seen: Seen) -> tuple[Message, Message
         written=written(nodata),
         nodata=nodata,
     )
-    fix = Message("fix", "{void}", void=Setting("void", tuple(sorted({*nodata, *(_void_of(seen) or ())}))))
+    fix = Message("fix", "{void}", void=Setting("void", tuple(sorted({*nodata, *(seen.void_values or ())}))))
     if not seen.rule and len(others) > 2:
         fix = _and_positive(fix, others[-1])
     return message, fix
@@ -225,7 +218,7 @@ def _void(
     examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
     rest = [value for value in examples if value != void]
-    out = Setting("void", sorted({*(_void_of(seen) or ()), void}))
+    out = Setting("void", sorted({*(seen.void_values or ()), void}))
     masks = [truth for truth in truths if set(truth.values).difference((0,)) == {void}]
     if len(masks) > len(group):
         message = Message(
@@ -377,7 +370,7 @@ def not_a_number(seen: Seen) -> list[Finding]:
     bad = [truth for truth in seen.truths if truth.nan]
     message = Message("nan-ground-truth", "{count:many ground truth} {count:verb contain} NaN", count=len(bad))
     fix = Message("fix", "give these pixels a value")
-    if _void_of(seen) is not None:
+    if seen.void_values is not None:
         fix = Message(
             "fix",
             "give these pixels a value; if they do not count, one that is void: {void}",

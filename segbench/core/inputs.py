@@ -49,7 +49,8 @@ class InputSettings:
 
     def interpret(self, sample: Sample) -> Any:  # noqa: ANN401  an `Interpreted` of the kind of inputs
         """Return the arrays that a protocol counts; a `DataError` says what is wrong with the files."""
-        return Interpreted(notes=sample.notes[:0])
+        del sample
+        return Interpreted()
 
     def summarize(
         self,
@@ -101,7 +102,7 @@ class InputSettings:
 
 
 class SoftMaps:
-    """InputSettings whose predictions are soft maps."""
+    """Inputs whose predictions are soft maps."""
 
     invert: bool | None = None
     """Whether low scores mean positive; None where no setting says so."""

@@ -31,7 +31,7 @@ from segbench.inputs.label_rules import (
     where_not_void,
 )
 from segbench.inputs.scored_masks import ScoredMasks
-from segbench.inputs.sides import Annotators, DrawnMasks
+from segbench.inputs.sides import DrawnMasks, SeveralAnnotators
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
         return self.positive is None and not self.defects
 
     @property
-    def several_annotators(self) -> Annotators:
+    def several_annotators(self) -> SeveralAnnotators:
         """Whether each ground truth is a defect."""
         return "counted" if self.defects else "refused"
 

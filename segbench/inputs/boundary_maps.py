@@ -24,7 +24,7 @@ from segbench.inputs.label_rules import (
     rule_option,
     suggested_positive,
 )
-from segbench.inputs.sides import Annotators, DrawnMasks
+from segbench.inputs.sides import DrawnMasks, SeveralAnnotators
 from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class BoundaryMaps(InputSettings, DrawnMasks, SoftMaps):
             )
 
     @property
-    def several_annotators(self) -> Annotators:
+    def several_annotators(self) -> SeveralAnnotators:
         return "counted"
 
     @property

@@ -23,7 +23,7 @@ from segbench.core.options import option
 from segbench.core.sample import Reading, Sample
 from segbench.inputs import label_rules as rules
 from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one
-from segbench.inputs.sides import Annotators, DrawnMasks
+from segbench.inputs.sides import DrawnMasks, SeveralAnnotators
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
         return True
 
     @property
-    def several_annotators(self) -> Annotators:
+    def several_annotators(self) -> SeveralAnnotators:
         return "counted" if self.annotators else "ruled"
 
     @property

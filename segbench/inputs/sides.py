@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from segbench.inputs.label_rules import LabelRule
 
-Annotators = Literal["counted", "ruled", "refused"]
+SeveralAnnotators = Literal["counted", "ruled", "refused"]
 """Whether several ground truths of an image are counted, are refused unless a setting says how, or are refused."""
 
 
@@ -19,7 +19,7 @@ class DrawnMasks:
     """Values that are left out; None where there is no such setting."""
 
     @property
-    def several_annotators(self) -> Annotators:
+    def several_annotators(self) -> SeveralAnnotators:
         """What becomes of several ground truths of an image."""
         return "refused"
 

@@ -3,11 +3,10 @@ import shutil
 
 import numpy as np
 import pytest
-from broken_folders import NAMES, blobs, each, lines
+from broken_folders import NAMES, blobs, each, lines, turn_by_exif
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from noted import advised
-from PIL import Image
 
 import segbench
 from segbench.core.messages import Setting
@@ -145,11 +144,7 @@ class TestExifOrientation:
     @pytest.fixture
     def turned(self, tmp_path):
         truth, scores = folders(tmp_path)
-        tags = Image.Exif()
-        tags[0x0112] = 6
-        for path in sorted(scores.iterdir())[:2]:
-            with Image.open(path) as image:
-                image.save(path, exif=tags)
+        turn_by_exif(scores)
         return truth, scores
 
     def test_is_noted_by_run_and_found_by_check(self, segbench, warned_of, turned, tmp_path):
@@ -171,11 +166,7 @@ class TestExifOrientation:
 
     def test_is_not_found_where_all_files_of_an_image_share_it(self, turned):
         truth, scores = turned
-        tags = Image.Exif()
-        tags[0x0112] = 6
-        for path in sorted(truth.iterdir())[:2]:
-            with Image.open(path) as image:
-                image.save(path, exif=tags)
+        turn_by_exif(truth)
         assert segbench.check(truth, scores).findings == ()
 
 

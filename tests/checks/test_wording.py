@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from broken_folders import blobs, each
+from broken_folders import blobs, each, turn_by_exif
 from checks import test_label_damage as labels
 from checks.test_broken_folders import CASES, broken
 from noted import of_kind
@@ -350,11 +350,7 @@ def upside_down(root):
 
 def turned_by_exif(root):
     truth, scores = blobs().write(root)
-    tags = Image.Exif()
-    tags[0x0112] = 6
-    for path in sorted(scores.iterdir())[:2]:
-        with Image.open(path) as image:
-            image.save(path, exif=tags)
+    turn_by_exif(scores)
     return truth, scores
 
 

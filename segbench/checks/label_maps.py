@@ -1,0 +1,473 @@
+"""Label maps and masks on both sides: numbers of classes, void, labels that are no class, copies of ground truth."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from segbench.checks.counting import uncounted_findings
+from segbench.checks.findings import Finding, Place, finding, holding
+from segbench.checks.label_damage import without_advice_on_damage
+from segbench.checks.seen import Seen, rule
+from segbench.core.errors import DataError
+from segbench.core.messages import Message, Setting, as_message, joined
+from segbench.core.names import first_names
+from segbench.core.sample import Side
+from segbench.inputs.class_names import (
+    format_background,
+    void_without,
+    with_background,
+    written_classes,
+)
+from segbench.inputs.label_inputs import LabelInputs
+from segbench.inputs.label_rules import (
+    LABELS_BELOW,
+    OFTEN_VOID,
+    ORDER,
+    VOIDS,
+    listed,
+)
+from segbench.inputs.label_summaries import LabelsSummary
+from segbench.inputs.label_values import Remapping
+from segbench.inputs.numberings import StoredLabels
+from segbench.inputs.renumbering import RENUMBERED, Renumbering, find_renumbering
+from segbench.inputs.summaries import UncountedError
+from segbench.loaders.reading import how_to_save_labels
+
+_NAMED = 8
+"""How many labels are named at most."""
+_FEWEST_IDENTICAL = 3
+"""Images of several classes that are predicted exactly, from which those that were not inspected may be so, too."""
+
+
+@rule("renumbered", needs=["looked_at"])
+def stored_otherwise(seen: Seen) -> list[Finding]:
+    """Find that stored labels have other numbers than the maps expect, and the maps that they need."""
+    uncounted = _uncounted(seen)
+    stored = {summary.prediction: summary.stored for summary in seen.counted if summary.stored}
+    stored |= {error.inputs.files["prediction"]: error.stored for error in uncounted.values() if error.stored}
+    if not stored or seen.label_inputs is None:
+        return []
+    renumbered = seen.label_inputs.renumbered(StoredLabels.sum([*stored.values()]))
+    if renumbered is None:
+        return []
+    places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
+    message = Message("renumbered", "{numberings}", numberings=renumbered.what)
+    return finding(message, renumbered.fix, places, images=uncounted)
+
+
+def _uncounted(seen: Seen) -> Mapping[str, UncountedError]:
+    """Return why images that can be read cannot be counted, by their names."""
+    return {image: error for image, error in seen.failures.items() if isinstance(error, UncountedError)}
+
+
+@rule("not-countable", needs=["failures"], unless=[stored_otherwise])
+def uncountable(seen: Seen) -> list[Finding]:
+    """List images that can be read, but not counted with these settings."""
+    return without_advice_on_damage(uncounted_findings(seen.failures, seen.looked_at), seen)
+
+
+@rule("all-void", needs=["counted"], unless=[stored_otherwise])
+def void_everywhere(seen: Seen) -> list[Finding]:
+    """Find label maps of which nothing counts."""
+    void = [summary for summary in seen.counted if not summary.pixels]
+    message = Message(
+        "all-void",
+        "{count:many ground truth} of {total} inspected {count:verb are} void everywhere",
+        count=len(void),
+        total=len(seen.counted),
+    )
+    fix = Message(
+        "alternatives",
+        "check {void}, {gt_map} and {field}",
+        void=Setting("void"),
+        gt_map=Setting("gt_map"),
+        field=Setting("field"),
+    )
+    return finding(message, fix, (Place(summary.truth_file) for summary in void), side="ground truth")
+
+
+@rule("renumbered", "outside-classes", needs=["counted"], unless=[stored_otherwise])
+def predicted_labels(seen: Seen) -> list[Finding]:
+    """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
+    return without_advice_on_damage(_predicted_labels(seen.counted, seen.known_label_inputs), seen)
+
+
+@rule("void-class", needs=["counted"], unless=[stored_otherwise])
+def void_class(seen: Seen) -> list[Finding]:
+    """Find a class whose label means void in most data sets, beside small labels of classes."""
+    labels, names = seen.counted[0].named_classes
+    *others, highest = sorted(labels)
+    if highest not in VOIDS or len(others) < 2 or others[-1] >= LABELS_BELOW:
+        return []
+    row = labels.index(highest)
+    held = [summary for summary in seen.counted if summary.matrix[row].any()]
+    message = Message(
+        "void-class",
+        "label {label} counts as a class, in {count:many ground truth} of {total} inspected; in most data sets it "
+        "marks pixels that do not count",
+        label=highest,
+        count=len(held),
+        total=len(seen.counted),
+    )
+    kept = [(label, name) for label, name in zip(labels, names, strict=True) if label != highest]
+    classes = Setting("classes", written_classes(*zip(*kept, strict=True)))
+    fix = Message("fix", "if it does here, {classes}", classes=classes)
+    return finding(message, fix, (Place(summary.truth_file) for summary in held), side="ground truth")
+
+
+@rule("joined-labels", needs=["counted"], unless=[stored_otherwise])
+def joined_labels(seen: Seen) -> list[Finding]:
+    """Find labels that a remapping does not name, and that so count as the classes of others."""
+    counted, inputs = seen.counted, seen.known_label_inputs
+    findings: list[Finding] = []
+    sides: dict[str, Side] = {"gt_map": "ground truth", "pred_map": "prediction"}
+    for name, side in sides.items():
+        labels = sorted({label for summary in counted for label in summary.joined.get(name, ())})
+        if not labels:
+            continue
+        text = str(getattr(inputs, name))
+        given = Remapping.parse(text).labels
+        others = [value for value, label in given.items() if label in labels and value != label]
+        message = Message(
+            "joined-labels",
+            "{given} does not name {listed}, which therefore {count:verb count} together with {listed_others}",
+            given=Setting(name, None),
+            listed=listed(labels),
+            count=len(labels),
+            listed_others=listed(others),
+            labels=labels,
+            others=others,
+        )
+        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(inputs.void or ()), 255)
+        settings = [Setting(name, f"{text},{rest}={void}")]
+        settings += [Setting("void", (void,))] if name == "gt_map" and not inputs.void else []
+        fix = Message(
+            "fix",
+            "if that is no class, {settings}; if it is meant, name it: {names:,}",
+            settings=joined(settings, " and "),
+            names=[f"{label}={label}" for label in labels],
+        )
+        places = (
+            Place(summary.truth_file if name == "gt_map" else summary.prediction, holding(summary.joined[name]))
+            for summary in counted
+            if summary.joined.get(name)
+        )
+        findings += finding(message, fix, places, side=side)
+    return findings
+
+
+def _are_renumbered(seen: Seen) -> bool:
+    """Return whether labels number the classes differently."""
+    return any(found.kind == "renumbered" for found in predicted_labels(seen))
+
+
+@rule("void-background", needs=["counted"], unless=[stored_otherwise])
+def void_zero(seen: Seen) -> list[Finding]:
+    """Find label 0 left out as void where it may be the background, in which predictions of a class are wrong.
+
+    Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
+    """
+    counted, inputs = seen.counted, seen.known_label_inputs
+    zeros, classes = (sum(getattr(summary.left_out, name) for summary in counted) for name in ("zeros", "classes"))
+    pixels = sum(summary.pixels + summary.ignored for summary in counted)
+    few = classes == zeros and 2 * zeros <= pixels
+    if _are_renumbered(seen) or inputs.masks or not classes or few:
+        return []
+    message = Message(
+        "void-background",
+        "label 0 of the ground truth is left out as void, in {share:.1%} of the pixels; predictions hold a class in "
+        "{predicted:.1%} of these, which counts nowhere",
+        share=zeros / pixels,
+        predicted=classes / zeros,
+    )
+    fix = Message(
+        "fix",
+        "if 0 is background, such predictions are wrong: {background}",
+        background=_as_background(counted, inputs.void or ()),
+    )
+    return finding(message, fix, (Place(summary.prediction) for summary in counted if summary.left_out.classes))
+
+
+@rule("never-predicted", needs=["counted"], unless=[stored_otherwise])
+def never_predicted(seen: Seen) -> list[Finding]:
+    """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
+    counted, inputs, labels_in_no_mean = seen.counted, seen.known_label_inputs, getattr(seen.protocol, "background", ())
+    labels, names = counted[0].named_classes
+    if _are_renumbered(seen) or inputs.masks or 0 not in labels:
+        return []
+    row, matrix = labels.index(0), np.sum([summary.matrix for summary in counted], axis=0)
+    held = [summary for summary in counted if summary.matrix[row].any()]
+    zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
+    if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
+        return []
+    if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
+        return []
+    message = Message(
+        "never-predicted",
+        "label 0 counts as a class, in {share:.1%} of the pixels of the ground truth, and no prediction inspected "
+        "holds it, so its IoU is 0 there",
+        share=zeros / pixels,
+    )
+    kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
+    background: Message | str = ""
+    if 0 in labels_in_no_mean:
+        others = [label for label in labels_in_no_mean if label != 0]
+        background = Message("fix", ", without {given}", given=format_background([0]))
+        if others:
+            background = Message("fix", ", with {background}", background=format_background(others))
+    fix = Message(
+        "fix",
+        "if label 0 marks what nobody labelled, {classes} and {void}{background}",
+        classes=Setting("classes", kept),
+        void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
+        background=background,
+    )
+    found = finding(message, fix, (Place(summary.truth_file) for summary in held), side="ground truth")
+    return without_advice_on_damage(found, seen)
+
+
+@rule("identical", needs=["looked_at"], unless=[stored_otherwise])
+def identical(seen: Seen) -> list[Finding]:
+    """Find that predictions are the ground truth, pixel by pixel; images of one class alone do not show it."""
+    with_pixels = [summary for summary in seen.counted if summary.pixels]
+    if not all(np.trace(summary.matrix) == summary.pixels and summary.left_out.same for summary in with_pixels):
+        return []
+    several = sum(np.count_nonzero(summary.matrix.any(axis=1)) > 1 for summary in with_pixels)
+    message = Message("identical", "every prediction is identical to the ground truth: every metric will be perfect")
+    least = 1
+    if len(seen.counted) < seen.total:
+        message = Message(
+            "identical",
+            "all {count} predictions inspected are identical to the ground truth",
+            count=len(with_pixels),
+        )
+        least = max(_FEWEST_IDENTICAL, (len(with_pixels) + 1) // 2)
+    if several < least or 2 * len(with_pixels) <= seen.looked_at:
+        return []
+    return finding(message, "check that these are predictions", (Place(summary.prediction) for summary in with_pixels))
+
+
+def _predicted_labels(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> list[Finding]:
+    """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
+    together = _renumbering(counted, images=len(counted))
+    # Beside a shift in all images together, one that shows it is no accident.
+    images = len(counted) if together else 1
+    by_image = [(summary, own) for summary in counted if (own := _renumbering([summary], images=images)) and own.shift]
+    by_image = [(summary, own) for summary, own in by_image if not together or own.shift == together.shift]
+    found = together or (by_image[0][1] if by_image else None)
+    off = [summary for summary, _ in by_image] or counted[: len(counted) * bool(found)]
+    numbered: list[Finding] = []
+    if found:
+        moved = {label: own for label, own in found.classes.items() if label != own}
+        message = Message(
+            "renumbered",
+            "{count:many prediction} of {total} inspected {count:verb seem} to {renumbered}: their labels lie mostly "
+            "on other classes ({moved})",
+            count=len(off),
+            total=len(counted),
+            renumbered=RENUMBERED,
+            moved=first_names([f"{label} on {own}" for label, own in moved.items()], _NAMED),
+            labels=[*moved],
+            classes=[*moved.values()],
+        )
+        fix = _numbered_alike(found, off, inputs, of_all=bool(together))
+        numbered = finding(message, fix, [Place(summary.prediction) for summary in off])
+    known = Remapping.parse(found.remap).labels if found else ()
+    outside = {
+        summary.prediction: [label for label in summary.outside if label not in known]
+        for summary in counted
+        if together or summary not in off
+    }
+    outside = {file: labels for file, labels in outside.items() if labels}
+    return [*numbered, *_outside(outside, counted, inputs)]
+
+
+def _renumbering(summaries: Sequence[LabelsSummary], *, images: int) -> Renumbering | None:
+    """Compare the numbers of the classes over summaries, among so many images; masks are told as inverted instead."""
+    if any(summary.mask for summary in summaries):
+        return None
+    classes = summaries[0].named_classes[0]
+    outside = sorted({label for summary in summaries for label in summary.outside})
+    none = np.zeros(len(classes), np.int64)
+    columns = [*np.sum([summary.matrix[:, :-1] for summary in summaries], axis=0).T]
+    columns += [np.sum([summary.outside.get(label, none) for summary in summaries], axis=0) for label in outside] + [
+        none
+    ]
+    return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
+
+
+def _numbered_alike(
+    found: Renumbering, summaries: Sequence[LabelsSummary], inputs: LabelInputs, *, of_all: bool
+) -> Message:
+    """Say how predictions get the numbers of the ground truth, those of all images or of some."""
+    labels, given = summaries[0].named_classes[0], str(getattr(inputs, "pred_map", ""))
+    if summaries[0].stack:
+        return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
+    if not of_all:
+        return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
+    if given:
+        stored = StoredLabels.sum([summary.stored for summary in summaries if summary.stored])
+        matrix, values = stored.by_class(str(getattr(inputs, "gt_map", "")), labels)
+        by_value = find_renumbering(matrix, values, labels, images=len(summaries))
+        if by_value is None:
+            return Message(
+                "fix",
+                "correct {pred_map} by the definitions of both lists, for values as they are stored",
+                pred_map=Setting("pred_map", None),
+            )
+        found = by_value
+    if found.shift > 0 and min(labels) == 0:
+        return Message(
+            "fix",
+            "{fix}; if label 0 of the ground truth means unlabelled, {classes} and {void} as well",
+            fix=found.fix,
+            classes=Setting("classes", f"1-{max(labels)}"),
+            void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
+        )
+    return found.fix
+
+
+def _outside(
+    found: Mapping[str, Sequence[float]], counted: Sequence[LabelsSummary], inputs: LabelInputs
+) -> list[Finding]:
+    """Find predicted labels that are not classes, given those of each file."""
+    outside = sorted({label for some in found.values() for label in some})
+    mapping = Remapping.parse(str(getattr(inputs, "pred_map", "")))
+    stored = sorted({value for summary in counted if summary.stored for value in summary.stored.predicted.tolist()})
+    mapped = [value for value in stored if value != mapping.label_of(value) in outside]
+    message = Message(
+        "outside-classes",
+        "{count:many prediction} of {total} inspected {count:verb have} labels that are not classes ({listed}), and "
+        "such pixels count as wrong",
+        count=len(found),
+        total=len(counted),
+        listed=listed(outside),
+        labels=outside,
+    )
+    fixes: list[Message] = []
+    if mapped:
+        message = Message(
+            "outside-classes",
+            "{outside}; {given} makes them of {listed_values}",
+            outside=message,
+            given=Setting("pred_map", None),
+            listed_values=listed(mapped),
+            values=mapped,
+        )
+        fixes += _of_mapped(mapped, counted, inputs)
+        unmapped = {*stored}.difference(mapped)
+        outside = [label for label in outside if label in unmapped]
+    fixes += _of_outside(outside, found, counted, inputs)
+    places = (Place(file, holding(own)) for file, own in found.items())
+    return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
+
+
+def _of_mapped(mapped: Sequence[float], counted: Sequence[LabelsSummary], inputs: LabelInputs) -> Iterator[Message]:
+    """Say what to do about labels that are not classes because a remapping makes them of other values."""
+    labels, void = counted[0].named_classes[0], inputs.void or ()
+    true_values = {value for summary in counted if summary.stored for value in summary.stored.truth.tolist()}
+    if true_values.issubset({*labels, *void}):
+        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
+        yield Message(
+            "fix",
+            "if both sides have the numbers of the classes as stored, {maps}",
+            maps=joined(moved, " and "),
+        )
+    yield Message(
+        "fix",
+        "predict a class that counts in every pixel: by {given} {listed} are none",
+        given=Setting("pred_map", None),
+        listed=listed(mapped),
+    )
+
+
+def _of_outside(
+    outside: Sequence[float],
+    found: Mapping[str, Sequence[float]],
+    counted: Sequence[LabelsSummary],
+    inputs: LabelInputs,
+) -> Iterator[Message]:
+    """Say what to do about labels that are not classes as they are stored."""
+    void = inputs.void or ()
+    labels, names = counted[0].named_classes
+    if len(labels) == 2 and len(outside) == 1 and not any(summary.matrix[:, 1].any() for summary in counted):
+        yield Message(
+            "fix",
+            "if {label:g} marks class {name}, {pred_map}, or for masks leave out {given}",
+            label=outside[0],
+            name=names[1],
+            pred_map=Setting("pred_map", f"{outside[0]:g}={labels[1]}"),
+            given=Setting("classes", None),
+        )
+        outside = []
+    if 0 in outside:
+        yield Message("fix", "if 0 is background, {background}", background=_as_background(counted, void))
+        outside = [label for label in outside if label not in _background(counted)]
+    as_void = [label for label in outside if label in {*OFTEN_VOID, *void}]
+    if as_void:
+        yield Message(
+            "fix",
+            "predict a class in every pixel: {listed} {count:verb mark} pixels without one",
+            listed=listed(as_void),
+            count=len(as_void),
+        )
+        if not any(summary.ignored for summary in counted):
+            yield Message("fix", "if these are the ground truth, mind the order: {order}", order=ORDER)
+    if as_void != outside:
+        lossy = {summary.inputs.lossy["prediction"] for summary in counted if summary.prediction in found}
+        if len(lossy) == 1 and all(lossy):
+            yield as_message(how_to_save_labels(lossy.pop()))
+        else:
+            yield Message(
+                "alternatives",
+                "add labels to {classes} that the ground truth holds, too, or remap them: {pred_map}",
+                classes=Setting("classes"),
+                pred_map=Setting("pred_map"),
+            )
+
+
+def _background(counted: Sequence[LabelsSummary]) -> list[int]:
+    """Give the labels that may be background: 0, and those that are left out as void although predictions hold them."""
+    predicted = {label for summary in counted for label in summary.left_out.labels}
+    return sorted({0, *predicted.difference(OFTEN_VOID)})
+
+
+def _as_background(counted: Sequence[LabelsSummary], void: Sequence[int]) -> Message:
+    """Write the settings under which these labels are background, and no longer void."""
+    background, (labels, names) = _background(counted), counted[0].named_classes
+    if 0 in labels:  # which a remapping makes void, and gives its number to a class
+        free = next(label for label in itertools.count() if label not in {*labels, *void})
+        return Message(
+            "fix",
+            "{background}, and 0={free} in {given}",
+            background=with_background(labels, names, [free]),
+            free=free,
+            given=Setting("gt_map", None),
+        )
+    settings = with_background(labels, names, background)
+    if not {*background}.isdisjoint(void):
+        return joined((settings, void_without(void, background)), " and ")
+    if any(summary.left_out.zeros for summary in counted):
+        return Message(
+            "fix", "{background}, and leave 0 out of {given}", background=settings, given=Setting("gt_map", None)
+        )
+    return settings
+
+
+@rule("no-positives", needs=["two_sided"])
+def one_sided_labels(seen: Seen) -> list[Finding]:
+    """Find a rule under which nothing inspected is positive, or everything: a run is refused at its end."""
+    counted = [summary for summary in seen.readable if summary.facts]
+    try:
+        if seen.two_sided:
+            seen.two_sided.require_both_sides(
+                {summary.image: summary.facts for summary in counted}, "what was inspected"
+            )
+    except DataError as error:
+        places = (Place(summary.inputs.files["ground truth"], holding(summary.facts)) for summary in counted)
+        message = Message("no-positives", "{reason}", reason=error.what)
+        return finding(message, error.hint, places, side="ground truth")
+    return []
