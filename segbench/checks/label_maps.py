@@ -199,9 +199,9 @@ def never_predicted(seen: Seen) -> list[Finding]:
     if _are_renumbered(seen) or inputs.masks or 0 not in labels:
         return []
     row, matrix = labels.index(0), np.sum([summary.matrix for summary in counted], axis=0)
-    held = [summary for summary in counted if summary.matrix[row].any()]
+    images_of_zero = [summary for summary in counted if summary.matrix[row].any()]
     zeros, pixels = int(matrix[row].sum()), int(matrix.sum())
-    if matrix[:, row].any() or 2 * len(held) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
+    if matrix[:, row].any() or 2 * len(images_of_zero) <= len(counted) or 4 * np.trace(matrix) <= pixels - zeros:
         return []
     if np.count_nonzero(matrix[:, :-1].any(axis=0)) == 1:  # right elsewhere by chance: a class that is predicted always
         return []
@@ -225,7 +225,7 @@ def never_predicted(seen: Seen) -> list[Finding]:
         void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )
-    found = finding(message, fix, (Place(summary.truth_file) for summary in held), side="ground truth")
+    found = finding(message, fix, (Place(summary.truth_file) for summary in images_of_zero), side="ground truth")
     return without_advice_on_damage(found, seen)
 
 
