@@ -12,9 +12,8 @@ from segbench.aggregator.result import Result, joined
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, part_of
 from segbench.core.names import first_names
-from segbench.core.notes import Note, part_of
 from segbench.core.protocol import Protocol
 
 _LISTED = 5

@@ -8,9 +8,8 @@ from itertools import chain, product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
-from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, described, joined
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Style, as_message, described, joined
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
 from segbench.inputs.label_rules import listed
 

@@ -13,7 +13,6 @@ from segbench.checks.predicted import labels_as_scores
 from segbench.checks.seen import Seen, rule
 from segbench.checks.truths import rule_for_other_side
 from segbench.core.grouping import grouped
-from segbench.core.inputs import SoftMaps
 from segbench.core.levels import (
     LOGIT,
     RESIZED,
@@ -26,6 +25,7 @@ from segbench.core.levels import (
     how_to_scale,
 )
 from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
+from segbench.core.protocol import SoftMaps
 from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
 from segbench.inputs.summaries import MOST_VALUES, Ranking, ScoreSummary

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
+from segbench.core.settings import fields_with
 from segbench.protocols.registry import protocols
 
 

@@ -23,13 +23,11 @@ from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Style, joined
-from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
+from segbench.core.messages import Either, Message, Note, Style, joined, notes_about, part_of
+from segbench.core.metric import Metric, Summary, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names, latex_name
-from segbench.core.notes import Note, notes_about, part_of
 from segbench.core.numbers import DIGITS, exact, many, number
-from segbench.core.options import options_of
-from segbench.core.summary import Summary
+from segbench.core.settings import options_of
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.inputs.class_names import in_no_mean
 from segbench.loaders.belonging import ALL_IMAGES

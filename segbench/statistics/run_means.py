@@ -13,10 +13,9 @@ import numpy as np
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, as_message, joined, option_of
+from segbench.core.messages import Either, Message, Note, Setting, as_message, as_note, joined, option_of
 from segbench.core.metric import Metric
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.core.series import Space
