@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from segbench.aggregator.by_name import ByName
 from segbench.aggregator.codec import EncodedCounts, encode
 from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
 from segbench.aggregator.records import (
     UNNAMED,
+    ByName,
     DataDigest,
     Digests,
     Outcome,
