@@ -30,7 +30,7 @@ from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
 from segbench.statistics.pairs import Test
-from segbench.statistics.run_means import named_runs
+from segbench.statistics.runs import named_runs
 from segbench.statistics.tables import as_runs, protocol_measuring, refuse_different, table_of_counts
 
 _LISTED = 8
