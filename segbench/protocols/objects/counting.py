@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray
+from segbench.core.compiling import compiled
 from segbench.inputs.class_names import written_classes
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES
 from segbench.inputs.overlaps import Overlaps, added_up
@@ -67,15 +68,27 @@ def count_instances(truth: Array, predicted: Array) -> ObjectCounts:
 
 def _aji(pairs: OverlappingPairs, areas: tuple[IntArray, IntArray]) -> list[int]:
     """Give intersection and union of AJI, then of AJI+."""
-    from segbench.protocols.objects import kernels
-
     rows, columns, shared, unions = pairs
     total = int(areas[0].sum() + areas[1].sum())
-    best = kernels.best_columns(rows, shared, unions, areas[0].size)
+    best = best_columns(rows, shared, unions, areas[0].size)
     best = best[best >= 0]
     lonely = total - areas[0][rows[best]].sum() - areas[1][np.unique(columns[best])].sum()
     one_to_one = int(shared[_largest_sum(pairs)].sum())
     return [int(shared[best].sum()), int(unions[best].sum() + lonely), one_to_one, total - one_to_one]
+
+
+@compiled()
+def best_columns(rows: IntArray, shared: IntArray, unions: IntArray, number: int) -> IntArray:
+    """Find the entry of the largest intersection over union in each row, the first of several, or -1.
+
+    Fractions are compared by their products, which are exact.
+    """
+    best = np.full(number, -1, np.int64)
+    for k in range(rows.size):
+        known = best[rows[k]]
+        if known < 0 or shared[k] * unions[known] > shared[known] * unions[k]:
+            best[rows[k]] = k
+    return best
 
 
 def _largest_sum(pairs: OverlappingPairs) -> IntArray:
