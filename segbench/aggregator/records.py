@@ -32,8 +32,7 @@ from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.loaders.repairs import idle
-from segbench.protocols.registry import protocols
-from segbench.protocols.stored import StoredProtocol
+from segbench.protocols.registry import StoredProtocol, protocols
 
 SELECTION = ("subset", "missing", "partial", "runs", "folds")
 """Fields that say which part of a set was counted, and in how many runs; images and their digest say which images
