@@ -583,7 +583,7 @@ def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
     if isinstance(block, ColumnLayout):
         return block.total()
     if isinstance(block, np.ndarray) and block.dtype == np.float64:
-        return column_sums(block)[0]
+        return np.array([math.fsum(column.tolist()) for column in block.T])  # whatever the order of the images
     if isinstance(block, np.ndarray) and block.dtype.kind != "f":
         return block.sum(axis=0).astype(np.float64)
     return np.asarray(block.sum(axis=0, dtype=np.float64)).ravel()
@@ -626,7 +626,8 @@ class Columns:
 
     def toarray(self) -> FloatArray:
         """Return all columns as one array."""
-        return np.hstack([as_dense(part) for part in self.parts], dtype=np.float64)
+        dense = [part if isinstance(part, np.ndarray) else part.toarray() for part in self.parts]
+        return np.hstack(dense, dtype=np.float64)
 
 
 class WholeNumbers:
@@ -677,12 +678,6 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, or columns
-    """Return rows as a dense array."""
-    dense: FloatArray = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    return dense
-
-
 def without_each(rows: Columns, score: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Score the sum of all rows but one, for each row in turn, and in the last row of all."""
     total = rows.sum(axis=0)
@@ -698,11 +693,6 @@ def left_out_beside(own: FloatArray, other: FloatArray, may_be_missed: Sequence[
     Elsewhere a value is that of false positives, and stays; see `Table.left_out_if_lacking`.
     """
     return np.isnan(other) & ~np.isnan(own) & np.array(may_be_missed)
-
-
-def column_sums(rows: FloatArray) -> FloatArray:
-    """Add up the rows of a matrix, each sum rounded once, so that the order of the rows does not matter; one row."""
-    return np.array([[math.fsum(column.tolist()) for column in rows.T]])
 
 
 class Tabled(Protocol):

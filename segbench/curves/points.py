@@ -71,11 +71,6 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
     return chosen
 
 
-def needed_for_fpr(positives: int) -> int:
-    """Return the fewest true positives with recall 95 %, where the false positive rate is measured; also compiled."""
-    return (95 * positives + 99) // 100
-
-
 def running(counts: NDArray[Any]) -> NDArray[Any]:
     """Add counts up from 0, in 32 bits where these hold the total."""
     from segbench.curves import kernels

@@ -28,7 +28,7 @@ from segbench.core.messages import Message, Note
 from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several, range_of_scores
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
-from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
+from segbench.curves.points import BestFs, best_fs, hull_vertices
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 """The areas, in the order of their columns."""
@@ -107,6 +107,8 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     """
     if counts.scores.size <= RESAMPLED_ABOVE or not counts.scores_known:
         return counts
+    from segbench.curves import kernels
+
     counts = reduced(counts)
     tp, fp = (np.cumsum(part, dtype=np.int64) for part in (counts.positives, counts.negatives))
     positives, negatives = max(int(tp[-1]), 1), max(int(fp[-1]), 1)
@@ -121,7 +123,7 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     position = cuts * roc_length + cuts / 2 * (near_best + near_95 + near_0)
     kept = np.diff(np.floor(position), prepend=0) > 0  # where it passes a whole number
     kept[:-1] |= np.diff(cuts * roc_length) >= 1
-    kept[[int(f.argmax()), int(np.searchsorted(tp, needed_for_fpr(int(tp[-1])))), -1]] = True
+    kept[[int(f.argmax()), int(np.searchsorted(tp, kernels.needed_for_fpr(int(tp[-1])))), -1]] = True
     return replace(
         counts,
         scores=counts.scores[kept],
@@ -160,7 +162,9 @@ class _KeptPoints:
 
     def __init__(self, positives: int, negatives: int) -> None:
         self._totals = positives, negatives
-        self._needed = needed_for_fpr(positives)
+        from segbench.curves import kernels
+
+        self._needed = kernels.needed_for_fpr(positives)
         self._at = (0, 0)
         self.seen = self._ignored = 0
         self.ends = math.nan, math.nan  # the lowest and the highest score
@@ -245,11 +249,11 @@ def mask_points(images: Several, threshold: float) -> BestFs:
 def measured_curves(
     positives: Array, negatives: Array, several: BoolArray | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Find the best F and the areas of curves, one per row, see `segbench.curves.metric_kernels.pooled_curves`."""
-    from segbench.curves import metric_kernels
+    """Find the best F and the areas of curves, one per row, see `segbench.curves.kernels.pooled_curves`."""
+    from segbench.curves import kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)
     areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
     marks = np.empty(0, np.bool_) if several is None else several
-    metric_kernels.pooled_curves(positives, negatives, marks, best, areas)
+    kernels.pooled_curves(positives, negatives, marks, best, areas)
     return best, areas

@@ -19,8 +19,16 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Line, Series, Space
-from segbench.drawing.axes import CURVE_LAYER, as_axes, dot_size, draw_to_the_frame, fitted, guide_width, open_frame
-from segbench.drawing.legends import place_legend
+from segbench.drawing.axes import (
+    CURVE_LAYER,
+    as_axes,
+    dot_size,
+    draw_to_the_frame,
+    fitted,
+    guide_width,
+    open_frame,
+    place_legend,
+)
 from segbench.drawing.palette import FAINT, GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
 
 if TYPE_CHECKING:
