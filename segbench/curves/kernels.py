@@ -43,8 +43,8 @@ def area_share(part: float, whole: float) -> float:
 def added(total: float, lost: float, part: float) -> tuple[float, float]:
     """Add to a long sum, and return it with what rounding lost (Kahan)."""
     part -= lost
-    new = total + part
-    return new, (new - total) - part
+    sum_with_part = total + part
+    return sum_with_part, (sum_with_part - total) - part
 
 
 @_compiled
@@ -142,11 +142,11 @@ def pr_area_exact(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0)
     """Sum the exact areas of all segments, times P."""
     short = np.empty(min(_SEGMENTS_AT_ONCE, tp.size) + 1)
     for begin in range(0, tp.size - 1, _SEGMENTS_AT_ONCE):
-        some_tp, some_fp = tp[begin : begin + short.size], fp[begin : begin + short.size]
-        short_segment_areas(some_tp, some_fp, short)
-        for k in range(1, some_tp.size):
-            if some_tp[k] != some_tp[k - 1]:
-                a, f, b, g = float(some_tp[k - 1]), float(some_fp[k - 1]), float(some_tp[k]), float(some_fp[k])
+        batch_tp, batch_fp = tp[begin : begin + short.size], fp[begin : begin + short.size]
+        short_segment_areas(batch_tp, batch_fp, short)
+        for k in range(1, batch_tp.size):
+            if batch_tp[k] != batch_tp[k - 1]:
+                a, f, b, g = float(batch_tp[k - 1]), float(batch_fp[k - 1]), float(batch_tp[k]), float(batch_fp[k])
                 total, lost = added(total, lost, unless_long(short[k], a, f, b, g))
     return total, lost
 
@@ -252,7 +252,7 @@ def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integ
 @_compiled
 def best_point(tp: Counts, fp: Counts, positives: Integer) -> int:
     """Number the point with the best TP / (P + TP + FP), to which F is proportional, from 1; the first of equals."""
-    best, at = 0.0, 1
+    best, best_k = 0.0, 1
     for k in range(1, tp.size):
         if k > 1 and tp[k] == tp[k - 1]:  # more false positives alone
             continue
@@ -261,11 +261,11 @@ def best_point(tp: Counts, fp: Counts, positives: Integer) -> int:
         if ratio < best * _CLOSE or (ratio == 0.0 and best == 0.0):
             continue
         if ratio <= best / _CLOSE:
-            best_base = np.int64(positives) + np.int64(tp[at]) + np.int64(fp[at])
-            if not_steeper(np.int64(tp[at]), best_base, t, base):
+            best_base = np.int64(positives) + np.int64(tp[best_k]) + np.int64(fp[best_k])
+            if not_steeper(np.int64(tp[best_k]), best_base, t, base):
                 continue
-        best, at = ratio, k
-    return at
+        best, best_k = ratio, k
+    return best_k
 
 
 @_compiled
@@ -278,14 +278,14 @@ def best_points(positives: Counts, negatives: Counts, ends: NDArray[np.int64], b
         for k in range(size):
             tp[k + 1], fp[k + 1] = tp[k] + positives[start + k], fp[k] + negatives[start + k]
         if size > 0:
-            at = best_point(tp, fp, tp[-1])
-            best[i, 0], best[i, 1], best[i, 2], best[i, 3], best[i, 4] = at, tp[at], fp[at], tp[-1], fp[-1]
+            best_k = best_point(tp, fp, tp[-1])
+            best[i, 0], best[i, 1], best[i, 2], best[i, 3], best[i, 4] = best_k, tp[best_k], fp[best_k], tp[-1], fp[-1]
         start = ends[i]
 
 
 @_compiled
 def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
-    """Number the vertices of the ROC convex hull of different points in `chain`, and give how many there are."""
+    """Number the vertices of the ROC convex hull of different points in `chain`, and return how many there are."""
     # Points that their neighbours already put on or below the hull are left out first, without a branch, and the last
     # two vertices are kept in variables: without that it takes twice as long.
     products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
@@ -305,8 +305,8 @@ def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
     size = 1
     last_t = last_f = before_t = before_f = np.int64(0)
     for n in range(1, candidates):
-        at = chain[n]
-        t, f = np.int64(tp[at]), np.int64(fp[at])
+        point = chain[n]
+        t, f = np.int64(tp[point]), np.int64(fp[point])
         while size > 1:
             rise, run = last_f - before_f, last_t - before_t
             next_rise, next_run = f - last_f, t - last_t
@@ -318,7 +318,7 @@ def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
             last_t, last_f = before_t, before_f
             if size > 1:
                 before_t, before_f = np.int64(tp[chain[size - 2]]), np.int64(fp[chain[size - 2]])
-        chain[size] = at
+        chain[size] = point
         before_t, before_f = last_t, last_f
         last_t, last_f = t, f
         size += 1
@@ -374,8 +374,8 @@ def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best
         best[r, 3], best[r, 4] = P, N
         if P == 0:
             continue
-        at = best_point(tp, fp, P)
-        best[r, 0], best[r, 1], best[r, 2] = score_numbers[at], tp[at], fp[at]
+        best_k = best_point(tp, fp, P)
+        best[r, 0], best[r, 1], best[r, 2] = score_numbers[best_k], tp[best_k], fp[best_k]
         if chosen:
             area, steps = areas_between_chosen(tp, fp, several_points, short)
         else:

@@ -89,9 +89,9 @@ def fit_height(ax: Axes) -> None:
         return
     import matplotlib as mpl
 
-    most = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
-    lines = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most) * len(ax.get_yticks())
-    figure.set_figheight(lines * mpl.rcParams["font.size"] / 72)
+    most_lines = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
+    line_count = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most_lines) * len(ax.get_yticks())
+    figure.set_figheight(line_count * mpl.rcParams["font.size"] / 72)
 
 
 def name_rows(ax: Axes, *, size: str) -> None:
@@ -111,8 +111,8 @@ def space_ticks(ax: Axes) -> None:
         ax.locator_params(axis="x", nbins=most)
         width, _ = cell_size(ax)
         low, high = ax.get_xlim()
-        at = [value for value in ax.get_xticks() if low <= value <= high]
-        apart = width * (at[1] - at[0]) if len(at) > 1 else math.inf
+        ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+        apart = width * (ticks[1] - ticks[0]) if len(ticks) > 1 else math.inf
         if max(in_points(label)[0] for label in ax.get_xticklabels()) * _BETWEEN <= apart:
             return
 
@@ -130,11 +130,16 @@ def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
     factor = 1.0
     for _ in range(_TRIES):  # letters have whole dots, so that smaller ones may need more than their share
         boxes = [in_points(text) for text in texts]
-        smaller = min([1.0, *(min(width / across, height / up) for across, up in boxes if across and up)])
-        factor *= smaller
+        fits = [
+            min(width / text_width, height / text_height)
+            for text_width, text_height in boxes
+            if text_width and text_height
+        ]
+        scale = min([1.0, *fits])
+        factor *= scale
         for text in texts:
-            text.set_fontsize(smaller * float(text.get_fontsize()))
-        if smaller == 1:
+            text.set_fontsize(scale * float(text.get_fontsize()))
+        if scale == 1:
             break
     return factor
 
@@ -178,8 +183,8 @@ def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
 
     letters = FontProperties(size=size or mpl.rcParams["axes.labelsize"]).get_size_in_points()
     width = _AXES_WIDTH * ax.get_figure(root=True).get_figwidth() * 72  # type: ignore[union-attr]
-    most = max(16, int(width / (_LETTER_WIDTH * letters)))
-    return "\n".join(line for paragraph in text.split("\n") for line in textwrap.wrap(paragraph, most))
+    longest = max(16, int(width / (_LETTER_WIDTH * letters)))
+    return "\n".join(line for paragraph in text.split("\n") for line in textwrap.wrap(paragraph, longest))
 
 
 def fitted(values: ArrayLike, within: tuple[float, float] | None = None) -> tuple[float, float]:
@@ -244,20 +249,20 @@ def place_legend(ax: Axes, corners: Sequence[str]) -> None:
         for other_ax in root.axes
         if other_ax is not ax and other_ax.get_legend() in _corners
     ]
-    for legend_ax, its_corners in [(ax, corners), *others, *([(ax, corners)] if others else [])]:
-        _place(legend_ax, its_corners)
+    for legend_ax, legend_corners in [(ax, corners), *others, *([(ax, corners)] if others else [])]:
+        _place(legend_ax, legend_corners)
         legend = legend_ax.get_legend()
         if legend:
-            _corners[legend] = its_corners
+            _corners[legend] = legend_corners
 
 
 def _place(ax: Axes, corners: Sequence[str]) -> None:
     entries = len(ax.get_legend_handles_labels()[1])
     if not entries:
         return
-    old = ax.get_legend()
-    if old:
-        old.remove()
+    previous = ax.get_legend()
+    if previous:
+        previous.remove()
     _lay_out(ax)
     legend = ax.legend(**_STYLE)
     letters = legend.prop.get_size_in_points()
@@ -304,21 +309,23 @@ def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
     figure: Any = ax.get_figure()
     width, height = legend.get_window_extent().size
     legend.set_in_layout(False)
-    frame, around = ax.get_window_extent(), ax.get_tightbbox() or ax.get_window_extent()
-    wide, high = figure.bbox.size * _share_of_whole(ax) - around.size + frame.size
-    room = min if ax.get_aspect() != "auto" else math.prod
+    frame = ax.get_window_extent()
+    with_ticks = ax.get_tightbbox() or frame
+    # The width and height that the axes could have without a legend.
+    wide, high = figure.bbox.size * _share_of_whole(ax) - with_ticks.size + frame.size
+    size_of = min if ax.get_aspect() != "auto" else math.prod
     for size in _SIZES[:3] if entries <= _MANY else _SIZES[2:]:
         columns_beside = math.ceil(size * height / high)
         columns_below = max(1, int(wide // (size * width)))
         beside = wide - columns_beside * size * width, high
         below = wide, high - math.ceil(entries / columns_below) * size * height / entries
-        is_beside = room(beside) >= room(below)
-        if room(beside if is_beside else below) >= _LEAST_LEFT * room((wide, high)):
+        is_beside = size_of(beside) >= size_of(below)
+        if size_of(beside if is_beside else below) >= _LEAST_LEFT * size_of((wide, high)):
             break
     letters = size * legend.prop.get_size_in_points()
     # Beyond the numbers and names of the axes, where letters do not shrink.
-    taken = around.x1 - frame.x1 if is_beside else frame.y0 - around.y0
-    gap = {"fontsize": letters, "borderaxespad": _GAP + taken * 72 / figure.dpi / letters}
+    ticks_width = with_ticks.x1 - frame.x1 if is_beside else frame.y0 - with_ticks.y0
+    gap = {"fontsize": letters, "borderaxespad": _GAP + ticks_width * 72 / figure.dpi / letters}
     if is_beside:
         ax.set_anchor("W")  # in the middle of its space a square would move the legend out of the figure
         return {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns_beside, **gap}
