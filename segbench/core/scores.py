@@ -455,7 +455,7 @@ class Several:
 
     @classmethod
     def of(cls, images: Sequence[ScoreCounts]) -> Several:
-        """Put the counts of some images one after another."""
+        """Concatenate the counts of some images."""
         ends = np.cumsum([image.scores.size for image in images], dtype=np.int64)
         if len(images) == 1:  # which may be very long
             return cls(images[0].scores, images[0].positives, images[0].negatives, ends)
@@ -480,7 +480,7 @@ class Several:
         return highest
 
     def totals(self, counts: IntArray) -> NDArray[np.int64]:
-        """Add some counts of the scores up for each image."""
+        """Add up counts of the scores for each image."""
         running = np.append(0, np.cumsum(counts, dtype=np.int64))
         totals: NDArray[np.int64] = np.diff(running[self.ends], prepend=0)
         return totals

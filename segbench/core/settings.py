@@ -129,7 +129,7 @@ def as_quantize(value: Any, name: Name) -> Quantize | None:  # noqa: ANN401  as 
 
 
 def _wrong(name: Name, value: object, expected: Message | str) -> ArgumentError:
-    """Return the error of an argument that has another value than it may have."""
+    """Return the error of an argument with a wrong value."""
     value_text = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
     return ArgumentError(
         Message(
@@ -179,7 +179,7 @@ def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a
 
 
 def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a dataclass
-    """Name the fields with a mark, such as `of_predictions`, see `option`."""
+    """Return the names of the fields with a mark, such as `of_predictions`; see `option`."""
     return frozenset(option_field.name for option_field in fields(protocol) if option_field.metadata.get(mark))
 
 
@@ -220,7 +220,7 @@ def flag_of(option_field: Field[Any]) -> str:
 
 
 def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> Any:  # noqa: ANN401  values of fields
-    """Make a dataclass of what was typed, by the names of its parameters, and of values of other fields."""
+    """Make a dataclass from options that were typed, by their parameters, and from values of other fields."""
     options = options_of(kind)
     missing = [
         flag_of(option_field)
@@ -344,7 +344,7 @@ def _setting_meant(kind: type[Any], typed: str, value: Any, others: Mapping[str,
 
 
 def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  as above
-    """Return the settings of a protocol that a word stands for, with the value given as they take it, or an example."""
+    """Return the settings that a word stands for, with the value as they take it, or else an example."""
     known = {field.name: field for field in fields(kind)}
     by_flag = {flag_of(field): name for name, field in known.items()} | {
         flag_of(field): field.name for field in options_of(kind).values()
@@ -373,7 +373,7 @@ def _forms(value: Any, example: str) -> list[Any]:  # noqa: ANN401  of any type
 
 
 def _takes(kind: type[Any], name: str, value: Any, others: Mapping[str, Any]) -> bool:  # noqa: ANN401  as above
-    """Return whether a protocol takes a value of a setting, beside others."""
+    """Return whether a dataclass accepts a value of a setting, beside others."""
     if name in others or value is None:
         return False
     with suppress(SegbenchError, TypeError):
