@@ -34,7 +34,7 @@ _CHUNK = 4096
 
 
 class Costs(NamedTuple):
-    """What pairs cost by their offset, for one ground truth of one image, and the rule that makes the best one unique.
+    """What pairs cost by their offset, for one ground truth of one image, and so which assignment is the best.
 
     A pair of pixels at distance d costs ``rint(100 d)``: hundredths of a pixel. A ground-truth pixel left alone costs
     ``lambda = max(1, ceil(100 * 100 * max_dist_px))`` of the same unit. The sum of both is minimised, as in the
@@ -140,26 +140,34 @@ def new_side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side
     pixel = positions(words, width, int(before[-1]))
     room = max(LONGEST_LIST, min(_ROOM, 64 * pixel.size))
     lists = Lists(
-        np.full(pixel.size, -1, np.int64),
-        np.zeros(pixel.size, np.int32),
-        np.zeros(1, np.int64),
-        np.empty(room, np.uint32),
-        np.empty(room, np.int64),
+        first=np.full(pixel.size, NEW, np.int64),
+        size=np.zeros(pixel.size, np.int32),
+        used=np.zeros(1, np.int64),
+        pixel=np.empty(room, np.uint32),
+        cost=np.empty(room, np.int64),
     )
-    price, mate = np.full(pixel.size, UNREACHABLE), np.full(pixel.size, ABSENT, np.int32)
-    return Side(np.zeros_like(every), every, before, pixel, price, mate, lists, np.uint64(32 if prediction else 0))
+    return Side(
+        live=np.zeros_like(every),
+        every=every,
+        before=before,
+        pixel=pixel,
+        price=np.full(pixel.size, UNREACHABLE),
+        mate=np.full(pixel.size, ABSENT, np.int32),
+        lists=lists,
+        shift=np.uint64(32 if prediction else 0),
+    )
 
 
 def scratch_for(rows: Side, columns: Side, width: int) -> Scratch:
     """Make clean room for searches between two sides."""
     room = max(rows.pixel.size, columns.pixel.size)
     return Scratch(
-        np.zeros(room, np.int64),
-        np.empty(room, np.uint32),
-        np.empty(room, np.uint32),
-        np.empty(room, np.uint32),
-        np.full(room, -1, np.int32),
-        np.empty(width, np.uint32),
+        length=np.zeros(room, np.int64),
+        via=np.empty(room, np.uint32),
+        touched=np.empty(room, np.uint32),
+        heap=np.empty(room, np.uint32),
+        slot=np.full(room, -1, np.int32),
+        line=np.empty(width, np.uint32),
     )
 
 
@@ -417,7 +425,7 @@ class Sweep(NamedTuple):
 
 def sweep(
     maps: NDArray[np.uint64],
-    every: NDArray[np.uint64],
+    union: NDArray[np.uint64],
     ground_truth: NDArray[np.uint64],
     costs: Costs,
     used: NDArray[np.uint64],
@@ -426,8 +434,8 @@ def sweep(
 ) -> Sweep:
     """Match one annotator's pixels with the prediction's at every threshold, and mark those that are `used`.
 
-    All masks are packed: `maps` and `used` have shape (K, H, words), lowest threshold first; `every`, the union of the
-    maps, and `ground_truth` have shape (H, words).
+    All masks are packed: `maps` and `used` have shape (K, H, words), lowest threshold first; `union`, of all maps,
+    and `ground_truth` have shape (H, words).
 
     Neighbouring thresholds share nearly all their pixels. From the highest threshold down, pixels that appear or vanish
     change the assignment where they are and leave all others alone, so the whole sweep costs little more than one
@@ -438,7 +446,7 @@ def sweep(
     rows.live[:] = rows.every
     rows.mate[:] = FREE
     rows.price[:] = 0
-    columns = new_side(every & reached(rows.pixel, costs), costs.width, prediction=True)
+    columns = new_side(union & reached(rows.pixel, costs), costs.width, prediction=True)
     scratch = scratch_for(rows, columns, costs.width)
     levels = maps.shape[0]
     matched = np.zeros(levels, np.int64)

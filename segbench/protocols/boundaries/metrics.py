@@ -90,16 +90,18 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
-        """The four counts of each image at each threshold, shape (images, 4, K), and those of `_own`."""
-        return {"counts": np.array([counts.rows for counts in in_order(self.per_image)]), **self._own}
+        """The four counts of each image at each threshold, shape (images, 4, K), and those of `_image_columns`."""
+        return {"counts": np.array([counts.rows for counts in in_order(self.per_image)]), **self._image_columns}
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself; images may be unpacked as they are needed, never all at once."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
-        own = ColumnLayout(self._own, self.means)  # first, since it names an image counted at other thresholds
-        sums = own.named(own.total()[np.newaxis])
+        layout = ColumnLayout(
+            self._image_columns, self.means
+        )  # first, since it names an image counted at other thresholds
+        sums = layout.named(layout.total()[np.newaxis])
         with_counts = replace(sums, values={**sums.values, "counts": np.array([self.pooled.rows])})
         estimates: FloatArray = self.scored(with_counts)[0]
         return estimates
@@ -131,7 +133,10 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """Ground-truth pixels of each image, for means over images whether it is in them."""
         pixels = np.array([counts.total_gt.max(initial=0) for counts in in_order(self.per_image)])
-        means = {"mean_image_f": ~np.isnan(self._own["f"]), "crispness": ~np.isnan(self._own["crispness"])}
+        means = {
+            "mean_image_f": ~np.isnan(self._image_columns["f"]),
+            "crispness": ~np.isnan(self._image_columns["crispness"]),
+        }
         return {**dict.fromkeys((metric.label for metric in METRICS), pixels), **means}
 
     @property
@@ -148,7 +153,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
             return Message("no-annotators", "no boundaries of two annotators") if self._all else no_image
         if metric.key == "crispness":
             return Message("blank-maps", "maps are blank, or no soft maps")
-        if np.isnan(self._own["f"]).all():
+        if np.isnan(self._image_columns["f"]).all():
             return Message("no-boundaries", "no boundary pixel in the ground truth or the prediction")
         if self._thresholds.size == 1:
             return Message("one-threshold", "one threshold makes no curve")
@@ -160,7 +165,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
     def notes(self) -> tuple[Note, ...]:
         """Say which images mean F leaves out (of annotators, the run says so), or has as 0; why an area exceeds 1."""
         mean = next(metric for metric in self.metrics if metric.key == "mean_image_f")
-        has_f = ~np.isnan(self._own["f"])
+        has_f = ~np.isnan(self._image_columns["f"])
         without_pixels = int(np.count_nonzero(~has_f))
         without_ground_truth = int(np.count_nonzero((self.image_weights["ods_f"] == 0) & has_f))
         notes = (
@@ -203,7 +208,7 @@ class BoundaryTable(CountsTable[BoundaryCounts]):
         return next(iter(self.per_image.values())).thresholds
 
     @cached_property
-    def _own(self) -> Mapping[str, NDArray[Any]]:
+    def _image_columns(self) -> Mapping[str, NDArray[Any]]:
         """At the best threshold of each image its four counts, F (nan without a pixel) and the threshold; crispness."""
         images = in_order(self.per_image)
         batches = []
@@ -239,13 +244,15 @@ def _threshold_of_masks(thresholds: FloatArray) -> float:
 
 
 def _best_of(images: Sequence[BoundaryCounts]) -> Mapping[str, NDArray[Any]]:
-    """Find the first best threshold of each image, or the last if F is 0 at all; see `BoundaryTable._own`."""
+    """Find the first best threshold of each image, or the last if F is 0 at all; see `BoundaryTable._image_columns`."""
     counts = np.array([image.rows for image in images])
     f = f_of(*_rates(counts))
     # Where nothing matches at any threshold, as without boundaries, the first would add the most false positives.
-    rows, best = np.arange(len(images)), np.where(f.any(axis=1), f.argmax(axis=1), f.shape[1] - 1)
+    last = f.shape[1] - 1
+    best = np.where(f.any(axis=1), f.argmax(axis=1), last)
+    rows = np.arange(len(images))
     has_pixels = counts[:, (1, 3)].max(axis=(1, 2)) > 0
-    crispness = [counts.crispness / MEAN_UNITS / counts.maps if counts.maps else np.nan for counts in images]
+    crispness = [image.crispness / MEAN_UNITS / image.maps if image.maps else np.nan for image in images]
     return {
         "best": counts[rows, :, best],
         "f": np.where(has_pixels, f[rows, best], np.nan),

@@ -56,7 +56,7 @@ def official_files(per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
 
 
 def _printed(counts: BoundaryCounts) -> BoundaryCounts:
-    """Take the thresholds as they will be read."""
+    """Round the thresholds to six digits, as the files hold them."""
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
     if np.any(np.diff(thresholds) <= 0):
         raise DataError(
