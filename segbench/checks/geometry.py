@@ -82,8 +82,11 @@ def geometry(seen: Seen) -> list[Finding]:
 
 def _turned_or_exchanged(samples: Sequence[Sample], rank: Callable[[Sample], Ranking | None]) -> list[Finding]:
     """Find that predictions of a few images in a row are turned, or paired with neighbours."""
-    rankings = {number: ranking for number, sample in enumerate(samples) if (ranking := rank(sample))}
-    rankings = {number: ranking for number, ranking in rankings.items() if not isnan(ranking.auc)}
+    rankings: dict[int, Ranking] = {}
+    for number, sample in enumerate(samples):
+        ranking = rank(sample)
+        if ranking and not isnan(ranking.auc):
+            rankings[number] = ranking
     if len(rankings) < _LEAST or not ranks_badly([*rankings.values()]):
         return []
 

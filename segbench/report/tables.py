@@ -308,7 +308,7 @@ def table_of_images(
         message = note.message.extended(": {number}", number=part_of(count, of_result[result_number], noun))
         noted.append((replace(note, message=message), " of ".join(named[result_number][0])))
     of_notes = grouped(dict.fromkeys(noted))
-    notes = [note.said_of(few_names(of, len(named))) for note, of in of_notes.items()]
+    notes = [note.said_of(few_names(methods, len(named))) for note, methods in of_notes.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
         unknown = Message("published", "published without images, so metrics of images are unknown")
@@ -502,7 +502,7 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
     names = names_of(results)
     apart = not_ranked_together(results, names)
     of_notes = grouped(dict.fromkeys((note, part.method) for part in parts for note in part.notes))
-    on_parts = [note.said_of(few_names(of, len(names))) for note, of in of_notes.items()]
+    on_parts = [note.said_of(few_names(methods, len(names))) for note, methods in of_notes.items()]
     failed = []
     for method, result in zip(names, results, strict=True):
         number = part_of(len(result.failed), len(result.failed) + len(result.counts))
@@ -516,11 +516,14 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
 
 def _ranked_apart(groups: Sequence[Sequence[PartRow]]) -> list[Note]:
     """Say of which classes not all methods are ranked together."""
-    notes = (
-        (not_ranked_together([part.result for part in of], [part.method for part in of]), of[0].name) for of in groups
-    )
-    of_notes = grouped((note, name) for note, name in notes if note is not None)
-    return [note if len(of) == len(groups) else note.said_of(", ".join(of)) for note, of in of_notes.items()]
+    apart = []
+    for parts in groups:
+        note = not_ranked_together([part.result for part in parts], [part.method for part in parts])
+        if note is not None:
+            apart.append((note, parts[0].name))
+    return [
+        note if len(names) == len(groups) else note.said_of(", ".join(names)) for note, names in grouped(apart).items()
+    ]
 
 
 def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> list[Note]:
@@ -529,10 +532,10 @@ def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> li
     of_notes = grouped(((part.name, note), part.method) for part, note in notes_of)
     methods = len({part.method for part in classes})
     parts_of: dict[tuple[Note, str], dict[Message | None, list[str]]] = {}
-    for (name, note), of in of_notes.items():
+    for (name, note), noted_methods in of_notes.items():
         number = note.message.values.get("number")
         alike = note if number is None else note.with_values(number="")
-        who = "" if len(of) == methods else ", ".join(of)
+        who = "" if len(noted_methods) == methods else ", ".join(noted_methods)
         parts_of.setdefault((alike, who), {}).setdefault(number, []).append(name)
     notes = []
     for (note, who), names in parts_of.items():
@@ -540,7 +543,7 @@ def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> li
             on_parts = note.said_of(", ".join(names[None]))
         else:
             of_parts = [
-                Message("of-parts", "{number} ({parts})", number=number, parts=of) for number, of in names.items()
+                Message("of-parts", "{number} ({parts})", number=number, parts=parts) for number, parts in names.items()
             ]
             on_parts = note.with_values(number=joined(of_parts))
         notes.append(on_parts.said_of(who) if who else on_parts)

@@ -55,17 +55,17 @@ def _show_methods(parts: Mapping[str, ResultSet], console: Console, how: TableSe
         return
     deviations = not how.spread
     remarks_of = {
-        name: remarks(of.results, of.intervals, keys=how.keys, names=of.names, deviations=deviations)
-        for name, of in parts.items()
+        name: remarks(part.results, part.intervals, keys=how.keys, names=part.names, deviations=deviations)
+        for name, part in parts.items()
     }
     tables = {
-        name: replace(of.table, notes=tuple(remark.note for remark in remarks_of[name] if remark.kind == "table"))
-        for name, of in parts.items()
+        name: replace(part.table, notes=tuple(remark.note for remark in remarks_of[name] if remark.kind == "table"))
+        for name, part in parts.items()
     }
     stacked = f"{100 * how.intervals[0].level:g} %" if how.intervals else ""
     _show_explained(tables, _joined(tables, how, stacked), console)
     _show_remarks(remarks_of, console)
-    signed = grouped((line, name) for name, of in parts.items() for line in of.signatures)
+    signed = grouped((line, name) for name, part in parts.items() for line in part.signatures)
     for signature, names in signed.items():
         on = "" if len(names) == len(parts) else f"{', '.join(names)}: "
         say(console, f"{on}{signature}", "dim")
@@ -97,7 +97,7 @@ def _show_explained(of_sets: Mapping[str, MetricTable], text: TextTable, console
 
 
 def show_table(table: TextTable, console: Console) -> list[int]:
-    """Print a table with its notes; give the columns that a narrow terminal shows."""
+    """Print a table with its notes, and return the columns that a narrow terminal shows."""
     kept = _print_rows(table, console) if table.rows else list(range(len(table.header)))
     for note in table.notes:
         say(console, note, "dim")
