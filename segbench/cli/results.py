@@ -672,14 +672,14 @@ class Overlay(OneFile, ProgressOption):
         for problem in problems:
             click.secho(problem.written("options"), fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
-            if (metric := best_threshold(result.metrics)) is not None:
+            metric = best_threshold(result.metrics)
+            if metric is not None:
                 click.echo(f"{result.label}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
-            for names, colours in {
-                tuple(names): class_colours(len(names)) for names in (parts_of(result, "class") for result in chosen)
-            }.items():
-                listed = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))
-                click.echo(", ".join(listed), err=True)
+            for names in dict.fromkeys(tuple(parts_of(result, "class")) for result in chosen):
+                colours = class_colours(len(names))
+                named = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))
+                click.echo(", ".join(named), err=True)
         for protocol in {result.protocol: result.rules for result in chosen if not classes}.values():
             click.echo(f"{protocol.name} in {output}: {legend(protocol)}", err=True)
         if problems:

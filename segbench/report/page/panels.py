@@ -143,7 +143,7 @@ def _draw(tasks: Sequence[Task]) -> list[tuple[str, dict[str, Any]]]:
 
 def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
     problem = {"problem": "the worker process died twice while drawing it"}
-    return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.seen)}
+    return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.methods)}
 
 
 def _in_order(methods: Sequence[Method]) -> list[str]:
