@@ -532,7 +532,7 @@ def _reasons(reasons: Mapping[str, Any]) -> dict[str, str]:
 
 
 def digest(counts: object) -> str:
-    """Give eight hex digits for the numbers in counts, whatever types hold them."""
+    """Return eight hex digits for the numbers in counts, whatever types hold them."""
     parts: list[bytes] = []
     if isinstance(counts, segbench.ClassCounts):
         parts += [f"{name} {digest(one)}".encode() for name, one in zip(counts.names, counts.counts, strict=True)]

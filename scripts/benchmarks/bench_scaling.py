@@ -102,8 +102,8 @@ def main() -> None:
     parser.add_argument("--no-dask", action="store_true")
     options = parser.parse_args()
     compile_kernels()
-    with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
+        folder = Path(scratch)
         write_curves(folder, options.images, SHAPE)
         halve(folder)
         ways: dict[str, Executor | None] = {

@@ -34,7 +34,7 @@ def add_images(folder: Path, count: int, protocol: str) -> None:
 
 
 def command(folder: Path, protocol: str, *options: str) -> list[str]:
-    """Give the command line of a run."""
+    """Return the command line of a run."""
     run = ["-m", "segbench", protocol, str(folder / "gt"), str(folder / "pred"), "--format", "json"]
     return [sys.executable, *run, *options]
 

@@ -174,7 +174,7 @@ DAMAGE: dict[str, Callable[[Map], Map]] = {
 
 
 def damaged(intact: LabelSet, damage: Callable[[Map], Map], side: str) -> tuple[LabelSet, LabelSet]:
-    """Give a set of the size that the damage leaves, and with one side damaged, or both."""
+    """Return a set of the size that the damage leaves, and with one side damaged, or both."""
     keep = nearest if damage is halved else np.copy
     before = intact._replace(truths=list(map(keep, intact.truths)), predictions=list(map(keep, intact.predictions)))
     truths = list(map(damage, intact.truths)) if side != "prediction" else before.truths

@@ -148,7 +148,7 @@ def by_dask(folder: Path, truth: Path, methods: Sequence[Path], images: int) -> 
 
 
 def shown(file: Path) -> list[dict[str, object]]:
-    """Give the metrics of the methods of a results file."""
+    """Return the metrics of the methods of a results file."""
     return [run["summary"] for run in json.loads(measured("show", 1, "show", file, "--format", "json").printed)["runs"]]
 
 

@@ -64,7 +64,7 @@ class Memory:
         return Path(self.name).suffix
 
     def read_bytes(self) -> bytes:
-        """Give the bytes."""
+        """Return the bytes."""
         return self.data
 
 
@@ -82,7 +82,7 @@ def chosen(data: bytes, among: tuple[str, ...]) -> str:
 
 
 def sound(*extensions: str) -> list[bytes]:
-    """Give a sound file of every kind with one of these extensions."""
+    """Return a sound file of every kind with one of these extensions."""
     from loaders.encoders import GREY16, MASK, cell, mat, sound_files
     from scipy.io import savemat
     from scipy.sparse import csc_matrix
@@ -264,7 +264,7 @@ def results() -> list[Any]:
 
 
 def stored() -> list[bytes]:
-    """Give a results file."""
+    """Return a results file."""
     results()
     with closing(sqlite3.connect("seed.segbench")) as database:
         database.execute("PRAGMA journal_mode = DELETE")
@@ -296,7 +296,7 @@ def rows_of_results(data: bytes) -> None:
 
 
 def row_seeds() -> list[bytes]:
-    """Give the rows of results of every protocol as `rows_of_results` takes them."""
+    """Return the rows of results of every protocol as `rows_of_results` takes them."""
     seeds = []
     stored()
     with closing(sqlite3.connect("seed.segbench")) as database:
@@ -318,7 +318,7 @@ def packed_counts(data: bytes) -> None:
 
 
 def packed_seeds() -> list[bytes]:
-    """Give counts of every kind, unpacked, and packed ones of two classes."""
+    """Return counts of every kind, unpacked, and packed ones of two classes."""
     from segbench import ClassCounts, ScoreCounts
     from segbench.aggregator.codec import encode
 
@@ -430,7 +430,7 @@ def measured(name: str, options: argparse.Namespace) -> tuple[dict[str, float], 
 
 
 def told(said: str) -> Iterator[str]:
-    """Give the lines of a finding that matter: the traceback, or what libFuzzer says."""
+    """Return the lines of a finding that matter: the traceback, or what libFuzzer says."""
     lines = said.splitlines()
     start = next((i for i, line in enumerate(lines) if re.search("exception|ERROR: libFuzzer|^Traceback", line)), 0)
     yield from (line for line in lines[start:] if line and not line.startswith(NOISE))

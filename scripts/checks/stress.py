@@ -158,7 +158,7 @@ def kills(root: Path, number: int, seed: int) -> int:
 
 
 def peak() -> float:
-    """Give the largest memory of this process so far, in MB."""
+    """Return the largest memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -192,7 +192,7 @@ def boundaries(shape: tuple[int, int] = (2000, 3000), thresholds: int = 99) -> i
 
 
 def exact_auc(positives: np.ndarray, negatives: np.ndarray) -> Fraction:
-    """Give the area under the ROC curve in whole numbers, scores falling; sums stay below 2**63 for 10**8 pixels."""
+    """Return the area under the ROC curve in whole numbers, scores falling; sums stay below 2**63 for 10**8 pixels."""
     above = np.cumsum(positives, dtype=np.int64) - positives
     twice = int(np.sum(negatives.astype(np.int64) * (2 * above + positives), dtype=np.int64))
     return Fraction(twice, 2 * int(positives.sum(dtype=np.int64)) * int(negatives.sum(dtype=np.int64)))

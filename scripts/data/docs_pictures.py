@@ -53,7 +53,7 @@ def objects(*methods: str) -> list[Result]:
 
 
 def side_by_side(width: float = 9, height: float = 4.2) -> tuple[Figure, Axes, Axes]:
-    """Give a figure with two axes."""
+    """Return a figure with two axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     left, right = figure.subplots(1, 2)
     return figure, left, right
@@ -407,7 +407,7 @@ def card_regions() -> Figure:
 
 
 def card(width: float = 3.2, height: float = 1.6) -> tuple[Figure, Axes]:
-    """Give the figure of a card with one pair of axes."""
+    """Return the figure of a card with one pair of axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 

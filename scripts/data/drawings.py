@@ -21,7 +21,7 @@ LABELS = ROOT / "datasets" / "demo" / "labels"
 
 
 def row(count: int, height: float, width: float = 9) -> tuple[Figure, list[Axes]]:
-    """Give a figure with pictures side by side."""
+    """Return a figure with pictures side by side."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = list(figure.subplots(1, count))
     for ax in axes:
@@ -31,7 +31,7 @@ def row(count: int, height: float, width: float = 9) -> tuple[Figure, list[Axes]
 
 
 def text_colour() -> str:
-    """Give the colour of texts, which a dark page changes."""
+    """Return the colour of texts, which a dark page changes."""
     return str(mpl.rcParams["text.color"])
 
 
@@ -146,7 +146,7 @@ def class_maps() -> Figure:
 
 
 def coloured(labels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Give a label map in the colours of classes, void in grey."""
+    """Return a label map in the colours of classes, void in grey."""
     colours = np.full((256, 3), 128, np.uint8)
     colours[:6] = [list(bytes.fromhex(colour[1:])) for colour in class_colours(6)]
     return colours[labels]

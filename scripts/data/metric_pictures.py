@@ -33,7 +33,7 @@ MIDDLE = {"ha": "center", "va": "center"}
 
 
 def row(count: int, width: float = 9, height: float = 3) -> tuple[Figure, list[Axes]]:
-    """Give a figure with some axes side by side."""
+    """Return a figure with some axes side by side."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
@@ -46,7 +46,7 @@ def blank(ax: Axes, title: str = "") -> None:
 
 
 def text_colour() -> str:
-    """Give the colour of text, which differs on dark pages."""
+    """Return the colour of text, which differs on dark pages."""
     return str(mpl.rcParams["text.color"])
 
 
@@ -355,7 +355,7 @@ def mae() -> Figure:
 
 
 def contours() -> tuple[Points, Points]:
-    """Give two closed lines, of which one bulges."""
+    """Return two closed lines, of which one bulges."""
     angle = np.linspace(0, 2 * np.pi, 72, endpoint=False)
     circle = np.stack([2.2 * np.cos(angle), 1.4 * np.sin(angle)], axis=1)
     bulge = 1.05 + 0.6 * np.exp(-((angle - 0.5) ** 2) / 0.05) - 0.12 * np.cos(3 * angle)
