@@ -65,7 +65,7 @@ def compare(folder: Path, protocol: Protocol, ways: dict[str, Executor | None], 
 
 
 def halve(folder: Path) -> None:
-    """Give every other image another name, in a folder of its own."""
+    """Link every other image into a folder of its own."""
     for start, name in enumerate(HALVES):
         for kind in ("gt", "pred"):
             (folder / name / kind).mkdir(parents=True)

@@ -72,7 +72,7 @@ def write(folder: Path, page: Path) -> None:
     for name, part in parts.items():
         parts[name] = f"{_marked(name, 'begins')}\n\n{part}\n\n{_marked(name, 'ends')}"
     text = _TEMPLATE.read_text()
-    write_file(page, _PLACE.sub(lambda place: parts[place[1]], text).encode(), hint=HINT)
+    write_file(page, _PLACE.sub(lambda match: parts[match[1]], text).encode(), hint=HINT)
 
 
 def picture_of(page: Path, subject: str) -> Path:
