@@ -57,7 +57,7 @@ from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.measured import as_draws, as_level
 from segbench.statistics.pairs import Test
-from segbench.statistics.run_means import with_trainings
+from segbench.statistics.runs import with_trainings
 
 if TYPE_CHECKING:
     from jinja2 import Template
