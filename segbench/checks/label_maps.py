@@ -184,7 +184,8 @@ def void_zero(seen: Seen) -> list[Finding]:
 @rule("never-predicted", needs=["counted"], unless=[stored_otherwise])
 def never_predicted(seen: Seen) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
-    counted, inputs, labels_in_no_mean = seen.counted, seen.known_label_inputs, getattr(seen.protocol, "background", ())
+    counted, inputs = seen.counted, seen.known_label_inputs
+    labels_in_no_mean = getattr(seen.protocol, "background", ())
     labels, names = counted[0].named_classes
     if _are_renumbered(seen) or inputs.masks or 0 not in labels:
         return []

@@ -217,7 +217,8 @@ class Data(Belonging):
                 Message("no-files", "give GT and PRED, or a list of files with {pairs}", pairs=Setting("pairs", None))
             )
         predictions = method_places(self.prediction)
-        ground_truth, field, categories = self.ground_truth, self.field, dict[str, Path]()
+        ground_truth, field = self.ground_truth, self.field
+        categories: dict[str, Path] = {}
         preset = None if self.preset is None or ground_truth is None else load_preset(self.preset)
         if preset is not None:
             ground_truth, field, categories = self._placed(preset)

@@ -406,7 +406,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
 
     def _refuse_baseline(self, methods: list[str]) -> None:
         """Refuse a baseline that is not compared, and a margin without baseline or below 0."""
-        listed, against, margin = first_names(methods, _LISTED), self.against, self.fail_if_worse
+        against, margin = self.against, self.fail_if_worse
+        listed = first_names(methods, _LISTED)
         if margin is not None and not 0 <= margin < math.inf:
             raise ArgumentError(
                 Message(

@@ -284,36 +284,40 @@ def table_of_images(
     """
     results = [result for _, result in named]
     known = image_metrics(results)
-    chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    alone = [result.per_unit if units else result.per_image for result in results]
-    if units and not any(alone):
+    metrics = tuple(known.values()) if keys is None else _chosen(known, keys)
+    summaries_of = [result.per_unit if units else result.per_image for result in results]
+    if units and not any(summaries_of):
         raise without_units(results)
-    images = [list(summaries) for summaries in alone]
     noun = next((result.units.noun for result in results if result.units), "unit") if units else "image"
-    starts = np.cumsum([0, *map(len, images)])
-    order = np.arange(starts[-1])
+    # Rows are numbered through all results; those that are shown are read in the order of results files.
+    names_of_result = [list(summaries) for summaries in summaries_of]
+    first_rows = np.cumsum([0, *map(len, names_of_result)])
+    order = np.arange(first_rows[-1])
     if sort in known:  # a file may hold runs of several protocols
-        values = np.concatenate([summaries.column(sort) for summaries in alone])
+        values = np.concatenate([summaries.column(sort) for summaries in summaries_of])
         order = worst_first(known[sort], values)
-    row_of = {}
-    for k in sorted(order[:most].tolist()):  # as results files hold them
-        result_number = int(np.searchsorted(starts, k, "right")) - 1
-        image = images[result_number][k - starts[result_number]]
-        row_of[k] = TableRow((*named[result_number][0], image), alone[result_number][image], method=result_number)
-    rows = [row_of[k] for k in order[:most].tolist()]
-    keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
-    undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
-    noted = []
-    for (note, result_number), count in undefined.items():
-        message = note.message.extended(": {number}", number=part_of(count, of_result[result_number], noun))
-        noted.append((replace(note, message=message), " of ".join(named[result_number][0])))
-    of_notes = grouped(dict.fromkeys(noted))
-    notes = [note.said_of(few_names(methods, len(named))) for note, methods in of_notes.items()]
+    shown = order[:most].tolist()
+    row_of: dict[int, TableRow] = {}
+    for row_number in sorted(shown):
+        k = int(np.searchsorted(first_rows, row_number, "right")) - 1
+        name = names_of_result[k][row_number - first_rows[k]]
+        result_labels, _ = named[k]
+        row_of[row_number] = TableRow((*result_labels, name), summaries_of[k][name], method=k)
+    rows = [row_of[row_number] for row_number in shown]
+    shown_keys, rows_of_result = [metric.key for metric in metrics], Counter(row.method for row in rows)
+    undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, shown_keys))
+    notes_of = []
+    for (note, k), count in undefined.items():
+        message = note.message.extended(": {number}", number=part_of(count, rows_of_result[k], noun))
+        result_labels, _ = named[k]
+        notes_of.append((replace(note, message=message), " of ".join(result_labels)))
+    by_note = grouped(dict.fromkeys(notes_of))
+    notes = [note.said_of(few_names(methods, len(named))) for note, methods in by_note.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
         unknown = Message("published", "published without images, so metrics of images are unknown")
         notes.append(Note(unknown).said_of(", ".join(published)))
-    return MetricTable((*labels, noun), chosen, rows, notes=tuple(notes))
+    return MetricTable((*labels, noun), metrics, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
