@@ -14,10 +14,9 @@ from rich.console import Console
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
+from segbench.core.metric import finite
 from segbench.core.numbers import exact, many, number, signed
-from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.metric_table import MetricTable, TableRow
 from segbench.report.remarks import remarks
@@ -186,7 +185,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
                 "high": finite(standing.interval.ends[1]),
                 "standard_error": finite(standing.interval.error),
                 "freedom": finite(standing.interval.freedom),
-                "better_than": [methods[answer.places[letter]] for letter in standing.better_than],
+                "better_than": [methods[answer.ranks[letter]] for letter in standing.better_than],
                 "rank_shares": [finite(share) for share in ranks[standing.method]],
                 "undefined": {"interval": standing.interval.reason.written("options")}
                 if standing.interval.reason

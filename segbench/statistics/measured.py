@@ -21,10 +21,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.metric import Metric
+from segbench.core.settings import as_real, as_whole
 from segbench.core.table import CELLS_AT_ONCE, Table
 from segbench.statistics.means import GroupMeans, on_common
 from segbench.statistics.variance import (
@@ -114,8 +114,8 @@ class Measured:
             return table.averaged(np.array([group.draws[:, table.places] for group in self._groups(table)]))
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
-        off = np.nan_to_num(table.estimates - table.score(total)[0])
-        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + off
+        shift = np.nan_to_num(table.estimates - table.score(total)[0])
+        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + shift
         return draws
 
     def over_common(self, other: Measured) -> Measured:
@@ -263,8 +263,8 @@ def _logit_ends(estimate: float, reach: float) -> tuple[float, float]:
     """Return estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
     from scipy.special import expit, logit
 
-    at, width = logit(estimate), reach / (estimate * (1 - estimate))
-    return float(expit(at - width)), float(expit(at + width))
+    middle, width = logit(estimate), reach / (estimate * (1 - estimate))
+    return float(expit(middle - width)), float(expit(middle + width))
 
 
 def _within_range(metric: Metric, low: float, high: float) -> Interval:

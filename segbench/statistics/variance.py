@@ -90,9 +90,9 @@ class Jackknife:
     @cached_property
     def freedom(self) -> FloatArray:
         """Degrees of freedom of the interval of this method alone, shape (metrics,)."""
-        off = self.pseudo - self.pseudo.mean(axis=0)
+        deviations = self.pseudo - self.pseudo.mean(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):  # all pseudo-values are equal
-            excess = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2 - 1
+            excess = (deviations**4).mean(axis=0) / (deviations**2).mean(axis=0) ** 2 - 1
         by_kurtosis = 2 * self.images / np.maximum(np.nan_to_num(excess), _ROUNDING)  # at least 0 but for rounding
         highest = self.freedom_of_differences
         freedom: FloatArray = np.clip(by_kurtosis, np.minimum(_LEAST_FREEDOM, highest), highest)
