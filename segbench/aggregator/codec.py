@@ -54,7 +54,8 @@ _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "str": 
 
 def encode(counts: Counts) -> bytes:
     """Pack counts into bytes; the same counts always give the same bytes."""
-    if parts := counts.parts:
+    parts = counts.parts
+    if parts:
         packed = [encode(part) for part in parts.values()]
         sizes = dict(zip(parts, map(len, packed), strict=True))
         return b"".join([_line({"kind": counts.kind, "parts": sizes}), *packed])
@@ -123,13 +124,13 @@ def _of_fields(unpacked: bytes, own: type[Counts]) -> Counts:
     for name, width, dtype, scale, size in arrays:
         planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * width, offset)
         offset += planes.size
-        stored = 1 << (width - 1).bit_length()
+        type_bytes = 1 << (width - 1).bit_length()
         numbers = planes
-        if stored > 1:
-            by_number = np.zeros((planes.size // width, stored), np.uint8)
+        if type_bytes > 1:
+            by_number = np.zeros((planes.size // width, type_bytes), np.uint8)
             for byte, plane in enumerate(planes.reshape(width, -1)):
                 by_number[:, byte] = plane
-            numbers = by_number.reshape(-1).view("<i8" if stored == 8 else f"<u{stored}")
+            numbers = by_number.reshape(-1).view("<i8" if type_bytes == 8 else f"<u{type_bytes}")
         if scale:
             with np.errstate(all="raise", under="ignore"):
                 values[name] = (numbers / scale).astype(dtype)
@@ -193,12 +194,12 @@ def _layout(header: bytes) -> Layout | None:
     """Return the layout of valid counts whose scores are levels, which are unpacked many at a time; None for others."""
     try:
         kind, scalars, arrays = _header(header, ScoreCounts)
-        none: NDArray[Any] = np.empty(0, np.int64)
-        ScoreCounts(none, none, none, **scalars)
-        named, widths, types, scales, (size, *sizes) = zip(*arrays, strict=True)
+        empty: NDArray[Any] = np.empty(0, np.int64)
+        ScoreCounts(empty, empty, empty, **scalars)  # refuses scalars that do not fit
+        names, widths, types, scales, (size, *sizes) = zip(*arrays, strict=True)
     except Exception:  # noqa: BLE001  unpacked alone, they are refused with what they hold
         return None
-    plain = kind is ScoreCounts and named == ("scores", "positives", "negatives") and {size} == {*sizes} and size >= 0
+    plain = kind is ScoreCounts and names == ("scores", "positives", "negatives") and {size} == {*sizes} and size >= 0
     levels = [dtype.kind for dtype in types] == ["f", "i", "i"] and scales[0] and not any(scales[1:])
     if not (plain and levels and {*widths} <= {*range(1, 9)}):
         return None

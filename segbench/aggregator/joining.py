@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 
@@ -54,12 +55,14 @@ def join_runs(results: Iterable[Result]) -> list[Result]:
     >>> round(net.sd["ods_f"], 4), list(net.parts("run")), net.parts("run").pooled
     (0.1414, ['1', '2'], None)
     """
-    every = as_results(results)
-    keys = [_key(result) for result in every]
-    runs = grouped((key, result) for key, result in zip(keys, every, strict=True) if result.run and not result.partial)
-    _refuse_mixed(every, keys)
+    all_results = as_results(results)
+    keys = [_key(result) for result in all_results]
+    runs = grouped(
+        (key, result) for key, result in zip(keys, all_results, strict=True) if result.run and not result.partial
+    )
+    _refuse_mixed(all_results, keys)
     by_method: dict[object, Result] = {}
-    for number, (key, result) in enumerate(zip(keys, every, strict=True)):
+    for number, (key, result) in enumerate(zip(keys, all_results, strict=True)):
         several = runs.get(key, []) if result.run and not result.partial else []
         if len(several) < 2:
             by_method[number] = result
@@ -77,7 +80,8 @@ def _joined(several: list[Result]) -> Result:
     """Join results of one method; where a failed image keeps them from having the same images, say so."""
     named = {result.run: result for result in several}
     if len(named) < len(several):
-        doubled = next(run for run, of in grouped((result.run, result) for result in several).items() if len(of) > 1)
+        namesakes = Counter(result.run for result in several)
+        doubled = next(run for run, number in namesakes.items() if number > 1)
         raise ArgumentError(
             Message(
                 "same-run",

@@ -102,8 +102,8 @@ def _written(parts: Mapping[str, str]) -> str:
 
 Value = TypeVar("Value")
 Record = TypeVar("Record")
-Beside = ParamSpec("Beside")
-Said = TypeVar("Said", Message, Note, Failure)
+Arguments = ParamSpec("Arguments")
+Statement = TypeVar("Statement", Message, Note, Failure)
 _DIGEST = 32  # bytes
 _DIGITS = 16  # of the digest of a note
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
@@ -328,7 +328,7 @@ class StoredNotes:
         return self._notes[digest]
 
 
-def _writable(statement: Said) -> Said:
+def _writable(statement: Statement) -> Statement:
     """Return what was read, which writing refuses if templates do not fit their values, and hashing if it is no value.
 
     Any reader may ask for it later, where nothing would say that the file is damaged.
@@ -360,11 +360,11 @@ def as_run(name: object) -> str:
 
 
 def _checked(
-    read: Callable[Concatenate[Sequence[Any], Beside], Record],
-) -> Callable[Concatenate[Sequence[Any], str, Beside], Record]:
+    read: Callable[Concatenate[Sequence[Any], Arguments], Record],
+) -> Callable[Concatenate[Sequence[Any], str, Arguments], Record]:
     """Let what a function makes of a row be an error that names the results file."""
 
-    def read_row(row: Sequence[Any], path: str, /, *args: Beside.args, **kwargs: Beside.kwargs) -> Record:
+    def read_row(row: Sequence[Any], path: str, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Record:
         try:
             return read(row, *args, **kwargs)
         except Exception as error:

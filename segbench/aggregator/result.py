@@ -396,10 +396,10 @@ class Result:
             )
         return self.noted(intervals_of(Measured(self.measured, level, replicates, seed)))
 
-    def noted(self, found: Intervals) -> Intervals:
+    def noted(self, intervals: Intervals) -> Intervals:
         """Add the reasons of the summary to intervals of its metrics."""
-        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
-        return replace(found, undefined=reasons)
+        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in intervals.undefined.items()}
+        return replace(intervals, undefined=reasons)
 
     @cached_property
     def spread(self) -> Mapping[str, Spread]:
@@ -959,8 +959,8 @@ class Parts(ByName[Result]):
             return None
         axis = AXES[self.axis]
         if self.axis == "run":
-            return MeanOverRuns(of=self._result.rules, parts=dict(self), plural="folds", is_in_one=True)
-        return MeanOverParts(of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
+            return MeanOverRuns(inner=self._result.rules, parts=dict(self), plural="folds", is_in_one=True)
+        return MeanOverParts(inner=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
 
     @cached_property
     def mean(self) -> Result | None:
@@ -1020,7 +1020,7 @@ class PartsOfRuns(Parts):
         if self._result.pools_folds and self and not is_averaged:
             axis = AXES[self.axis]
             of_all = MeanOverParts(
-                of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one
+                inner=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one
             )
             return replace(self._averaged(of_all), runs=self._result.runs) if of_all.meant else None
         return None if None in means.values() else self._joined(cast("dict[str, Result]", means))
@@ -1074,7 +1074,7 @@ def joined(runs: Mapping[str, Result]) -> Result:
     notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
     repeated = sum(run.repeated for run in runs.values())
     merged_notes = [
-        note if len(of) == len(runs) else note.said_of(f"run {', '.join(of)}") for note, of in notes.items()
+        note if len(names) == len(runs) else note.said_of(f"run {', '.join(names)}") for note, names in notes.items()
     ]
     all_notes = (*_notes_on_copies(runs), *merged_notes)
     alike = replace(first, run="", notes=all_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
@@ -1088,7 +1088,7 @@ def joined(runs: Mapping[str, Result]) -> Result:
             listed=listed,
         )
         raise DataError(first.method, problem, "count all runs on one set")
-    rules = MeanOverRuns(of=first.rules, parts=dict(runs))
+    rules = MeanOverRuns(inner=first.rules, parts=dict(runs))
     settings = _resettled(first, rules)
     signature = resigned(first.signature, first.protocol, settings)
     counts = _CountsOfRuns(runs)

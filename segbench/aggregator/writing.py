@@ -140,10 +140,11 @@ def refuse_place(path: Path) -> None:
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
     """Refuse to write over files that are read, also by another path or where upper and lower case are one."""
-    existing = [(target, known) for target in targets if (known := identity_of(target))]
+    identities = {target: identity_of(target) for target in targets}
+    existing = {target: identity for target, identity in identities.items() if identity}
     read = {identity_of(source) for source in sources if isinstance(source, LocalFile)} if existing else set()
-    for target, known in existing:
-        if known in read:
+    for target, identity in existing.items():
+        if identity in read:
             raise ArgumentError(
                 Message("input-file", "{path} is one of the files to read; write to another folder", path=shown(target))
             )
