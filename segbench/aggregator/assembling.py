@@ -1,6 +1,6 @@
-"""Results from runs: outcomes of images are collected, settled over the set, cut at thresholds and signed.
+"""Results from runs: outcomes of images are collected, settled over the set and signed.
 
-A run that was just counted and one that a results file holds become a `Result` by the same function.
+A run that was just counted and one that a results file holds become a `Result` by the same function, `assemble`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a training loop holds, as arrays: NumPy's, PyTorch's tensors, and whatever supports DLPack; image by image."""
+"""Arrays that a training loop holds, read as images: NumPy's, PyTorch's tensors, and whatever supports DLPack.
+
+`as_image`, `as_batch` and `as_planes` give a `Batch`; `content_of` names its ground truth as a digest names a file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""From many images to one result: pair the files, count each image, pool what was counted."""
+"""From many images to one result: pair the files, count each image, make the result, save it.
+
+Begin with `evaluate_pairing`, which has the steps in order; `evaluate` reads the arguments of users.
+"""
 
 from __future__ import annotations
 

@@ -108,18 +108,20 @@ def decode(data: bytes, kind: type[Any] = Counts, unpacked: bytes = b"") -> Any:
     return counts
 
 
-def _decode(data: bytes, own: type[Counts], depth: int) -> Counts:
+def _decode(data: bytes, expected: type[Counts], depth: int) -> Counts:
     if data.startswith(_PARTS):
         if depth == _DEEPEST:
             raise ValueError("parts within parts")
         name, parts = _parts(data)
-        return _type_of(name, own).of_parts({key: _decode(part, own, depth + 1) for key, part in parts.items()})
-    return _of_fields(_unpacked(data), own)
+        return _type_of(name, expected).of_parts(
+            {key: _decode(part, expected, depth + 1) for key, part in parts.items()}
+        )
+    return _of_fields(_unpacked(data), expected)
 
 
-def _of_fields(unpacked: bytes, own: type[Counts]) -> Counts:
+def _of_fields(unpacked: bytes, expected: type[Counts]) -> Counts:
     header, _, block = unpacked.partition(b"\n")
-    kind, scalars, arrays = _header(header, own)
+    kind, scalars, arrays = _header(header, expected)
     values, offset = dict(scalars), 0
     for name, width, dtype, scale, size in arrays:
         planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * width, offset)
@@ -154,11 +156,11 @@ def _unpacked(data: bytes) -> bytes:
 
 @functools.lru_cache(maxsize=1024)  # that of most images and ranges of a run is the same
 def _header(
-    header: bytes, own: type[Counts]
+    header: bytes, expected: type[Counts]
 ) -> tuple[type[Counts], dict[str, Any], list[tuple[str, int, np.dtype[Any], float, int]]]:
     """Read the type of counts, their scalars, and name, bytes, type, scale and size of each array; check them."""
     values: dict[str, Any] = json.loads(header)
-    kind = _type_of(values.pop("kind"), own)
+    kind = _type_of(values.pop("kind"), expected)
     arrays: dict[str, tuple[int, str, float, int]] = values.pop("arrays")
     types = {
         field.name: field.type if isinstance(field.type, str) else field.type.__name__
@@ -225,12 +227,12 @@ class _UnpackedImage(NamedTuple):
             return cls(name, packed)
         header = unpacked.partition(b"\n")[0]
         layout = _layout(header)
-        whole = layout is not None and len(unpacked) == len(header) + 1 + layout.bytes
-        return cls(name, packed, unpacked, layout if whole else None)
+        is_whole = layout is not None and len(unpacked) == len(header) + 1 + layout.bytes
+        return cls(name, packed, unpacked, layout if is_whole else None)
 
 
-def _type_of(name: str, own: type[Counts]) -> type[Counts]:
-    return own if getattr(own, "kind", None) == name else counts_types()[name]
+def _type_of(name: str, expected: type[Counts]) -> type[Counts]:
+    return expected if getattr(expected, "kind", None) == name else counts_types()[name]
 
 
 def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
@@ -371,8 +373,8 @@ class EncodedCounts(ByName[Counts]):
     @property
     def micro(self) -> EncodedCounts:
         """The counts of all classes of each image added up."""
-        kept: Mapping[str, Any] = self
-        return EncodedCounts({name: encode(counts.micro) for name, counts in kept.items()}, ScoreCounts, self.file)
+        by_image: Mapping[str, Any] = self
+        return EncodedCounts({name: encode(counts.micro) for name, counts in by_image.items()}, ScoreCounts, self.file)
 
     def _require_alike(self, name: str, counts: Counts) -> None:
         """Refuse counts of a file that do not add to those of its other images."""

@@ -161,8 +161,8 @@ def _of_methods(runs: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str
 
 def _restricted(runs: Mapping[str, Mapping[str, Any]], images: frozenset[str]) -> dict[str, Mapping[str, Any]]:
     """Return the counts of some images; of folds without any nothing stays."""
-    kept = {run: {name: of_run[name] for name in of_run if name in images} for run, of_run in runs.items()}
-    return {run: of_run for run, of_run in kept.items() if of_run}
+    common = {run: {name: counts[name] for name in counts if name in images} for run, counts in runs.items()}
+    return {run: counts for run, counts in common.items() if counts}
 
 
 def _named(method: str, results: Sequence[Result]) -> list[Result]:
@@ -217,9 +217,9 @@ def compare_results(
     if not results:
         raise ArgumentError(Message("too-few-methods", "a comparison needs at least two methods"))
     _refuse_namesakes(results)
-    results, left_out = _measured_alike(results), tuple[Note, ...]()
+    results, notes_on_images = _measured_alike(results), tuple[Note, ...]()
     if common:
-        results, left_out = on_common_images(results)
+        results, notes_on_images = on_common_images(results)
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -231,7 +231,7 @@ def compare_results(
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [as_note(reason).said_of(few_names(methods, len(results))) for reason, methods in later.items()]
-    notes = (*left_out, *outdated, *differing_repairs(results), *comparison.general_notes)
+    notes = (*notes_on_images, *outdated, *differing_repairs(results), *comparison.general_notes)
     return replace(comparison, undefined=undefined, general_notes=notes)
 
 
@@ -343,8 +343,9 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> Message:
 
 def differing_repairs(results: Sequence[Result]) -> list[Note]:
     """Say in which settings results differ that change only the predictions; nothing where in none."""
-    only = _of_predictions(results)
-    differing = _said_of_each(results, {key: values for key, values in _differences(results).items() if key in only})
+    of_predictions = _of_predictions(results)
+    differences = {key: values for key, values in _differences(results).items() if key in of_predictions}
+    differing = _said_of_each(results, differences)
     message = Message(
         "other-repairs",
         "compared, since different settings change only the predictions: {differing}",
@@ -355,8 +356,8 @@ def differing_repairs(results: Sequence[Result]) -> list[Note]:
 
 def different_settings(results: Sequence[Result]) -> dict[str, list[str]]:
     """Return the settings whose differences forbid a comparison of results of one protocol, with the values of each."""
-    without = _of_predictions(results)
-    return {key: values for key, values in _differences(results).items() if key not in without}
+    of_predictions = _of_predictions(results)
+    return {key: values for key, values in _differences(results).items() if key not in of_predictions}
 
 
 def _of_predictions(results: Sequence[Result]) -> frozenset[str]:

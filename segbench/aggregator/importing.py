@@ -274,8 +274,8 @@ def _settings(
 def _snapped(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Take evenly spaced thresholds where the six digits of the file are those, so that 0.166667 is 1 / 6 again."""
     even = as_thresholds(thresholds.size)
-    same = all(f"{ours:g}" == f"{theirs:g}" for ours, theirs in zip(even, thresholds, strict=True))
-    return even if same else thresholds
+    is_even = all(f"{exact:g}" == f"{printed:g}" for exact, printed in zip(even, thresholds, strict=True))
+    return even if is_even else thresholds
 
 
 def _digest(path: Path) -> str:

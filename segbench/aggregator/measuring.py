@@ -1,4 +1,4 @@
-"""Results measured with other settings: as asked for, and alike where they share a table."""
+"""Results measured with other settings: those asked for, and alike where several share a table."""
 
 from __future__ import annotations
 
@@ -91,8 +91,11 @@ def measured_alike(results: Sequence[Measured]) -> list[Measured]:
         shared = shared_settings([innermost(results[index].rules) for index in indices])
         for index in indices:
             result, rules = results[index], innermost(results[index].rules)
-            own = {name: value for name, value in shared.items() if name in _measuring_fields(rules)}
-            changed = {name: value for name, value in own.items() if getattr(rules, name) != value}
+            changed = {
+                name: value
+                for name, value in shared.items()
+                if name in _measuring_fields(rules) and getattr(rules, name) != value
+            }
             alike[index] = result.with_settings(**changed) if changed else result
     return alike
 

@@ -80,9 +80,9 @@ def named_place(name: object, path: str) -> Either:
 def require_new(known: Iterable[object], name: object, path: str, plural: str = "methods") -> None:
     """Refuse a name that another place has, also one that is written as a run is."""
     if str(name) in map(str, known):
-        of_run = isinstance(name, MethodRun) and name.run
-        other = f"{name.method}@other" if isinstance(name, MethodRun) and of_run else "other"
-        plural = "runs" if of_run else plural
+        other = "other"
+        if isinstance(name, MethodRun) and name.run:
+            other, plural = f"{name.method}@other", "runs"
         another = named_place(other, shown(path))
         raise ArgumentError(
             Message(

@@ -1,4 +1,7 @@
-"""The protocol of a mean over the parts of a result, such as groups of images or classes."""
+"""The protocol of a mean over the parts of a result, such as groups of images or classes, or over runs.
+
+Its tables are `segbench.core.part_means.PartMeans` and those of `segbench.statistics.means`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The result of one method: its counts image by image, and every metric computed from them."""
+"""The result of one method: its counts image by image, and every metric computed from them.
+
+Begin with `Result`. `Parts` and `AXES` take it apart by class, object, group, unit or run; `joined` makes one of runs.
+"""
 
 from __future__ import annotations
 
@@ -195,12 +198,23 @@ class Result:
 
     @property
     def _counted(self) -> str:
-        images = many(len(self.counts), "image")
-        images = "published without images" if self.published else "pixels without names" if self.unnamed else images
-        images = f"partial: {partial_images(self.partial)}" if self.partial else images
-        images += f", {many(len(self.runs), 'fold' if self.pools_folds else 'run')}" if self.runs else ""
-        part = f", class {self.settings['class']}" if "class" in self.settings else ""
-        return f"{self.protocol}{part}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
+        if self.partial:
+            images = f"partial: {partial_images(self.partial)}"
+        elif self.published:
+            images = "published without images"
+        elif self.unnamed:
+            images = "pixels without names"
+        else:
+            images = many(len(self.counts), "image")
+        counted = [self.protocol]
+        if "class" in self.settings:
+            counted.append(f"class {self.settings['class']}")
+        counted.append(images)
+        if self.runs:
+            counted.append(many(len(self.runs), "fold" if self.pools_folds else "run"))
+        if self.failed:
+            counted.append(f"{len(self.failed)} failed")
+        return ", ".join(counted)
 
     def _repr_html_(self) -> str:
         """Return the table that notebooks show."""
@@ -291,8 +305,8 @@ class Result:
     def _notes_on_tuning(self) -> tuple[Note, ...]:
         if not self._tuned:
             return ()
-        same = f", data {self.data}," in self.settings["thresholds"]
-        return (_ON_THE_TUNING_SET if same else _BEST_OF_TUNED,)
+        is_tuning_set = f", data {self.data}," in self.settings["thresholds"]
+        return (_ON_THE_TUNING_SET if is_tuning_set else _BEST_OF_TUNED,)
 
     @property
     def _keeps(self) -> Kept | None:
@@ -415,8 +429,8 @@ class Result:
         >>> f.images, round(f.mean, 3), round(f.sd, 3), round(f.median, 3), round(f.lower, 3), round(f.upper, 3)
         (2, 0.9, 0.141, 0.9, 0.85, 0.95)
         """
-        known = self.published is None and self.unnamed is None and self.counts
-        return spreads_of(self.measured) if known else {}
+        has_images = self.published is None and self.unnamed is None and self.counts
+        return spreads_of(self.measured) if has_images else {}
 
     def to_dict(
         self, *, intervals: Intervals | None = None, spread: bool = False, style: Style = "python"
@@ -1122,8 +1136,8 @@ def _notes_on_copies(runs: Mapping[str, Result]) -> Iterator[Note]:
 
 def _mean_curve(curves: Sequence[Series | None]) -> MeanCurve | None:
     """Return the mean of the curves of runs; None where there are none."""
-    known = [curve for curve in curves if curve is not None]
-    return MeanCurve(known) if known and len(known) == len(curves) else None
+    defined = [curve for curve in curves if curve is not None]
+    return MeanCurve(defined) if defined and len(defined) == len(curves) else None
 
 
 def _pooled_folds(alike: Result) -> Result:
@@ -1243,10 +1257,10 @@ def _by_image(kind: str, result: Result) -> Division:
     return Division(parts, pooled, notes=assignment.notes)
 
 
-def _how_to_name(by: str, images: Iterable[str]) -> Either:
+def _how_to_name(setting: str, images: Iterable[str]) -> Either:
     """Write what puts these images into groups or units."""
     usual = "folder" if any("/" in name for name in images) else "meta.csv:COLUMN"
-    return Either(f"with_settings({by}={usual!r})", f"{option_of(by)} {usual}")
+    return Either(f"with_settings({setting}={usual!r})", f"{option_of(setting)} {usual}")
 
 
 @dataclass(frozen=True)
@@ -1289,13 +1303,13 @@ def parts_if_any(result: Result, axis: str) -> Mapping[str, Result]:
 
 def _resettled(result: Result, rules: Protocol, named: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Return the settings of a result with those of its protocol replaced; what names a part comes before them."""
-    before, names = result.rules.settings_as_text, list(result.settings)
-    own = (index for index, name in enumerate(names) if before.get(name) == result.settings[name])
-    first = next(own, len(names))
-    head = {name: result.settings[name] for name in names[:first]} | dict(named)
-    after = {name: text for name, text in rules.settings_as_text.items() if name not in head}
-    tail = {name: result.settings[name] for name in names[first:] if name not in before}
-    return head | after | tail
+    replaced, names = result.rules.settings_as_text, list(result.settings)
+    of_protocol = (index for index, name in enumerate(names) if replaced.get(name) == result.settings[name])
+    first = next(of_protocol, len(names))
+    leading = {name: result.settings[name] for name in names[:first]} | dict(named)
+    new = {name: text for name, text in rules.settings_as_text.items() if name not in leading}
+    trailing = {name: result.settings[name] for name in names[first:] if name not in replaced}
+    return leading | new | trailing
 
 
 def _run_of(result: Result) -> Run:

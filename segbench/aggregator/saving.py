@@ -1,4 +1,7 @@
-"""Runs written to results files: completed, and kept with what follows from all their counts."""
+"""Runs saved in results files: completed, with what takes long to derive from all their counts.
+
+The file itself is `segbench.aggregator.store`.
+"""
 
 from __future__ import annotations
 
@@ -67,10 +70,10 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     replaced = store.replaced(begun, run, result)
     run_of = {"path": str(store.path), "run": run.label}
     if replaced.images and not result.counts:
-        kept = Message(
+        message = Message(
             "kept-run", "{path}: the run of {run!r} is unchanged because no image could be counted now", **run_of
         )
-        warnings.warn(ReplacedRun(kept), stacklevel=stacklevel)
+        warnings.warn(ReplacedRun(message), stacklevel=stacklevel)
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
     without = f"by one without {of_all(replaced.lacking, replaced.images, 'image')}"

@@ -191,8 +191,8 @@ def is_results_file(path: Path) -> bool:
         return False
     # Of a new file the number may still be in the write-ahead log.
     log = Path(f"{os.path.realpath(path)}-wal")
-    ours = int.from_bytes(head[_ID_PLACE], "big") == APPLICATION_ID
-    return head.startswith(_SQLITE) and (ours or log.exists())
+    is_ours = int.from_bytes(head[_ID_PLACE], "big") == APPLICATION_ID
+    return head.startswith(_SQLITE) and (is_ours or log.exists())
 
 
 def _uri(path: Path, *, create: bool = False) -> str:
@@ -597,7 +597,7 @@ class ResultsFile:
             copies = [(key, run, name) for run, name in sources if run in begun.elsewhere]
             self._database.executemany(copied, copies)
 
-    def _refuse_others(self, run: Run, ours: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
+    def _refuse_others(self, run: Run, digests: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
         """Refuse images if the stored run has other ones, of another folder; `whole` runs must have some in common."""
         predictions = run.inputs.predictions if run.inputs else ""
         query = f"SELECT id, inputs, complete FROM runs WHERE {_SAME} AND version != ''"  # noqa: S608  as above
@@ -607,10 +607,10 @@ class ResultsFile:
             if stored_predictions in ("", predictions) or (whole and not complete):
                 continue
             query = "SELECT digest FROM images WHERE run = ? AND name = ? AND counts IS NOT NULL"
-            pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in ours)
-            alike = {digest == stored for digest, rows in pairs for (stored,) in rows}
+            pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in digests)
+            are_equal = {digest == stored for digest, rows in pairs for (stored,) in rows}
             query = "SELECT 1 FROM images WHERE run = ? AND counts IS NOT NULL"
-            if False in alike or (whole and not alike and self._database.execute(query, (key,)).fetchone()):
+            if False in are_equal or (whole and not are_equal and self._database.execute(query, (key,)).fetchone()):
                 raise self._other_predictions(run, predictions, stored_predictions)
 
     def _other_predictions(self, run: Run, predictions: str, stored_predictions: str) -> DataError:

@@ -176,10 +176,10 @@ class Measured:
         if reason:
             return FoundInterval(NO_INTERVAL, reason)
         if self.jackknife.standard_errors[column] < _NO_SPREAD:
-            same = Message(
+            no_spread = Message(
                 "no-spread", "the same without each of the {noun}s, so that nothing shows how it varies", noun=self.noun
             )
-            return FoundInterval(NO_INTERVAL, same)
+            return FoundInterval(NO_INTERVAL, no_spread)
         error, freedom = float(self.variance.error[column]), float(self.variance.freedom[column])
         reach = float(self._reach[column])
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
@@ -231,9 +231,9 @@ class Measured:
 
     def undefined_without(self, column: int) -> Message:
         """Name the image without which a metric is undefined; empty where there is none."""
-        lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, column]))
-        if lost.size:
-            name = self.table.names[lost[0]]
+        undefined = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, column]))
+        if undefined.size:
+            name = self.table.names[undefined[0]]
             return Message("undefined-without", "undefined without the {noun} {name}", noun=self.noun, name=name)
         return self.undefined_without_fold(column, self.table.folds)
 
@@ -246,10 +246,10 @@ class Measured:
                 number=len(set(folds)),
                 least=FEWEST_FOLDS,
             )
-        lost = np.flatnonzero(np.isnan(self.without_folds(folds)[:, column])) if folds else np.array([])
-        if not lost.size:
+        undefined = np.flatnonzero(np.isnan(self.without_folds(folds)[:, column])) if folds else np.array([])
+        if not undefined.size:
             return NOTHING
-        name = list(dict.fromkeys(folds))[lost[0]]
+        name = list(dict.fromkeys(folds))[undefined[0]]
         return Message("undefined-without", "undefined without {noun} {name}", noun="fold", name=name)
 
 

@@ -125,7 +125,7 @@ class Pairs(ABC):
         for pair, (first, second) in enumerate(zip(*self.pairs, strict=True)):
             methods = self.measured[first], self.measured[second]
             fewer = methods[0].over_common(methods[1]), methods[1].over_common(methods[0])
-            if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
+            if any(self._changes_on(*of_method) for of_method in zip(methods, fewer, strict=True)):
                 restricted[pair] = replace(self, measured=fewer, beside=tuple)
         return restricted
 
@@ -183,15 +183,15 @@ class Pairs(ABC):
             p_values[pair] = lacking.p_value
         return holm(p_values)
 
-    def _moved(self, whole: Measured, fewer: Measured) -> bool:
+    def _changes_on(self, whole: Measured, fewer: Measured) -> bool:
         """Whether a method is measured otherwise on fewer values."""
         before, after = (measured.jackknife.pseudo[:, self.column] for measured in (whole, fewer))
         return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
     def _with_common(self, values: NDArray[Any], statistic: Callable[[Self], NDArray[Any]]) -> NDArray[Any]:
         """Replace the values of pairs that are not measured on the same."""
-        for pair, alone in self.common.items():
-            values[pair] = statistic(alone)[0]
+        for pair, restricted in self.common.items():
+            values[pair] = statistic(restricted)[0]
         return values
 
     def measured_of(self, pair: int) -> tuple[Measured, Measured]:
@@ -279,7 +279,9 @@ class TTests(Pairs):
     def differences(self) -> FloatArray:
         """The first method of each pair minus the second; nan where undefined for one of the two."""
         first, second = self.pairs
-        return self._with_common(self.estimates[first] - self.estimates[second], lambda alone: alone.differences)
+        return self._with_common(
+            self.estimates[first] - self.estimates[second], lambda restricted: restricted.differences
+        )
 
     @cached_property
     def _counted(self) -> IntArray:
@@ -300,8 +302,8 @@ class TTests(Pairs):
             return Message("too-few", "{number}: {enough}", number=number, images=images, enough=self._enough)
         if self.metric.spread in ("jumps", "erratic"):
             return Message("jumps", "it jumps when {noun}s change, so it has no p-value", noun=self.noun)
-        lost = [method.undefined_without(self.column) for method in self.measured]
-        return lost[0] if all(lost) else NOTHING
+        reasons = [method.undefined_without(self.column) for method in self.measured]
+        return reasons[0] if all(reasons) else NOTHING
 
     @cached_property
     def _in_pairs(self) -> IntArray:
@@ -391,33 +393,33 @@ class TTests(Pairs):
         by_chance = np.array([bool(method.hardly_above_0(self.column)) for method in self.measured])
         untested = by_chance[first] | by_chance[second] | (self._in_pairs < FEWEST_IMAGES)
         errors = np.where(untested, np.nan, self.variance.error)
-        return self._with_common(errors, lambda alone: alone.standard_errors)
+        return self._with_common(errors, lambda restricted: restricted.standard_errors)
 
     @cached_property
     def freedom(self) -> FloatArray:
         """Degrees of freedom of each difference; nan where images and trainings keep their own."""
-        return self._with_common(self.variance.freedom.copy(), lambda alone: alone.freedom)
+        return self._with_common(self.variance.freedom.copy(), lambda restricted: restricted.freedom)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each difference; nan where it has none."""
         p_values = np.where(np.isnan(self.standard_errors), np.nan, self.variance.p_values(self.differences))
-        same = self._same
         first, second = self.pairs
         counted = np.minimum(self._counted[first], self._counted[second])
-        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
-        return self._with_common(p_values, lambda alone: alone.p_values)
+        by_signs = np.where(self._equal, 1.0, 2.0 ** (1 - counted))
+        p_values[self._same] = by_signs[self._same]
+        return self._with_common(p_values, lambda restricted: restricted.p_values)
 
     def why_none(self, pair: int) -> dict[str, Message]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
         first, second = (self.measured[numbers[pair]] for numbers in self.pairs)
         if pair in self.common:
-            alone = self.common[pair]
+            restricted = self.common[pair]
             estimates = [method.table.estimates[self.column] for method in (first, second)]
-            if np.isnan(alone.differences[0]) and not np.isnan(estimates).any():
+            if np.isnan(restricted.differences[0]) and not np.isnan(estimates).any():
                 lacking = Message("none-in-common", "no {noun} in which both have a value", noun=self.noun)
                 return dict.fromkeys(("difference", "interval", "p_value"), lacking)
-            return alone.why_none(0)
+            return restricted.why_none(0)
         for table in (first.table, second.table):
             if math.isnan(table.estimates[self.column]):
                 undefined = as_message(table.why_undefined(self.metric))
@@ -428,12 +430,12 @@ class TTests(Pairs):
         of_method = first.why_untested(self.column) or second.why_untested(self.column)
         of_fold = first.undefined_without_fold(self.column, second.table.folds)
         of_fold = of_fold or second.undefined_without_fold(self.column, first.table.folds)
-        lost = self._reason_of_all or of_method or of_fold or self._too_few(self._in_pairs[pair])
-        if lost:
-            return dict.fromkeys(("interval", "p_value"), lost)
-        same = self._same[pair] & ~self._equal[pair]
+        reason = self._reason_of_all or of_method or of_fold or self._too_few(self._in_pairs[pair])
+        if reason:
+            return dict.fromkeys(("interval", "p_value"), reason)
+        has_no_spread = self._same[pair] & ~self._equal[pair]
         no_spread = Message("no-spread", "the same difference in every {noun}", noun=self.noun)
-        return {"interval": no_spread} if same else {}
+        return {"interval": no_spread} if has_no_spread else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return both ends of the interval of each difference; nan where it has none."""
@@ -441,8 +443,8 @@ class TTests(Pairs):
         if self.metric.range is not None:
             widest = self.metric.range[1] - self.metric.range[0]
             low, high = np.maximum(low, -widest), np.minimum(high, widest)
-        for pair, alone in self.common.items():
-            (low[pair],), (high[pair],) = alone.intervals(level)
+        for pair, restricted in self.common.items():
+            (low[pair],), (high[pair],) = restricted.intervals(level)
         return low, high
 
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -466,9 +468,9 @@ class TTests(Pairs):
     @cached_property
     def _same(self) -> NDArray[np.bool_]:
         """Which differences of pseudo-values are the same in every image, and in trainings."""
-        known = ~np.isnan(self.standard_errors) & (self.variance.error <= np.maximum(self._tested[0], _THE_SAME))
-        _, least, greatest = self._tested
-        return known & (greatest - least <= _THE_SAME)
+        error, least, greatest = self._tested
+        has_no_other_source = self.variance.error <= np.maximum(error, _THE_SAME)
+        return ~np.isnan(self.standard_errors) & has_no_other_source & (greatest - least <= _THE_SAME)
 
     @cached_property
     def _equal(self) -> NDArray[np.bool_]:
