@@ -1,4 +1,4 @@
-"""Counts laid out as a table, by the protocol that measures such counts, with rows summed by unit where units are given.
+"""Counts laid out as a table, by the protocol that measures such counts; rows are summed by unit where units are given.
 
 Methods whose images or ground truth differ are refused here, too.
 """
