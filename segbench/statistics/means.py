@@ -116,10 +116,10 @@ class GroupMeans(PartMeans):
             group_mean = np.where(is_known, values, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
             with np.errstate(invalid="ignore", divide="ignore"):
                 scale = np.sqrt(images * (images - 1) / np.float64(group.images * (group.images - 1))) / number
-                moved = self.estimates + np.where(group.images > 1, scale * (values - group_mean), np.nan)
+                scaled = self.estimates + np.where(group.images > 1, scale * (values - group_mean), np.nan)
                 weighed = np.where(shares.any(axis=0), shares, 1.0)
                 weights.append(np.where(defines, weighed / weighed.sum(axis=0), 0.0))
-            pseudo.append(np.where(defines, moved, self.estimates))
+            pseudo.append(np.where(defines, scaled, self.estimates))
         return Jackknife(self.estimates, np.concatenate(pseudo), np.concatenate(weights))
 
 
