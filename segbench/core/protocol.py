@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segbench.core.pictures import Pictures
-    from segbench.core.table import Kept, Table
+    from segbench.core.table import CachedPool, Table
 
 Facts = tuple[float, ...]
 """What an image contributes to a decision that only the whole set can make, for instance the label values found."""
@@ -411,14 +411,14 @@ class Pooling(MeasuredBySet):
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> Table:
         """Lay out counts beside the `rest`, pixels of unnamed images; `kept` is what a results file keeps of both."""
 
     @property
     @abstractmethod
     def kept_numbers(self) -> Mapping[str, NDArray[Any]]:
-        """Arrays of the names, sizes and types that `Kept.numbers` of its table have."""
+        """Arrays of the names, sizes and types that `CachedPool.numbers` of its table have."""
 
 
 @dataclass(frozen=True)

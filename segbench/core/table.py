@@ -377,7 +377,7 @@ class Reducing(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class CachedPool:
     """What a results file keeps of counts that take long to go through; it depends on counts alone."""
 
     counts: Counts
@@ -395,7 +395,7 @@ class Keeping(Reducing):
         """Whether it does."""
 
     @abstractmethod
-    def keepable(self) -> Kept:
+    def keepable(self) -> CachedPool:
         """Return `reduced`, and the numbers that cannot be computed from it."""
 
 
