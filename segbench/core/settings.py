@@ -29,7 +29,7 @@ from segbench.core.numbers import written
 
 _MOST_CLASSES = 1000
 
-_T = TypeVar("_T", int, float)
+Number = TypeVar("Number", int, float)
 
 Name: TypeAlias = str | Setting
 """What errors call an argument; a setting, with the value None, is an option of the command line, too."""
@@ -42,8 +42,10 @@ def as_whole(value: Any, name: Name, *, least: int | None = 0, most: int | None 
     number = _plain(value)
     whole = number is not None and number == int(number)
     if number is None or not whole or (least is not None and number < least) or (most is not None and number > most):
-        between = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise _wrong(name, value, f"a whole number{between}")
+        expected = "a whole number"
+        if least is not None:
+            expected += f" of at least {least}" if most is None else f" from {least} to {most}"
+        raise _wrong(name, value, expected)
     return int(number)
 
 
@@ -115,7 +117,7 @@ def listed(values: Any, name: Name, example: str, *, most: int | None = None) ->
     return tuple(islice(values, most))
 
 
-def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, ...]:  # noqa: ANN401  as above
+def as_void(values: Any, example: str, read: Callable[[Any], Number]) -> tuple[Number, ...]:  # noqa: ANN401  as above
     """Read the ground-truth values that are left out, one or several: rising, each once."""
     is_single = isinstance(values, Real) and not isinstance(values, bool)
     return tuple(sorted({read(value) for value in ((values,) if is_single else listed(values, "void", example))}))
