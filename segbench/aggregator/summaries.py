@@ -17,8 +17,8 @@ from segbench.aggregator.records import ByName
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Counts
 from segbench.core.messages import Message
+from segbench.core.metric import Summary
 from segbench.core.numbers import many
-from segbench.core.summary import Summary
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame
 from segbench.core.units import UnitTable
