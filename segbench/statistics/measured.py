@@ -113,7 +113,7 @@ class Measured:
             mean: FloatArray = np.mean([run.draws for run in self._runs], axis=0)
             return mean
         if isinstance(table, GroupMeans):
-            return table.averaged(np.array([group.draws[:, table.places] for group in self._groups(table)]))
+            return table.averaged(np.array([group.draws[:, table.metric_columns] for group in self._groups(table)]))
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
         shift = np.nan_to_num(table.estimates - table.score(total)[0])
