@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.measuring import measured_alike, without_measuring
+from segbench.aggregator.measuring import differing_settings, measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
 from segbench.aggregator.records import (
     UNNAMED,
@@ -1408,17 +1408,13 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
             for name, other in zip(sets or [""] * len(results), results, strict=True)
             if other.label == result.label
         ]
-        of_sets = grouped(namesakes).values()
-        alike = grouped(
+        settings_by_set = grouped(
             (name, without_measuring(other)) for name, other in namesakes if other.protocol == result.protocol
         )
-        differing = dict.fromkeys(
-            key
-            for of_set in alike.values()
-            for key in dict.fromkeys(key for settings in of_set for key in settings if key != "partial")
-            if len({settings.get(key) for settings in of_set}) > 1
-        )
-        several_protocols = any(len({namesake.protocol for namesake in of_set}) > 1 for of_set in of_sets)
+        differing = dict.fromkeys(key for settings in settings_by_set.values() for key in differing_settings(settings))
+        differing.pop("partial", None)
+        protocols_by_set = grouped((name, other.protocol) for name, other in namesakes)
+        several_protocols = any(len(set(protocols)) > 1 for protocols in protocols_by_set.values())
         added = [result.protocol] if several_protocols else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
