@@ -86,7 +86,7 @@ def segbench(monkeypatch, capsys):
 
 @pytest.fixture
 def install(monkeypatch, tmp_path_factory):
-    """Install protocols of another package, for this test's process and as long as the test runs; return their folder."""
+    """Install protocols of another package for this process, as long as the test runs; return their folder."""
     from segbench.protocols import registry
 
     def forget():
