@@ -240,7 +240,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     @property
     def _meant(self) -> Mapping[int, Metric]:
         """The metrics of a class that are averaged over classes, by their columns."""
-        return {place: self._micro.metrics[place] for place in self._macro.places.tolist()}
+        return {place: self._micro.metrics[place] for place in self._macro.metric_columns.tolist()}
 
     @cached_property
     def estimates(self) -> FloatArray:
