@@ -29,7 +29,7 @@ from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, joined
 from segbench.core.names import MethodRun
-from segbench.core.protocol import Protocol, settled
+from segbench.core.protocol import Protocol
 from segbench.core.settings import as_whole
 from segbench.inputs.files import find_files
 from segbench.inputs.mask_summaries import summarized
@@ -234,13 +234,7 @@ class _Set:
         }
         if failures or known or _stops_set(findings):
             return seen.of_part(uncounted_findings(failures, len(seen.summaries)))
-        facts = {summary.image: summary.facts for summary in seen.summaries if summary.facts}
-        complete, part = len(seen.summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
-        try:
-            settled(self.protocol, facts, complete=complete, part=part)
-        except DataError as error:
-            return seen.of_part(refused_set(error))
-        return []
+        return seen.of_part(refused_set(seen.refusal)) if seen.refusal else []
 
     def refused_by_run(self, findings: Sequence[Finding]) -> list[Finding]:
         """Count every image, and find what that refuses, of the images or of the set, and no finding explains."""
