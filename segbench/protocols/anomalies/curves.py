@@ -39,36 +39,36 @@ Images = Mapping[str, AnomalyCounts]
 
 @dataclass(frozen=True, eq=False)
 class ProSegment:
-    """The PRO curve over a range of falling scores of anomalous pixels: the normal pixels and components found there.
+    """The PRO curve over a range of falling scores of anomalous pixels: normal pixels and per-region overlap there.
 
     `above` are the normal pixels between each score and the one before, with one entry more for those below the last;
-    `equal` those with that score; `found` the shares of components with that score, added up.
+    `equal` those with that score; `overlap` the shares of components with that score, added up.
     """
 
     scores: FloatArray
     above: IntArray
     equal: IntArray
-    found: FloatArray
+    overlap: FloatArray
 
 
 def pro_segments(images: Images, at_once: int = SCORES_AT_ONCE) -> Iterator[ProSegment]:
     """Yield the PRO curve range by range, the highest scores first; each takes two passes over the images."""
-    from segbench.protocols.anomalies.kernels import add_between, add_found, cells_of
+    from segbench.protocols.anomalies.kernels import add_between, add_overlap, cells_of
 
     for lowest, below in _ranges(images, at_once):
         found_scores = (images[name].found_scores for name in sorted(images))
         cells = cells_of(_distinct(scores[falling_between(scores, lowest, below)] for scores in found_scores))
         thresholds = cells.scores[:-1]
         above, equal = np.zeros(thresholds.size + 1, np.int64), np.zeros(thresholds.size, np.int64)
-        found = np.zeros(thresholds.size)
+        overlap = np.zeros(thresholds.size)
         for name in sorted(images):
             counts = images[name]
             normal = falling_between(counts.scores, lowest, below)
             add_between(counts.scores[normal], counts.normal[normal], cells, above, equal)
             anomalous = falling_between(counts.found_scores, lowest, below)
             pixels, sizes = counts.anomalous[anomalous], counts.component_sizes[anomalous]
-            add_found(counts.found_scores[anomalous], pixels, sizes, cells, found)
-        yield ProSegment(thresholds, above, equal, found)
+            add_overlap(counts.found_scores[anomalous], pixels, sizes, cells, overlap)
+        yield ProSegment(thresholds, above, equal, overlap)
 
 
 def _distinct(parts: Iterator[FloatArray]) -> FloatArray:
@@ -122,36 +122,36 @@ def measured_pro(images: Images, *, limits: tuple[float, ...] = LIMITS, at_once:
         components += counts.components
     if not normal or not components:
         return Pro((math.nan,) * len(limits))
-    areas, fp, found = np.zeros(len(limits)), 0, 0.0
+    areas, fp, overlap = np.zeros(len(limits)), 0, 0.0
     points: list[FloatArray] = []
     chosen = False
     for segment in pro_segments(images, at_once):
-        fps, found_at = pro_corners(segment.above, segment.equal, segment.found, fp, found)
-        areas += [area_up_to(fps, found_at, limit * normal) for limit in limits]
-        fp, found = int(fps[-1]), float(found_at[-1])
+        fps, overlaps = pro_corners(segment.above, segment.equal, segment.overlap, fp, overlap)
+        areas += [area_up_to(fps, overlaps, limit * normal) for limit in limits]
+        fp, overlap = int(fps[-1]), float(overlaps[-1])
         thresholds = np.append(np.repeat(segment.scores, 2), segment.scores[-1] if segment.scores.size else -math.inf)
         chosen = chosen or thresholds.size > 2 * _DRAWN
-        points.append(_thinned(np.vstack([thresholds, fps[1:] / normal, found_at[1:] / components])))
+        points.append(_thinned(np.vstack([thresholds, fps[1:] / normal, overlaps[1:] / components])))
     thresholds, fpr, pro = np.hstack(points)
     normalized = (float(area / (limit * normal * components)) for area, limit in zip(areas, limits, strict=True))
     return Pro(tuple(min(area, 1.0) for area in normalized), chosen, thresholds, fpr, np.minimum(pro, 1.0))
 
 
 def pro_corners(
-    above: IntArray, equal: IntArray, found: FloatArray, fp_before: int = 0, found_before: float = 0.0
+    above: IntArray, equal: IntArray, overlap: FloatArray, fp_before: int = 0, overlap_before: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return false positives and components found at the corners of a PRO curve.
+    """Return false positives and summed per-region overlap at the corners of a PRO curve.
 
     They lie before and at each score, and after the last.
     """
-    corners = 2 * found.size + 2
+    corners = 2 * overlap.size + 2
     gained = np.zeros(corners - 1)
     gained[:-1:2], gained[1::2], gained[-1] = above[:-1], equal, above[-1]
-    fps, found_at = np.empty(corners), np.empty(corners)
+    fps, overlaps = np.empty(corners), np.empty(corners)
     fps[0], fps[1:] = fp_before, fp_before + np.cumsum(gained)
-    found_at[:2] = found_before
-    found_at[2::2] = found_at[3::2] = found_before + np.cumsum(found)
-    return fps, found_at
+    overlaps[:2] = overlap_before
+    overlaps[2::2] = overlaps[3::2] = overlap_before + np.cumsum(overlap)
+    return fps, overlaps
 
 
 def area_up_to(x: FloatArray, y: FloatArray, limit: float) -> float:
@@ -164,14 +164,14 @@ def area_up_to(x: FloatArray, y: FloatArray, limit: float) -> float:
     return area
 
 
-def pro_areas(above: FloatArray, equal: FloatArray, found: FloatArray, components: FloatArray) -> FloatArray:
+def pro_areas(above: FloatArray, equal: FloatArray, overlap: FloatArray, components: FloatArray) -> FloatArray:
     """Compute the areas under the PRO curve of each row of sums up to each of `LIMITS`; shape (limits, rows)."""
     areas = np.full((len(LIMITS), len(above)), np.nan)
     for row, components_of_row in enumerate(components.tolist()):
         normal = above[row].sum() + equal[row].sum()
         if normal and components_of_row:
-            fps, found_at = pro_corners(above[row], equal[row], found[row])
-            areas[:, row] = [area_up_to(fps, found_at, limit * normal) / limit for limit in LIMITS]
+            fps, overlaps = pro_corners(above[row], equal[row], overlap[row])
+            areas[:, row] = [area_up_to(fps, overlaps, limit * normal) / limit for limit in LIMITS]
             areas[:, row] /= normal * components_of_row
     return areas
 

@@ -81,8 +81,8 @@ class DefectTable(CountsTable[AnomalyCounts]):
         for kind, (images, table) in self._kinds.items():
             weights, thresholded = of["image"][:, images], table.thresholded
             above, equal = weights @ thresholded.above, weights @ thresholded.equal
-            found, components = weights @ thresholded.found, weights @ table.facts.components
-            _, area_of_kind[kind] = pro_areas(above, equal, found, components)
+            overlap, components = weights @ thresholded.overlap, weights @ table.facts.components
+            _, area_of_kind[kind] = pro_areas(above, equal, overlap, components)
         return self._completed(self._whole.scored_images(of["image"]), area_of_kind, len(of))
 
     def _completed(

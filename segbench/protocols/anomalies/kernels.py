@@ -155,15 +155,15 @@ def add_between(scores: Array, pixels: Array, cells: ScoreCells, above: IntArray
 
 
 @_compiled
-def add_found(scores: Array, pixels: Array, sizes: Array, cells: ScoreCells, found: FloatArray) -> None:
-    """Add to `found`, at each falling score, the share of its component that the pixels with that score are."""
+def add_overlap(scores: Array, pixels: Array, sizes: Array, cells: ScoreCells, overlap: FloatArray) -> None:
+    """Add to `overlap`, at each falling score, the share of its component that the pixels with that score are."""
     thresholds, first, k = cells.scores, cells.first, index(0)
     for i in range(scores.size):
         score = np.float64(scores[i])
         k = max(k, index(first[index(cell_of(score, cells))]))
         while thresholds[k] > score:
             k += index(1)
-        found[k] += pixels[i] / sizes[i]
+        overlap[k] += pixels[i] / sizes[i]
 
 
 @_compiled

@@ -104,7 +104,7 @@ class Thresholded(NamedTuple):
 
     above: IntArray  # normal pixels between each threshold of PRO and the one before
     equal: IntArray  # normal pixels at each threshold of PRO
-    found: FloatArray  # shares of components found at each threshold of PRO
+    overlap: FloatArray  # shares of components between each threshold of PRO and the one before, added up
     rates: FloatArray  # share of a normal image at each threshold of PIMO
     recalls: FloatArray  # recall at each threshold of PIMO, anomalous images only
 
@@ -156,14 +156,14 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
             "pixels": self.pixels,
             "above": self.thresholded.above,
             "equal": self.thresholded.equal,
-            "found": self.thresholded.found,
+            "overlap": self.thresholded.overlap,
             "components": self.facts.components,
             "rates": self.thresholded.rates,
             "image": eye_array(self.images, format="csr"),
         }
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        areas = pro_areas(of["above"], of["equal"], of["found"], of["components"])
+        areas = pro_areas(of["above"], of["equal"], of["overlap"], of["components"])
         return self._completed(
             {
                 **self._of_pixels(self.pixels.scored(of["pixels"])),
@@ -266,13 +266,13 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         cells = cells_of(pro_thresholds)
         above = np.zeros((self.images, pro_thresholds.size + 1), np.int64)
         equal = np.zeros((self.images, pro_thresholds.size), np.int64)
-        found = np.zeros((self.images, pro_thresholds.size))
+        overlap = np.zeros((self.images, pro_thresholds.size))
         rates, recalls = np.zeros((self.images, pimo_thresholds.size)), []
         for image, counts in enumerate(self.ordered):
             add_between(counts.scores, counts.normal, cells, above[image], equal[image])
             if counts.total_anomalous:
-                found_shares = counts.anomalous / counts.component_sizes
-                found[image] = _reaching(pro_thresholds, counts.found_scores, found_shares)
+                shares = counts.anomalous / counts.component_sizes
+                overlap[image] = _reaching(pro_thresholds, counts.found_scores, shares)
                 pixels = _reaching(pimo_thresholds, counts.found_scores, counts.anomalous)
                 recalls.append(np.cumsum(pixels) / counts.total_anomalous)
             if counts.normal_images.size:
@@ -282,7 +282,8 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         if only_some:
             equal += above[:, :-1]
             above[:, :-1] = 0
-        return Thresholded(above, equal, found, rates, np.array(recalls, np.float64).reshape(-1, pimo_thresholds.size))
+        recalls_of_images = np.array(recalls, np.float64).reshape(-1, pimo_thresholds.size)
+        return Thresholded(above, equal, overlap, rates, recalls_of_images)
 
     @property
     def image_weights(self) -> Mapping[str, FloatArray]:
