@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.by_name import ByName
-from segbench.core.capabilities import Pooling
+from segbench.aggregator.records import ByName
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
+from segbench.core.protocol import Pooling
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.table import Kept
 from segbench.loaders.decoded import shown

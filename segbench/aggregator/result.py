@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from segbench.aggregator.by_name import ByName
 from segbench.aggregator.codec import EncodedCounts, encode
 from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
 from segbench.aggregator.records import (
     UNNAMED,
+    ByName,
     DataDigest,
     Digests,
     Outcome,
@@ -30,42 +30,40 @@ from segbench.aggregator.records import (
     resigned,
     without_selection,
 )
-from segbench.core.arguments import as_path
+from segbench.aggregator.summaries import ImageSummaries, UnitSummaries
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import (
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
+from segbench.core.grouping import grouped
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Style, as_note, option_of
+from segbench.core.metric import Metric, Summary, columns, finite, finite_values, footnotes, headline, refuse_outside
+from segbench.core.names import MethodRun, first_names
+from segbench.core.numbers import many, of_all
+from segbench.core.protocol import (
     ApartByFolder,
     Divided,
     Division,
     MeasuredBySet,
     Part,
     Pooling,
+    Protocol,
     Published,
 )
-from segbench.core.counts import Counts
-from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
-from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Either, Message, Setting, Style, option_of
-from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
-from segbench.core.names import MethodRun, first_names
-from segbench.core.notes import Note, as_note
-from segbench.core.numbers import many, of_all
-from segbench.core.protocol import Protocol
-from segbench.core.scores import ScoreCounts
+from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.core.series import Series
-from segbench.core.summary import Summary, finite, finite_values
+from segbench.core.settings import as_path
 from segbench.core.table import Kept, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
-from segbench.core.thresholds import Thresholds
-from segbench.core.units import UnitTable, unit_metrics
+from segbench.core.units import unit_metrics
 from segbench.curves.mean import MeanCurve
 from segbench.loaders.belonging import FOLDER, GROUP, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.run_means import RunMeans, are_folds
+from segbench.statistics.runs import are_folds
 from segbench.statistics.spread import Spread, spreads_of
-from segbench.statistics.units import by_unit, summed_counts
+from segbench.statistics.tables import by_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -886,12 +884,14 @@ class Result:
     @property
     def per_image(self) -> ImageSummaries:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
-        return ImageSummaries(self)
+        return ImageSummaries(self.counts, self.table_of, lambda: self._of_images)
 
     @property
     def per_unit(self) -> UnitSummaries:
         """The metrics of each unit: its counts added up and measured as one image, or the mean over its images."""
-        return UnitSummaries(self)
+        trainings = self.runs if self.averages_runs else {"": self}
+        measures = {name: (training.counts, training.table_of) for name, training in trainings.items()}
+        return UnitSummaries(self.measured, self.units, measures)
 
     @cached_property
     def _of_images(self) -> Mapping[str, FloatArray]:
@@ -1410,81 +1410,3 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
         names.append(f"{result.label} ({', '.join(added)})" if added else result.label)
     return names
-
-
-class ImageSummaries(ByName[Summary]):
-    """The metrics of each image alone, by its name, sorted as text."""
-
-    def __init__(self, result: Result) -> None:
-        self._result, self._names = result, result.counts
-
-    def __getitem__(self, name: str) -> Summary:
-        """Measure the image of that name."""
-        return self._result.table_of({name: self._result.counts[name]}).image_summary()
-
-    def column(self, key: str) -> FloatArray:
-        """Return one metric of every image, in the order of the names; nan where it is undefined.
-
-        Scores of all images are measured at once, in a fraction of the time that one image after the other takes.
-        """
-        values = self._result._of_images.get(key)  # noqa: SLF001  its own
-        return np.array([summary.get(key, math.nan) for summary in self.values()]) if values is None else values
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a table with a row per image and a column per metric; needs pandas, which is not installed with it."""
-        return data_frame(list(self.values()), "image", list(self))
-
-    def __repr__(self) -> str:
-        return f"<metrics of {many(len(self), 'image')} by name>"
-
-
-class UnitSummaries(ByName[Summary]):
-    """The metrics of each unit, by its name: its counts added up as one image, or else means over its images."""
-
-    def __init__(self, result: Result) -> None:
-        self._result = result
-        rows = result.measured
-        self._names = rows.names if all(isinstance(run, UnitTable) for run in rows.run_tables) else ()
-
-    @cached_property
-    def _sums(self) -> Mapping[str, Mapping[str, Counts]]:
-        """The counts of each unit added up, by the training, of which there may be one alone."""
-        trainings = self._result.runs if isinstance(self._result.rules, MeanOverRuns) else {"": self._result}
-        units = cast("Assignment", self._result.units)
-        return {name: summed_counts(training.counts, units) for name, training in trainings.items()}
-
-    @cached_property
-    def _values(self) -> Mapping[str, dict[str, float]]:
-        """The metrics of each unit, by their keys for images."""
-        keys = [metric.image_key for metric in self._result.measured.metrics]
-        rows = self._result.measured.measure_images().tolist()
-        return {
-            unit: {key: value for key, value in zip(keys, row, strict=True) if key}
-            for unit, row in zip(self._names, rows, strict=True)
-        }
-
-    def __getitem__(self, unit: str) -> Summary:
-        """Measure the unit of that name."""
-        alone = self._table_of(unit).image_summary()
-        metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
-        everywhere = Message("undefined-everywhere", "undefined in every {of}", of="image")
-        reasons = {key: alone.undefined.get(key, everywhere) for key in metrics if math.isnan(metrics[key])}
-        return replace(alone, metrics=metrics, undefined=reasons)
-
-    def _table_of(self, unit: str) -> Table:
-        """Lay out the counts of a unit: of several trainings, of which values are means."""
-        if not isinstance(self._result.rules, MeanOverRuns):
-            return self._result.table_of({unit: self._sums[""][unit]})
-        runs = self._result.runs.items()
-        return RunMeans({name: run.table_of({unit: self._sums[name][unit]}) for name, run in runs})
-
-    def column(self, key: str) -> FloatArray:
-        """Return one metric of every unit, in the order of the names; nan where it is undefined."""
-        return np.array([values.get(key, math.nan) for values in self._values.values()])
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a table with a row per unit and a column per metric; needs pandas, which is not installed with it."""
-        return data_frame(list(self.values()), "unit", list(self))
-
-    def __repr__(self) -> str:
-        return f"<metrics of {many(len(self), 'unit')} by name>"

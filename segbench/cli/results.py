@@ -15,7 +15,8 @@ from segbench.cli.counting import Jobs, Workers
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.cli.methods import places_by_name
 from segbench.cli.options import argument
-from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
+from segbench.cli.printing import Printed, Rounded, print_results, print_saved
+from segbench.cli.progress import ProgressOption, progress_of
 from segbench.cli.selection import (
     EVERY_PART,
     KEYS,
@@ -41,11 +42,10 @@ from segbench.cli.selection import (
 )
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting, option_of, write
+from segbench.core.messages import Message, Setting, as_note, option_of, write
 from segbench.core.names import first_names
-from segbench.core.notes import as_note
 from segbench.core.numbers import many
-from segbench.core.options import option
+from segbench.core.settings import option
 from segbench.report.plots.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
@@ -586,7 +586,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportCommand(OneFile, ChosenParts, Shown, Jobs, Leveled):
+class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled):
     """``segbench report``."""
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
@@ -638,7 +638,7 @@ class ReportCommand(OneFile, ChosenParts, Shown, Jobs, Leveled):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overlay(OneFile, Shown):
+class Overlay(OneFile, ProgressOption):
     """``segbench overlay``."""
 
     output: Path = option(

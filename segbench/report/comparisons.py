@@ -14,13 +14,13 @@ from rich.console import Console
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
+from segbench.core.metric import finite
 from segbench.core.numbers import exact, many, number, signed
-from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
+from segbench.report.metric_table import MetricTable, TableRow
 from segbench.report.remarks import remarks
-from segbench.report.tables import MetricTable, TableRow, method_table
+from segbench.report.tables import method_table
 from segbench.report.terminal import say, show_table
 from segbench.statistics.answer import Answer, letters_text, p_number
 from segbench.statistics.comparison import Comparison, Difference, compared
@@ -185,7 +185,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
                 "high": finite(standing.interval.ends[1]),
                 "standard_error": finite(standing.interval.error),
                 "freedom": finite(standing.interval.freedom),
-                "better_than": [methods[answer.places[letter]] for letter in standing.better_than],
+                "better_than": [methods[answer.ranks[letter]] for letter in standing.better_than],
                 "rank_shares": [finite(share) for share in ranks[standing.method]],
                 "undefined": {"interval": standing.interval.reason.written("options")}
                 if standing.interval.reason
@@ -288,13 +288,8 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
     rows = sorted(differences, key=lambda row: order.index(row.a))
     tallied = comparison.test == "signed-rank"
     table = _pairs_table(comparison, {answer.metric.key: rows}, comparison.test, digits, tallied=tallied)
-    tested = [row.by(comparison.test) for row in rows]
-    return [_against(answer, tested, against)], [table]
-
-
-def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
-    """Say how the other methods compare to one, and which methods lack values."""
-    return "; ".join(filter(None, (answer.lack_more, _compared_with(answer, rows, against), answer.lacking)))
+    verdict = _compared_with(answer, [row.by(comparison.test) for row in rows], against)
+    return ["; ".join(filter(None, (answer.lack_more, verdict, answer.lacking)))], [table]
 
 
 def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> str:

@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import by_key, many
 from segbench.core.protocol import Protocol
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
 from segbench.core.units import UnitTable
 from segbench.loaders.belonging import By
 from segbench.statistics.failures import on_intervals
-from segbench.statistics.group_means import GroupMeans
-from segbench.statistics.jackknife import t_value
 from segbench.statistics.measured import Interval, Measured, as_draws, as_level
 from segbench.statistics.tables import Counted, table_of
-from segbench.statistics.units import note_on_units, suggested_units
-from segbench.statistics.variance import Component
+from segbench.statistics.units import unknown_units
+from segbench.statistics.variance import Component, t_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -287,17 +284,6 @@ def few_images(images: int, noun: str = "image") -> tuple[Note, ...]:
     return ()
 
 
-def unknown_units(measured: Measured) -> tuple[Note, ...]:
-    """Say that images of units which names suggest resemble each other, by the first mean over images."""
-    table = measured.table
-    means = (column for column, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
-    column = next(means, None)
-    if column is None or isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups:
-        return ()
-    suggested = suggested_units(table.names)
-    return () if suggested is None else note_on_units(suggested, table.names, measured.of_images[:, column])
-
-
 def notes_on(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]:
     """Say what makes intervals of some metrics less sure than their level: few or unequal images, rare classes."""
     yield from few_images(measured.images, measured.noun)
@@ -366,16 +352,16 @@ def _on_weights(measured: Measured, column_of: Mapping[str, int]) -> Iterator[No
     }
     alike = grouped((weights[:, column].tobytes(), (key, column)) for key, column in uneven.items())
     for group in alike.values():
-        column = group[0][1]
+        (_, column), *_ = group
         heaviest = int(weights[:, column].argmax())
         share = weights[heaviest, column] / weights[:, column].sum()
-        of_all = {"images": measured.images, "noun": measured.noun}
+        sample = {"images": measured.images, "noun": measured.noun}
         if measured.jackknife.counted[column] <= effective[column] * _ALIKE:
             message = Message(
                 "few-images-count",
                 "{metrics}: only {counted} of {images} {noun}s count in it",
                 counted=measured.jackknife.counted[column],
-                **of_all,
+                **sample,
             )
         else:
             message = Message(
@@ -385,6 +371,6 @@ def _on_weights(measured: Measured, column_of: Mapping[str, int]) -> Iterator[No
                 effective=effective[column],
                 heaviest=measured.table.names[heaviest],
                 percent=100 * share,
-                **of_all,
+                **sample,
             )
         yield Note(message, metrics=tuple((key, key) for key, _ in group), most=_NAMED_METRICS)

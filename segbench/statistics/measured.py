@@ -21,22 +21,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.metric import Metric
+from segbench.core.settings import as_real, as_whole
 from segbench.core.table import CELLS_AT_ONCE, Table
-from segbench.statistics.group_means import GroupMeans
-from segbench.statistics.jackknife import (
+from segbench.statistics.means import GroupMeans, on_common
+from segbench.statistics.variance import (
+    Component,
     Jackknife,
+    Variance,
     jackknife,
-    logit_ends,
     mean_of_runs,
     pseudo_values_of_folds,
     standard_error,
 )
-from segbench.statistics.run_means import on_common
-from segbench.statistics.variance import Component, Variance
 
 Interval = tuple[float, float]
 
@@ -115,8 +114,8 @@ class Measured:
             return table.averaged(np.array([group.draws[:, table.places] for group in self._groups(table)]))
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
-        off = np.nan_to_num(table.estimates - table.score(total)[0])
-        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + off
+        shift = np.nan_to_num(table.estimates - table.score(total)[0])
+        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + shift
         return draws
 
     def over_common(self, other: Measured) -> Measured:
@@ -184,7 +183,7 @@ class Measured:
         error, freedom = float(self.variance.error[column]), float(self.variance.freedom[column])
         reach = float(self._reach[column])
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
-            return FoundInterval(logit_ends(estimate, reach), NOTHING, error, freedom)
+            return FoundInterval(_logit_ends(estimate, reach), NOTHING, error, freedom)
         return FoundInterval(_within_range(metric, estimate - reach, estimate + reach), NOTHING, error, freedom)
 
     @cached_property
@@ -258,6 +257,14 @@ def widened(width: FloatArray | float, reach: FloatArray) -> FloatArray:
     """By how much each end of an interval over images moves out for what reaches as far beside it, as trainings do."""
     half = np.asarray(width) / 2
     return np.asarray(np.hypot(half, reach) - half)
+
+
+def _logit_ends(estimate: float, reach: float) -> tuple[float, float]:
+    """Return estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
+    from scipy.special import expit, logit
+
+    middle, width = logit(estimate), reach / (estimate * (1 - estimate))
+    return float(expit(middle - width)), float(expit(middle + width))
 
 
 def _within_range(metric: Metric, low: float, high: float) -> Interval:

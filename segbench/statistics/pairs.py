@@ -1,7 +1,7 @@
 """All pairs of methods by one metric: differences on the same images, with intervals and p-values.
 
 There are two tests. The signed-rank test (`segbench.statistics.signed_rank`) takes the differences of images, or of
-what else the rows of a table are. The t-test takes pseudo-values (`segbench.statistics.jackknife`): those of two
+what else the rows of a table are. The t-test takes pseudo-values (`segbench.statistics.variance`): those of two
 methods are subtracted image by image. What is tested, and what not, is in docs/comparing.md; beside that:
 
 - Where pseudo-values differ by the same amount in every image, p is as in a test of signs.
@@ -27,7 +27,6 @@ from segbench.core.messages import NOTHING, Message, as_message
 from segbench.core.metric import Metric
 from segbench.core.numbers import many, number, verb
 from segbench.core.table import CELLS_AT_ONCE
-from segbench.statistics.jackknife import holm, sign_test, standard_error
 from segbench.statistics.measured import Measured, widened
 from segbench.statistics.signed_rank import (
     TIED,
@@ -37,7 +36,7 @@ from segbench.statistics.signed_rank import (
     signed_rank_p,
     walsh_interval,
 )
-from segbench.statistics.variance import Component, Variance
+from segbench.statistics.variance import Component, Variance, standard_error
 
 Test = Literal["t-test", "signed-rank"]
 
@@ -189,10 +188,10 @@ class Pairs(ABC):
         before, after = (measured.jackknife.pseudo[:, self.column] for measured in (whole, fewer))
         return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
-    def _with_common(self, values: NDArray[Any], of: Callable[[Self], NDArray[Any]]) -> NDArray[Any]:
+    def _with_common(self, values: NDArray[Any], statistic: Callable[[Self], NDArray[Any]]) -> NDArray[Any]:
         """Replace the values of pairs that are not measured on the same."""
         for pair, alone in self.common.items():
-            values[pair] = of(alone)[0]
+            values[pair] = statistic(alone)[0]
         return values
 
     def measured_of(self, pair: int) -> tuple[Measured, Measured]:
@@ -262,7 +261,7 @@ class Pairs(ABC):
     @cached_property
     def most_that_differ(self) -> int:
         """In how many rows the values of two methods differ, of the pair with the most of them."""
-        tallies = map(self.tally, range(self.pairs[0].size))
+        tallies = (self.tally(pair) for pair in range(self.pairs[0].size))
         return max(tally.wins + tally.losses for tally in tallies)
 
     def why_never_significant(self, level: float) -> str:
@@ -290,10 +289,10 @@ class TTests(Pairs):
     @cached_property
     def reason(self) -> Message:
         """Why no pair has a p-value; empty where some may have one."""
-        return self._of_all or self._too_few(self._in_pairs.max())
+        return self._reason_of_all or self._too_few(self._in_pairs.max())
 
     @cached_property
-    def _of_all(self) -> Message:
+    def _reason_of_all(self) -> Message:
         """Why none has one, if that has the same reason for all pairs; else empty."""
         if self.measured[0].images < FEWEST_IMAGES:
             images = self.measured[0].images
@@ -332,8 +331,8 @@ class TTests(Pairs):
         step = max(CELLS_AT_ONCE // pseudo.shape[1], 1)
         for start in range(0, first.size, step):
             block = slice(start, start + step)
-            off = pseudo[first[block]] - pseudo[second[block]]
-            tested[:, block] = standard_error(off.T), off.min(axis=1), off.max(axis=1)
+            differences = pseudo[first[block]] - pseudo[second[block]]
+            tested[:, block] = standard_error(differences.T), differences.min(axis=1), differences.max(axis=1)
         return tested[0], tested[1], tested[2]
 
     @cached_property
@@ -361,9 +360,9 @@ class TTests(Pairs):
             has_these = np.array([method.table.folds == folds for method in self.measured])
             pairs = np.flatnonzero(has_these[first] | has_these[second])
             error = standard_error((pseudo[first[pairs]] - pseudo[second[pairs]]).T)
-            more = np.maximum(error**2 - self._of_images.error[pairs] ** 2, 0)
-            excess[pairs] += more
-            freedom[pairs] = np.where(more > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
+            exceeding = np.maximum(error**2 - self._of_images.error[pairs] ** 2, 0)
+            excess[pairs] += exceeding
+            freedom[pairs] = np.where(exceeding > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
         return excess, freedom
 
     @property
@@ -424,12 +423,12 @@ class TTests(Pairs):
                 undefined = as_message(table.why_undefined(self.metric))
                 return dict.fromkeys(("difference", "interval", "p_value"), undefined)
         if self.reason and self.metric.spread == "jumps":
-            of_one = first.why_none(self.column) or second.why_none(self.column)
-            return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
-        of_one = first.why_untested(self.column) or second.why_untested(self.column)
+            of_method = first.why_none(self.column) or second.why_none(self.column)
+            return {"p_value": self.reason} | ({"interval": of_method} if of_method else {})
+        of_method = first.why_untested(self.column) or second.why_untested(self.column)
         of_fold = first.undefined_without_fold(self.column, second.table.folds)
         of_fold = of_fold or second.undefined_without_fold(self.column, first.table.folds)
-        lost = self._of_all or of_one or of_fold or self._too_few(self._in_pairs[pair])
+        lost = self._reason_of_all or of_method or of_fold or self._too_few(self._in_pairs[pair])
         if lost:
             return dict.fromkeys(("interval", "p_value"), lost)
         same = self._same[pair] & ~self._equal[pair]
@@ -487,17 +486,18 @@ class TTests(Pairs):
         images = np.geomspace(2, _MOST_NEEDED, 4000)
         variance = self.variance_of(pair, images)
         enough = abs(self.differences[pair]) >= variance.reach(1 - least) + float(ndtri(_POWER)) * variance.error
-        known = self.differences[pair] and not math.isnan(self.standard_errors[pair])
-        return float(images[enough.argmax()]) if known and enough.any() else math.inf
+        is_tested = self.differences[pair] and not math.isnan(self.standard_errors[pair])
+        return float(images[enough.argmax()]) if is_tested and enough.any() else math.inf
 
     def variance_of(self, pair: int, images: FloatArray) -> Variance:
         """The variance of a difference over other numbers of images, which leave as it is what trainings add."""
         if pair in self.common:
             return self.common[pair].variance_of(0, images)
-        these, now = self._of_images.at(pair), self.measured[0].images
-        freedom = np.maximum((these.freedom + 1) / now * images - 1, 2)
-        of_images = Component(these.error * np.sqrt(now / images), freedom)
-        of_folds, (trainings, apart) = (values[pair] for values in self._of_folds), self._of_trainings
+        current, images_now = self._of_images.at(pair), self.measured[0].images
+        freedom = np.maximum((current.freedom + 1) / images_now * images - 1, 2)
+        of_images = Component(current.error * np.sqrt(images_now / images), freedom)
+        of_folds = (values[pair] for values in self._of_folds)
+        trainings, apart = self._of_trainings
         return Variance(of_images.with_folds(*of_folds), tuple(part.at(pair) for part in trainings), apart[pair])
 
     def errors_of_sources(self, pair: int) -> tuple[float, float]:
@@ -616,3 +616,20 @@ class SignedRankTests(Pairs):
             return f"{few}, and with fewer than {fewest} p cannot be {least} or less"
         few = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
         return f"{few}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"
+
+
+def sign_test(differences: FloatArray | IntArray) -> float:
+    """Return the exact two-sided p-value of as many differences above as below 0: of yes and no, McNemar's."""
+    from scipy.special import bdtr
+
+    above, below = np.count_nonzero(differences > 0), np.count_nonzero(differences < 0)
+    return min(2 * float(bdtr(min(above, below), above + below, 0.5)), 1.0) if above + below else 1.0
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Correct p-values for being several, by Holm 1979; nan are left out of the number."""
+    corrected = np.full(p_values.size, np.nan)
+    order = np.argsort(p_values)[: int(np.sum(~np.isnan(p_values)))]
+    tests_left = np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * tests_left), 1.0)
+    return corrected

@@ -1,25 +1,23 @@
-"""Which images belong together: patients, videos, scenes, photographs cut into tiles."""
+"""Units that names of images suggest where none were named: patients, videos, scenes, photographs cut into tiles."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 
 from segbench.core.arrays import FloatArray
-from segbench.core.counts import Counts
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Message, Note, Setting
 from segbench.core.names import first_names
-from segbench.core.notes import Note
-from segbench.core.table import Table
-from segbench.core.units import SummedRows, UnitTable
+from segbench.core.units import UnitTable
 from segbench.loaders.belonging import FEWEST_UNITS, FOLDER, UNIT, Assignment, by_name
 from segbench.statistics.answer import p_text
+from segbench.statistics.means import GroupMeans
+from segbench.statistics.measured import Measured
 
 _NUMBERED = re.compile(r"(.*?\D)\d+", re.DOTALL)  # what stands before the last number of a name
 _SEPARATED = re.compile(r"[_\-. /].*", re.DOTALL)
@@ -27,22 +25,18 @@ _YEAR = re.compile(r"(19|20)\d\d\D*")
 _SIGNIFICANT = 0.01
 
 
-def by_unit(
-    table: Table, counts: Mapping[str, Counts], units: Assignment, measure: Callable[[Mapping[str, Any]], Table]
-) -> UnitTable:
-    """Return a table of the counts of images summed by unit; `measure` makes a table of counts by name."""
-    unit_of_rows = [units.of_images[image] for image in table.image_of_rows]
-    return UnitTable(SummedRows(table, unit_of_rows, units.noun), lambda: measure(summed_counts(counts, units)))
+def unknown_units(measured: Measured) -> tuple[Note, ...]:
+    """Say that images of units which names suggest resemble each other, by the first mean over images."""
+    table = measured.table
+    means = (column for column, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
+    column = next(means, None)
+    if column is None or isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups:
+        return ()
+    suggested = _suggested_units(table.names)
+    return () if suggested is None else _note_on_units(suggested, table.names, measured.of_images[:, column])
 
 
-def summed_counts(counts: Mapping[str, Counts], units: Assignment) -> dict[str, Counts]:
-    """Return the counts of each unit added up."""
-    images = grouped((units.of_images[image], image) for image in counts)
-    kind = type(next(iter(counts.values())))
-    return {unit: kind.sum(counts[image] for image in names) for unit, names in images.items()}
-
-
-def suggested_units(names: Sequence[str]) -> Assignment | None:
+def _suggested_units(names: Sequence[str]) -> Assignment | None:
     """Return the units that names suggest: folders, or what stands before numbers; None without such.
 
     There are two at least, and half of them have several images. A year before a number says nothing. Of several
@@ -52,13 +46,14 @@ def suggested_units(names: Sequence[str]) -> Assignment | None:
     by_folder = by_name(UNIT, FOLDER, names)
     if _have_several_images(by_folder, names):
         return Assignment(UNIT, FOLDER, by_folder)
-    suggested, stems, pattern = None, names, ""
-    while tail := _common_tail(stems):
+    suggested, pattern = None, ""
+    tail = _common_tail(names)
+    while tail:
         pattern = f"{tail}*{pattern}"
         units = by_name(UNIT, f"#{pattern}", names)
-        stems = [*set(units.values())]
         if _have_several_images(units, names):
             suggested = Assignment(UNIT, f"#{pattern}", units)
+        tail = _common_tail([*set(units.values())])
     return suggested
 
 
@@ -72,7 +67,8 @@ def _have_several_images(units: Mapping[str, str], names: Sequence[str]) -> bool
 
 def _common_tail(names: Sequence[str]) -> str:
     """Return what stands between unit and number in all names, such as ``_slice_``; empty if not in all of them."""
-    stems = [match[1] if (match := _NUMBERED.fullmatch(name)) else "" for name in names]
+    matches = [_NUMBERED.fullmatch(name) for name in names]
+    stems = [match[1] if match else "" for match in matches]
     backwards = [re.split(r"\d", stem)[-1][::-1] for stem in stems]
     tail = _SEPARATED.search(_common_start(backwards)[::-1])
     return tail[0] if tail else ""
@@ -85,7 +81,7 @@ def _common_start(texts: Sequence[str]) -> str:
     return "".join(character for character, _ in same)
 
 
-def note_on_units(suggested: Assignment, names: Sequence[str], values: FloatArray) -> tuple[Note, ...]:
+def _note_on_units(suggested: Assignment, names: Sequence[str], values: FloatArray) -> tuple[Note, ...]:
     """Say that images of units which their names suggest resemble each other, by a value of each image.
 
     By Kruskal and Wallis' test over the units, at .01; nothing where values do not differ.

@@ -9,8 +9,8 @@ from noted import kinds, of_kind
 from PIL import Image
 
 import segbench
-from segbench.core.notes import notes_about
-from segbench.statistics.group_means import GroupMeans
+from segbench.core.messages import notes_about
+from segbench.statistics.means import GroupMeans
 
 
 def at_distances(distances):
