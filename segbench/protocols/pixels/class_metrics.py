@@ -79,7 +79,7 @@ class ClassCounts(Counts):
         doubled = sorted({name for name in self.names if self.names.count(name) > 1})
         if doubled:
             raise ArgumentError(Message("same-names", "several classes are called {names}", names=doubled))
-        covered = {(part.total_positives + part.total_negatives, part.ignored) for part in self.counts}
+        covered = {(counts.total_positives + counts.total_negatives, counts.ignored) for counts in self.counts}
         if len(covered) > 1:
             raise ArgumentError(
                 Message(
@@ -134,15 +134,15 @@ class ClassCounts(Counts):
     @classmethod
     @noting_origin
     def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:
-        parts = list(counts)
-        names = list(dict.fromkeys(part.names for part in parts))
+        of_images = list(counts)
+        names = list(dict.fromkeys(of_image.names for of_image in of_images))
         if len(names) != 1:
-            classes = "; ".join(", ".join(of_part) for of_part in names) or "no counts"
+            classes = "; ".join(map(", ".join, names)) or "no counts"
             raise ArgumentError(
                 Message("other-counts", "counts of the same classes add up, but found {classes}", classes=classes)
             )
-        columns = zip(*(part.counts for part in parts), strict=True)
-        return cls(names[0], tuple(ScoreCounts.sum(column) for column in columns))
+        of_classes = zip(*(of_image.counts for of_image in of_images), strict=True)
+        return cls(names[0], tuple(ScoreCounts.sum(of_class) for of_class in of_classes))
 
 
 _MACRO: Mapping[str, Mapping[str, object]] = {

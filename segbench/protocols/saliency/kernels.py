@@ -29,9 +29,9 @@ def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int,
     tables = np.zeros(4 * 2048, np.int64)
     for r in range(height):
         below = 4 if r >= top else 0
-        for part in range(2):
-            start, end = (0, left) if part == 0 else (left, width)
-            first = np.uintp(256 * (below + 2 * part))  # unsigned: a signed place would be tested for its sign
+        for half in range(2):
+            start, end = (0, left) if half == 0 else (left, width)
+            first = np.uintp(256 * (below + 2 * half))  # unsigned: a signed index would be tested for its sign
             for c in range(start, end):
                 table = np.uintp((c & 3) << 11)
                 tables[table + first + (np.uintp(labels[r, c]) << np.uintp(8)) + np.uintp(levels[r, c])] += 1
@@ -47,7 +47,7 @@ def moments_of_levels(table: IntArray, values: FloatArray) -> tuple[FloatArray, 
     moments = np.zeros((3, 4, 2))
     histogram = np.zeros((2, 256), np.int64)
     for group in range(8):
-        part, label = group >> 1, group & 1
+        quadrant, label = group >> 1, group & 1
         number = 0
         total = squares = 0.0
         for level in range(256):
@@ -57,7 +57,7 @@ def moments_of_levels(table: IntArray, values: FloatArray) -> tuple[FloatArray, 
         mean = total / max(number, 1)
         for level in range(256):
             squares += table[group, level] * (values[level] - mean) ** 2
-        moments[0, part, label], moments[1, part, label], moments[2, part, label] = number, total, squares
+        moments[0, quadrant, label], moments[1, quadrant, label], moments[2, quadrant, label] = number, total, squares
     return moments, histogram
 
 
@@ -79,9 +79,9 @@ def count_values(labels: NDArray[np.uint8], values: FloatArray, top: int, left: 
             for k in range(2):
                 moments[k, below + (group >> 1), group & 1] += of_row[k, group]
     means = np.zeros((4, 2))
-    for part in range(4):
+    for quadrant in range(4):
         for label in range(2):
-            means[part, label] = moments[1, part, label] / max(moments[0, part, label], 1)
+            means[quadrant, label] = moments[1, quadrant, label] / max(moments[0, quadrant, label], 1)
     for r in range(height):
         squares = np.zeros(4)
         below = 2 if r >= top else 0
@@ -192,17 +192,17 @@ def s_measure(moments: FloatArray, positives: int, negatives: int) -> float:
     """Compute S of an image: half of objects, half of regions."""
     pixels = positives + negatives
     total = objects = regions = 0.0
-    for part in range(4):
-        total += moments[1, part, 0] + moments[1, part, 1]
+    for quadrant in range(4):
+        total += moments[1, quadrant, 0] + moments[1, quadrant, 1]
     if positives == 0:
         return 1 - total / pixels
     if negatives == 0:
         return total / pixels
     objects = (positives * _object(moments, 1) + negatives * _object(moments, 0)) / pixels
-    for part in range(4):
-        number = moments[0, part, 0] + moments[0, part, 1]
+    for quadrant in range(4):
+        number = moments[0, quadrant, 0] + moments[0, quadrant, 1]
         if number > 0:
-            regions += number * _similarity(moments[:, part])
+            regions += number * _similarity(moments[:, quadrant])
     return max(0.0, 0.5 * objects + 0.5 * regions / pixels)
 
 
@@ -210,13 +210,13 @@ def s_measure(moments: FloatArray, positives: int, negatives: int) -> float:
 def _object(moments: FloatArray, label: int) -> float:
     """Compute the similarity of objects: of the values of a label, in all quadrants, with the label."""
     number = total = squares = 0.0
-    for part in range(4):
-        number += moments[0, part, label]
-        total += moments[1, part, label]
+    for quadrant in range(4):
+        number += moments[0, quadrant, label]
+        total += moments[1, quadrant, label]
     mean = total / number
-    for part in range(4):
-        pixels = moments[0, part, label]
-        squares += moments[2, part, label] + pixels * (moments[1, part, label] / max(pixels, 1) - mean) ** 2
+    for quadrant in range(4):
+        pixels = moments[0, quadrant, label]
+        squares += moments[2, quadrant, label] + pixels * (moments[1, quadrant, label] / max(pixels, 1) - mean) ** 2
     deviation = np.sqrt(squares / (number - 1)) if number > 1 else 0.0
     mean = mean if label else 1 - mean
     return 2 * mean / (mean * mean + 1 + deviation + EPS)
