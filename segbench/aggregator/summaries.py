@@ -1,4 +1,7 @@
-"""The metrics of single images and of single units, computed when they are asked for."""
+"""The metrics of single images and of single units, computed when they are asked for.
+
+`Result.per_image` and `Result.per_unit` give them.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ class UnitSummaries(ByName[Summary]):
 
     @cached_property
     def _sums(self) -> Mapping[str, Mapping[str, Counts]]:
-        """The counts of each unit added up, by the training, of which there may be one alone."""
+        """The counts of each unit added up, by the training, of which there may be one summary."""
         assert self._units is not None  # noqa: S101  for types alone: without units there are no names
         return {name: summed_counts(counts, self._units) for name, (counts, _) in self._trainings.items()}
 
@@ -98,11 +101,11 @@ class UnitSummaries(ByName[Summary]):
         """Measure the unit of that name."""
         tables = {name: lay_out({unit: self._sums[name][unit]}) for name, (_, lay_out) in self._trainings.items()}
         table = RunMeans(tables) if len(tables) > 1 else next(iter(tables.values()))
-        alone = table.image_summary()
-        metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
+        summary = table.image_summary()
+        metrics = {key: self._values[unit].get(key, value) for key, value in summary.metrics.items()}
         everywhere = Message("undefined-everywhere", "undefined in every {of}", of="image")
-        reasons = {key: alone.undefined.get(key, everywhere) for key in metrics if math.isnan(metrics[key])}
-        return replace(alone, metrics=metrics, undefined=reasons)
+        reasons = {key: summary.undefined.get(key, everywhere) for key in metrics if math.isnan(metrics[key])}
+        return replace(summary, metrics=metrics, undefined=reasons)
 
     def column(self, key: str) -> FloatArray:
         """Return one metric of every unit, in the order of the names; nan where it is undefined."""

@@ -1,4 +1,7 @@
-"""The answer of a comparison by one metric: which methods are best, and which cannot be told apart."""
+"""The answer of a comparison by one metric: which methods are best, and which cannot be told apart.
+
+Numbers come from `segbench.statistics.pairs`; here they become sentences and tables.
+"""
 
 from __future__ import annotations
 
@@ -104,8 +107,8 @@ class Answer:
     def not_worse(self) -> tuple[str, ...]:
         """The best method and all that cannot be told apart from it, the best first."""
         first = self.standings[0]
-        alike = [standing.method for standing in self._defined[1:] if standing.letter not in first.better_than]
-        return (first.method, *alike)
+        not_worse = [standing.method for standing in self._defined[1:] if standing.letter not in first.better_than]
+        return (first.method, *not_worse)
 
     @property
     def verdict(self) -> str:

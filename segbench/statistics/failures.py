@@ -82,10 +82,10 @@ def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[N
         return
     columns = list(column_of.values())
     jackknife, metrics = measured.jackknife, measured.table.metrics
-    of_images = (jackknife.pseudo[:, columns].T, jackknife.known_weights[:, columns].T)
-    marked = deciding(*of_images, jackknife.estimates[columns])
-    of_metrics = zip(column_of, marked, strict=True)
-    for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in of_metrics).items():
+    pseudo, weights = jackknife.pseudo[:, columns].T, jackknife.known_weights[:, columns].T
+    marked = deciding(pseudo, weights, jackknife.estimates[columns])
+    by_metric = zip(column_of, marked, strict=True)
+    for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in by_metric).items():
         if images:
             values = _metrics_without(measured, images)
             descriptions, instead = {}, []
@@ -147,8 +147,8 @@ def _deciding_pairs(pairs: TTests) -> dict[int, tuple[int, ...]]:
     images_of: dict[int, tuple[int, ...]] = {}
     if pairs.reason:
         return images_of
-    for pair, alone in pairs.common.items():
-        for images in _deciding_pairs(alone).values():
+    for pair, restricted in pairs.common.items():
+        for images in _deciding_pairs(restricted).values():
             images_of[pair] = images
     tested = ~np.isnan(pairs.standard_errors) & (pairs.standard_errors > TIED)
     tested[list(pairs.common)] = False

@@ -1,4 +1,7 @@
-"""Counts laid out as a table, by the protocol that measures such counts; and whether methods can be compared."""
+"""Counts laid out as a table, by the protocol that measures such counts; rows are summed by unit where units are given.
+
+Methods whose images or ground truth differ are refused here, too.
+"""
 
 from __future__ import annotations
 

@@ -60,9 +60,9 @@ def _suggested_units(names: Sequence[str]) -> Assignment | None:
 def _have_several_images(units: Mapping[str, str], names: Sequence[str]) -> bool:
     """Return whether all images are of several units, at least half of which have several images."""
     images = Counter(units.values())
-    several = sum(number > 1 for number in images.values())
+    with_several = sum(number > 1 for number in images.values())
     years = any(_YEAR.fullmatch(unit) for unit in images)
-    return len(units) == len(names) and len(images) > 1 and 2 * several >= len(images) and not years
+    return len(units) == len(names) and len(images) > 1 and 2 * with_several >= len(images) and not years
 
 
 def _common_tail(names: Sequence[str]) -> str:

@@ -106,8 +106,9 @@ def jackknife(table: Table) -> Jackknife:
 
 def pseudo_values_of_folds(table: Table, folds: Sequence[str]) -> FloatArray:
     """Leave out each fold of a table in turn, given that of each row: pseudo-values, shape (folds, metrics)."""
-    kept = [[fold != left_out for fold in folds] for left_out in dict.fromkeys(folds)]
-    return _pseudo_values(table, table.measure(np.array([*kept, [True] * len(folds)], np.float64)))
+    weights = [[fold != left_out for fold in folds] for left_out in dict.fromkeys(folds)]
+    all_folds = [True] * len(folds)
+    return _pseudo_values(table, table.measure(np.array([*weights, all_folds], np.float64)))
 
 
 def mean_of_runs(runs: Sequence[Jackknife]) -> Jackknife:
