@@ -34,11 +34,11 @@ from segbench.core.protocol import Protocol
 from segbench.core.thresholds import Thresholds
 from segbench.inputs.files import find_files
 from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
-from segbench.loaders.decoded import shown
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, find_inputs, method_of
 from segbench.loaders.repairs import Repairs, as_repairs
+from segbench.loaders.source import shown
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol

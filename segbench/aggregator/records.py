@@ -30,9 +30,9 @@ from segbench.core.notes import Note, part_of_json, part_to_json
 from segbench.core.protocol import Protocol
 from segbench.core.sample import SIDES
 from segbench.loaders.belonging import KINDS, UNIT, Assignment
-from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.loaders.repairs import idle
+from segbench.loaders.source import shown
 from segbench.protocols.registry import protocols
 from segbench.protocols.stored import StoredProtocol
 

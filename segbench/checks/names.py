@@ -17,12 +17,11 @@ from segbench.core.messages import Message, Setting, joined, together, write
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many
 from segbench.inputs.summaries import few_distinct
-from segbench.loaders.decoded import Source, shown
 from segbench.loaders.hints import nearest
-from segbench.loaders.images import decode
+from segbench.loaders.images import decode, opened
+from segbench.loaders.listing import SampleFiles
 from segbench.loaders.pairing import (
     Pairing,
-    SampleFiles,
     condition_of_annotators,
     methods_in_sub_folders,
     pairing_hint,
@@ -30,7 +29,7 @@ from segbench.loaders.pairing import (
     several_methods,
     unmatched,
 )
-from segbench.loaders.source import LocalFile, opened, read_bytes
+from segbench.loaders.source import LocalFile, Source, read_bytes, shown
 
 _stopping = partial(finding, side="names", whole=True)
 

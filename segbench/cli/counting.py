@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
-    from segbench.loaders.decoded import Source
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
+    from segbench.loaders.source import Source
 
 _WORTH_TELLING = 1.0  # seconds
 

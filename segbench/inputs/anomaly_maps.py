@@ -37,7 +37,7 @@ from segbench.loaders.reading import MASKS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 NONZERO = ">0"
 """All values but 0, as VisA's masks need it."""

@@ -30,7 +30,7 @@ from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 _THINNED = Note(Message("thinned", "{side} thinned"), "ground truth")
 

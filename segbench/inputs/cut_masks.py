@@ -30,7 +30,7 @@ from segbench.loaders.reading import MASKS
 if TYPE_CHECKING:
     from segbench.core.arrays import FloatArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 CONNECTIVITY: Mapping[str, Any] = {
     "help": "Choose which pixels touch: 8, at corners, too, or 4.",

@@ -21,10 +21,9 @@ from segbench.core.sample import Maps
 from segbench.inputs.class_names import RESERVED
 from segbench.inputs.instance_maps import INSTANCE_MAPS, InstanceMaps
 from segbench.inputs.object_kinds import INSTANCES
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.listing import once
-from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
-from segbench.loaders.source import LocalFile, read_bounded
+from segbench.loaders.listing import SampleFiles, once
+from segbench.loaders.pairing import Inputs, Pairing
+from segbench.loaders.source import LocalFile, Source, read_bounded, shown
 
 LARGEST_ID = 2**24 - 1
 _LARGEST_LABEL = 10**9

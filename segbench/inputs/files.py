@@ -13,10 +13,10 @@ from segbench.core.notes import Note
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.inputs.scored_classes import ScoredClasses
-from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
-from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.pairing import Inputs, Pairing, SampleFiles, methods_below, pair, part_below
+from segbench.loaders.listing import SampleFiles, is_file, list_place
+from segbench.loaders.pairing import Inputs, Pairing, methods_below, pair, part_below
+from segbench.loaders.source import shown
 
 ClassOf = Callable[[str], int | None]
 

@@ -23,7 +23,7 @@ from segbench.inputs.mask_summaries import (
 from segbench.inputs.predicted_labels import regions_in
 from segbench.inputs.sides import DrawnMasks
 from segbench.inputs.summaries import ImageSummary, ScoreSummary, summary_of_maps
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
 
 REACH = 2
 """How many pixels a predicted line may lie beside the drawn one."""

@@ -27,7 +27,7 @@ from segbench.inputs.summaries import (
     summary_of_labels,
     summary_of_maps,
 )
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
 
 
 class SummarizedTruth(NamedTuple):

@@ -33,7 +33,7 @@ from segbench.loaders.reading import MASKS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 HALF = ">128"
 """The field's rule, for levels of 8 bits."""

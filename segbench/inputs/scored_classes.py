@@ -32,7 +32,7 @@ from segbench.loaders.reading import CLASS_MAPS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.inputs.label_summaries import ClassesSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 _LISTED_ONE_BY_ONE = 8
 _FOLDERS = Message("text", "one folder per class, {setting}", setting=Setting("pred_pattern", "class_#/*"))
@@ -149,7 +149,7 @@ class ScoredClasses(InputSettings):
         from segbench.inputs.label_summaries import ClassesSummary
         from segbench.inputs.predicted_labels import labels_seen
         from segbench.inputs.summaries import Inspected, coloured_files, few_distinct, score_summary
-        from segbench.loaders.decoded import shown
+        from segbench.loaders.source import shown
 
         image = self.interpret(sample)
         truth, maps, void = image.truth, image.maps, tuple(map(float, self.void))

@@ -29,7 +29,7 @@ from segbench.loaders.reading import MASKS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

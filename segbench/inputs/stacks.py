@@ -15,7 +15,7 @@ from segbench.loaders.reading import decode_truth
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
     from segbench.loaders.arrays import StackError
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 
 Argument: TypeAlias = Literal["classes", "labels"]

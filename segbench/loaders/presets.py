@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message
-from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
+from segbench.loaders.source import shown
 
 KnownFrom = Literal["files", "documents", "memory"]
 _SOURCES = {

@@ -16,13 +16,14 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.notes import Note, as_note
 from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
-from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
+from segbench.loaders.decoded import Decoded, Header, Role
+from segbench.loaders.source import Source, shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
     from segbench.loaders.repairs import Repairs
 
 _ALL = 1 << 8

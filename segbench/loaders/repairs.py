@@ -20,8 +20,9 @@ from segbench.core.levels import are_levels, scores_of
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.notes import Note, Side
 from segbench.core.sample import Form, NoData, Reading
-from segbench.loaders.decoded import shown
-from segbench.loaders.source import SampleFiles, read_header
+from segbench.loaders.images import read_header
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.source import shown
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 NoDataRule: TypeAlias = Literal["lowest", "exclude"]

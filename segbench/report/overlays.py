@@ -22,8 +22,8 @@ from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
 from segbench.core.protocol import Protocol
 from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR, class_colours
-from segbench.loaders.decoded import shown
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
 
