@@ -37,7 +37,7 @@ from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments,
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, find_inputs, method_of
-from segbench.loaders.repairs import Repairs, as_repairs
+from segbench.loaders.reading import Repairs, as_repairs
 from segbench.loaders.source import shown
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels

@@ -20,7 +20,7 @@ from segbench.core.notes import Note, as_note
 from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
 from segbench.loaders.belonging import KINDS, MAPPING, By
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables

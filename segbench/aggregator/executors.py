@@ -29,8 +29,7 @@ from segbench.core.messages import Either, Message
 from segbench.core.protocol import Protocol
 from segbench.inputs.nodata import count_decoded, decode_for
 from segbench.loaders.listing import SampleFiles
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs, read
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

@@ -31,7 +31,7 @@ from segbench.core.protocol import Protocol
 from segbench.core.sample import SIDES
 from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.pairing import Inputs
-from segbench.loaders.repairs import idle
+from segbench.loaders.reading import idle
 from segbench.loaders.source import shown
 from segbench.protocols.registry import protocols
 from segbench.protocols.stored import StoredProtocol

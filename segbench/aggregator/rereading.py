@@ -19,8 +19,7 @@ from segbench.core.sample import Sample
 from segbench.inputs.nodata import decode_for
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.pairing import FilesByName, pair
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs, read
 from segbench.loaders.source import is_stream, shown
 from segbench.protocols.registry import verb_of
 

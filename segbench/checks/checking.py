@@ -35,8 +35,8 @@ from segbench.loaders.file_list import Images
 from segbench.loaders.images import read_header
 from segbench.loaders.listing import SampleFiles, listed_once
 from segbench.loaders.pairing import Pairing, find_inputs, method_of
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs, as_repairs, fixable
+from segbench.loaders.reading import Repairs, as_repairs, read
+from segbench.loaders.sizes import fixable
 from segbench.loaders.source import LocalFile, Source
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels

@@ -20,8 +20,7 @@ from segbench.inputs.label_rules import ManyValuesError
 from segbench.inputs.nodata import count_decoded, decode_for
 from segbench.inputs.summaries import UncountedError, as_in_run
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs, read
 
 THREADS = min(8, os.cpu_count() or 1)
 """Threads that decode and count images: both let others run."""

@@ -22,7 +22,8 @@ from segbench.inputs.sides import DrawnMasks, masks_of
 from segbench.inputs.summaries import ImageSummary, Ranking, RegionsSummary, ScoreSummary, TruthSummary
 from segbench.loaders.decoded import Header, Role
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.repairs import Repairs, SizeError
+from segbench.loaders.reading import Repairs
+from segbench.loaders.sizes import SizeError
 from segbench.loaders.source import Source, shown
 
 SAMPLE = 32

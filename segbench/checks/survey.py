@@ -13,7 +13,8 @@ from segbench.core.messages import Message
 from segbench.core.sample import Reading, Side
 from segbench.loaders.decoded import Header, Role, size
 from segbench.loaders.listing import SampleFiles
-from segbench.loaders.repairs import Repairs, fixable, nearly, relation
+from segbench.loaders.reading import Repairs
+from segbench.loaders.sizes import fixable, nearly, relation
 from segbench.loaders.source import Source, shown
 
 Read: TypeAlias = Callable[[Source, Role], Header]

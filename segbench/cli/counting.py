@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
     from segbench.core.thresholds import Thresholds
     from segbench.loaders.pairing import Pairing
-    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.reading import Repairs
     from segbench.loaders.source import Source
 
 _WORTH_TELLING = 1.0  # seconds
@@ -121,7 +121,7 @@ def count_methods(
     from segbench.core.capabilities import Companions
     from segbench.inputs.files import find_files
     from segbench.loaders.listing import forget_listings
-    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.reading import Repairs
 
     repairs = repairs or Repairs()
     protocol.reads.check_repairs(repairs)

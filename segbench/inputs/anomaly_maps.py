@@ -202,7 +202,7 @@ class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
         """Return which pixels are anomalous, which count, and scores; a `DataError` says what is wrong with files."""
         import numpy as np
 
-        from segbench.loaders.repairs import require_same_size
+        from segbench.loaders.reading import require_same_size
 
         if self.positive is None:
             refuse_exchanged(sample)

@@ -295,6 +295,6 @@ class AnnotatorMaps(InputSettings):
 
 def _require_one_size(drawn: Sequence[BoolArray]) -> None:
     """Refuse maps of annotators that have different sizes."""
-    from segbench.loaders.repairs import require_same_size
+    from segbench.loaders.reading import require_same_size
 
     require_same_size([(f"ground truth of annotator {k}", boundaries.shape) for k, boundaries in enumerate(drawn)])

@@ -15,7 +15,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.messages import Message, Setting
 from segbench.core.numbers import written
-from segbench.loaders.repairs import require_same_size
+from segbench.loaders.reading import require_same_size
 
 Reader = Callable[[Any, str], Array]
 

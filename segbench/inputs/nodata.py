@@ -25,8 +25,7 @@ from segbench.core.sample import Sample
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
 from segbench.inputs.sides import masks_of
-from segbench.loaders.reading import LABEL_MAPS, RawFiles, decode_sample
-from segbench.loaders.repairs import NoDataRule, Repairs
+from segbench.loaders.reading import LABEL_MAPS, NoDataRule, RawFiles, Repairs, decode_sample
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array

@@ -173,7 +173,7 @@ class SaliencyMaps(InputSettings, DrawnMasks, SoftMaps):
 
     def interpret(self, sample: Sample) -> SaliencyImage:
         """Return which pixels are salient, and their scores; a `DataError` says what is wrong with the files."""
-        from segbench.loaders.repairs import require_same_size
+        from segbench.loaders.reading import require_same_size
 
         if self.positive == HALF:
             refuse_exchanged(sample)

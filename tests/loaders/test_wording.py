@@ -15,7 +15,7 @@ from segbench.loaders.images import decode
 from segbench.loaders.listing import list_archive
 from segbench.loaders.matlab import annotators, read_mat
 from segbench.loaders.pairing import Inputs, pair
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs
 from segbench.loaders.source import read_bytes
 
 
