@@ -14,8 +14,7 @@ import pytest
 
 from segbench.checks.findings import Finding
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
 
 Made = TypeVar("Made")
 _DEPTH = 8  # of calls, from which those of segbench are found

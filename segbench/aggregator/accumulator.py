@@ -36,16 +36,13 @@ from segbench.aggregator.records import UNNAMED, DataDigest, Digests, Outcome, R
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile
-from segbench.core.arguments import as_path, check_choice
-from segbench.core.capabilities import OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Facts
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Message, Note, Setting, warn_of
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import many
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, OnDevice, Pooling, Protocol, Settled, settled
 from segbench.core.scores import Pool, ScoreCounts
+from segbench.core.settings import as_path, check_choice
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.source import shown
 from segbench.protocols.guesses import answering

@@ -27,14 +27,11 @@ from segbench.aggregator.records import (
 )
 from segbench.aggregator.result import Result, note_on_stop, partial_text
 from segbench.aggregator.store import ResultsFile
-from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pooling, read_published, settled
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.inputs import Facts
-from segbench.core.messages import Either, Message
-from segbench.core.notes import Note
-from segbench.core.protocol import Protocol
+from segbench.core.messages import Either, Message, Note
+from segbench.core.protocol import Facts, Pooling, Protocol, read_published, settled
 from segbench.core.sample import SIDES
+from segbench.core.settings import as_path
 from segbench.inputs.label_rules import leaving_out
 from segbench.loaders.palettes import Palettes
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import IntArray, as_array, split_mask, without_hidden
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
 from segbench.core.numbers import verb
 from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed

@@ -23,15 +23,13 @@ from segbench.aggregator.records import Outcome, Run, as_run
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile, require_results_place
-from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, warn_of
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import verb
-from segbench.core.protocol import Protocol
-from segbench.core.thresholds import Thresholds
+from segbench.core.protocol import Pooling, Protocol, TwoPasses
+from segbench.core.scores import Thresholds
+from segbench.core.settings import as_path
 from segbench.inputs.files import find_files
 from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
 from segbench.loaders.file_list import Images

@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.records import ByName
-from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
+from segbench.core.protocol import Pooling
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.table import Kept
 from segbench.loaders.hints import nearest

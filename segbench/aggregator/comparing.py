@@ -19,11 +19,10 @@ from segbench.aggregator.result import Result, joined, names_of
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, option_of
+from segbench.core.messages import Either, Message, Note, Setting, as_note, option_of, part_of
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import Note, as_note, part_of
-from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
+from segbench.core.settings import fields_with
 from segbench.loaders.belonging import KINDS, MAPPING, By
 from segbench.loaders.reading import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES

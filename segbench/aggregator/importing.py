@@ -24,10 +24,9 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import LISTED, ArgumentError, DataError, Failure
-from segbench.core.messages import Message, joined
+from segbench.core.messages import Message, Note, joined
+from segbench.core.metric import Summary
 from segbench.core.names import first_names
-from segbench.core.notes import Note
-from segbench.core.summary import Summary
 from segbench.inputs.lines import as_thresholds
 from segbench.loaders.bsds_text import BEST_KEYS, Evaluation, find_evaluations, read_rows
 from segbench.protocols.boundaries.counts import BoundaryCounts

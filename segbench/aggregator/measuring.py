@@ -11,7 +11,7 @@ from segbench.core import protocol as core
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting
-from segbench.core.options import setting_text
+from segbench.core.settings import setting_text
 from segbench.loaders.belonging import KINDS, Assignment
 
 

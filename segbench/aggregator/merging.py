@@ -19,8 +19,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.saving import keep_pooled
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import NOTHING, Either, Message, Setting, option_of
-from segbench.core.notes import Note, NoteWarning
+from segbench.core.messages import NOTHING, Either, Message, Note, NoteWarning, Setting, option_of
 from segbench.core.numbers import of_all
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together

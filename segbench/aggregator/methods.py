@@ -9,11 +9,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TypeAlias
 
-from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import MethodRun
+from segbench.core.settings import as_path
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.source import method_name, shown
 from segbench.statistics.runs import are_folds

@@ -21,12 +21,10 @@ from functools import cached_property
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from segbench._version import __version__
-from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, part_of_json, part_to_json
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note, part_of_json, part_to_json
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import Protocol, read_published
 from segbench.core.sample import SIDES
 from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.pairing import Inputs

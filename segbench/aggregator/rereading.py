@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.part_means import MeanOverParts
-from segbench.core.capabilities import Divided, Pictured
 from segbench.core.errors import DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.part_means import singular
+from segbench.core.protocol import Divided, Pictured
 from segbench.core.sample import Sample
 from segbench.inputs.nodata import decode_for
 from segbench.loaders.listing import SampleFiles

@@ -30,32 +30,29 @@ from segbench.aggregator.records import (
     resigned,
     without_selection,
 )
-from segbench.core.arguments import as_path
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import (
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
+from segbench.core.grouping import grouped
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Style, as_note, option_of
+from segbench.core.metric import Metric, Summary, columns, finite, finite_values, footnotes, headline, refuse_outside
+from segbench.core.names import MethodRun, first_names
+from segbench.core.numbers import many, of_all
+from segbench.core.protocol import (
     ApartByFolder,
     Divided,
     Division,
     MeasuredBySet,
     Part,
     Pooling,
+    Protocol,
     Published,
 )
-from segbench.core.counts import Counts
-from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
-from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Either, Message, Setting, Style, option_of
-from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
-from segbench.core.names import MethodRun, first_names
-from segbench.core.notes import Note, as_note
-from segbench.core.numbers import many, of_all
-from segbench.core.protocol import Protocol
-from segbench.core.scores import ScoreCounts
+from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.core.series import Series
-from segbench.core.summary import Summary, finite, finite_values
+from segbench.core.settings import as_path
 from segbench.core.table import Kept, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
-from segbench.core.thresholds import Thresholds
 from segbench.core.units import UnitTable, unit_metrics
 from segbench.curves.mean import MeanCurve
 from segbench.loaders.belonging import FOLDER, GROUP, KINDS, UNIT, Assignment, By, assignments, together

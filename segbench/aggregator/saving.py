@@ -13,10 +13,10 @@ from segbench.aggregator.codec import encode_kept
 from segbench.aggregator.measuring import Measurable
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.store import Begun, Finished, ResultsFile
-from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.messages import Either, Message
 from segbench.core.numbers import of_all
+from segbench.core.protocol import Pooling
 from segbench.core.table import Keeping, Table
 
 _AT_ONCE = 100

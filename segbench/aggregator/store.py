@@ -36,9 +36,8 @@ from segbench.aggregator.records import (
     references,
 )
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.messages import Either, Message, Setting
+from segbench.core.messages import Either, Message, Note, Setting
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note
 from segbench.loaders.source import shown
 
 APPLICATION_ID = 0x5E6B_E9C4

@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
 from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, described, joined
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Style, as_message, described, joined
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
 from segbench.inputs.label_rules import ManyValuesError, listed
 from segbench.inputs.summaries import UncountedError

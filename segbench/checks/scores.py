@@ -13,7 +13,6 @@ from segbench.checks.inversion import GROUP, inverted_scores
 from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.seen import Seen, rule
 from segbench.core.grouping import grouped
-from segbench.core.inputs import SoftMaps
 from segbench.core.levels import (
     LOGIT,
     RESIZED,
@@ -26,6 +25,7 @@ from segbench.core.levels import (
     how_to_scale,
 )
 from segbench.core.messages import Either, Message, Setting, joined, protocol_with
+from segbench.core.protocol import SoftMaps
 from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
 from segbench.inputs.summaries import MOST_VALUES, ScoreSummary

@@ -9,9 +9,8 @@ from functools import cached_property
 from segbench.checks.findings import Finding
 from segbench.checks.survey import Misfit, Surveyed
 from segbench.core.errors import DataError
-from segbench.core.inputs import InputSettings, SoftMaps, soft_maps_of
 from segbench.core.messages import Message
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import InputSettings, Protocol, SoftMaps, soft_maps_of
 from segbench.inputs.boundary_maps import BoundaryMaps
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import LabelRule, leaving_out

@@ -21,7 +21,7 @@ from segbench.cli.progress import ProgressOption
 from segbench.cli.selection import Leveled, joined_if_alike, tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, option_of
-from segbench.core.options import option
+from segbench.core.settings import option
 
 if TYPE_CHECKING:
     from segbench.core.names import MethodRun
@@ -133,7 +133,7 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, OptionGroup]:
     """Return the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.capabilities import Companions, Divided, Pooling
+    from segbench.core.protocol import Companions, Divided, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -149,7 +149,7 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
 
 def count(*, data: Data, protocol: Protocol, run: RunOptions) -> None:
     """Count the images of each method, print the metrics and save the counts."""
-    from segbench.core.capabilities import Divided
+    from segbench.core.protocol import Divided
     from segbench.loaders.listing import listed_once
 
     if run.per_class and protocol.capability(Divided) is None:

@@ -16,7 +16,7 @@ from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import MethodRun
-from segbench.core.options import option
+from segbench.core.settings import option
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol

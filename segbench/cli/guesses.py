@@ -13,7 +13,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.options import options_of
+from segbench.core.settings import options_of
 from segbench.protocols.guesses import measured_by
 from segbench.protocols.registry import protocols_of, verbs
 

@@ -1,4 +1,4 @@
-"""Options and arguments: each is a field of a dataclass, as those of protocols (`segbench.core.options`) are."""
+"""Options and arguments: each is a field of a dataclass, as those of protocols (`segbench.core.settings`) are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.core.options import flag_of, made, option, options_of
+from segbench.core.settings import flag_of, made, option, options_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol

@@ -42,11 +42,10 @@ from segbench.cli.selection import (
 )
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting, option_of, write
+from segbench.core.messages import Message, Setting, as_note, option_of, write
 from segbench.core.names import first_names
-from segbench.core.notes import as_note
 from segbench.core.numbers import many
-from segbench.core.options import option
+from segbench.core.settings import option
 from segbench.report.plots.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ import click
 
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
-from segbench.core.messages import Message, Setting, option_of
+from segbench.core.messages import Message, Note, Setting, as_note, option_of
 from segbench.core.names import first_names
-from segbench.core.notes import Note, as_note
-from segbench.core.options import option
+from segbench.core.settings import option
 from segbench.inputs.class_names import in_no_mean
 
 if TYPE_CHECKING:

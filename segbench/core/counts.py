@@ -14,7 +14,7 @@ from segbench.core.messages import Message, Setting
 from segbench.core.numbers import Brief, written
 
 if TYPE_CHECKING:
-    from segbench.core.summary import Summary
+    from segbench.core.metric import Summary
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
-from segbench.core.messages import Either, Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Either, Message, Note, Setting
+from segbench.core.settings import Quantize
 
 ROUNDING = 1e-6
 """By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""

@@ -9,9 +9,8 @@ from typing import Self
 import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, keys_and_names
-from segbench.core.notes import Note
 from segbench.core.table import Sums, Table, left_out_beside
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import (
     LARGEST_TOTAL,
     FloatArray,
@@ -26,12 +25,56 @@ from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.levels import in_type_of
 from segbench.core.messages import Message
+from segbench.core.numbers import Brief
 from segbench.core.operating_point import OperatingPoint
-from segbench.core.thresholds import Thresholds
+from segbench.core.settings import as_real, as_whole
 
 _PARTS_AT_ONCE, _SCORES_AT_ONCE, _SUMS_AT_ONCE = 64, 2**20, 16
 _SORTED_ABOVE = 2**18
 _SCORES_PER_RANGE = 2**16
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Thresholds(Brief):
+    """Thresholds chosen on one set of images, to be applied to another; usable wherever an array is.
+
+    Parameters
+    ----------
+    values : array of float64, shape (K,)
+        In any order, repeats allowed; kept falling, each once.
+    source : str
+        Where they come from; counts taken at them keep it.
+
+    Raises
+    ------
+    ArgumentError
+        If a threshold is NaN.
+
+    Examples
+    --------
+    >>> Thresholds([0.2, 0.7], "hull of the tuning set").values
+    array([0.7, 0.2])
+    """
+
+    values: FloatArray
+    source: str
+
+    def __post_init__(self) -> None:
+        values: FloatArray = np.unique(as_floats(self.values, "thresholds"))[::-1]
+        if np.isnan(values).any():
+            raise ArgumentError(Message("not-a-number", "{argument} hold NaN; expected numbers", argument="thresholds"))
+        object.__setattr__(self, "values", frozen(values))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of measuring that stand for them."""
+        return {"thresholds": tuple(self.values.tolist()), "thresholds_source": self.source}
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401, FBT001 - NumPy's protocol
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return int(np.size(self.values))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

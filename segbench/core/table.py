@@ -22,12 +22,10 @@ from threadpoolctl import ThreadpoolController
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import NOTHING, Message, as_message
-from segbench.core.metric import Metric, refuse_outside
-from segbench.core.notes import Note, as_note
+from segbench.core.messages import NOTHING, Message, Note, as_message, as_note
+from segbench.core.metric import Metric, Summary, refuse_outside
 from segbench.core.numbers import many
 from segbench.core.series import Series, Space
-from segbench.core.summary import Summary
 
 Held = TypeVar("Held", bound=Counts)
 

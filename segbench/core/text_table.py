@@ -10,9 +10,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, as_note
 from segbench.core.names import latex_name, shortened
-from segbench.core.notes import Note, as_note
 
 if TYPE_CHECKING:
     import pandas as pd

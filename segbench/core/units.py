@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric
-from segbench.core.notes import Note
 from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.table import ColumnLayout, Sums, Table

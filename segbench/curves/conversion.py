@@ -14,11 +14,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import LARGEST_TOTAL, as_floats
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.scores import ScoreCounts
+from segbench.core.settings import as_real, as_whole
 
 
 def from_pr(

@@ -27,9 +27,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import Brief, number
 from segbench.core.operating_point import f_of, share
-from segbench.core.scores import ScoreCounts
+from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.core.series import Line, Series, Space
-from segbench.core.thresholds import Thresholds
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate, hull_vertices
 from segbench.drawing.charts import thinned

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arguments import as_real
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.operating_point import Confusion, OperatingPoint, f_of
 from segbench.core.scores import ScoreCounts, Several
+from segbench.core.settings import as_real
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 

@@ -3,6 +3,16 @@
 A pool of more scores than are held in memory is seen range by range. Sums are carried from one range to the next and
 added in the same order as in one piece, so areas are the same to the last bit. Of the points those are kept that other
 metrics and plots need.
+
+Conventions for two-valued predictions, which are hard masks and evaluated at the mask itself
+---------------------------------------------------------------------------------------------
+1. The values of prediction files or arrays decide, over the whole set and among the pixels that count
+   (`ScoreCounts.two_valued`): an image with an empty mask is a mask among masks and a soft map among soft maps. Counts
+   of curves given by their points, or taken at chosen thresholds, are never two-valued.
+2. Pixels with the larger of the two values are predicted positive. Where the whole set holds a single value, all pixels
+   are if it is above 0, and none otherwise.
+3. Precision, recall, F and IoU are those of the mask. Metrics that need a ranking of pixels or a choice of thresholds
+   (areas, OIS, the false positive rate at a recall) are undefined.
 """
 
 from __future__ import annotations
@@ -13,11 +23,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
+from segbench.core.messages import Message, Note
 from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several, range_of_scores
+from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
 
+AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
+"""The areas, in the order of their columns."""
+TWO_VALUED = Message("two-valued", "two-valued predictions")
+AT_THE_MASK = Note(
+    Message(
+        "at-the-mask",
+        "two-valued predictions: ODS, P, R, IoU and mean are those at the mask, not at the best threshold",
+    )
+)
 _CUTS = 2**13
 REDUCED_ABOVE = 2**16
 """Distinct scores up to which curves are drawn at all of them."""
@@ -189,3 +210,46 @@ class _KeptPoints:
             self._ignored,
             threshold_source=f"{source}, {self._source}" if self._source else source,
         )
+
+
+def mask_threshold(pooled: ScoreCounts) -> float | None:
+    """Threshold at which two-valued predictions are their masks."""
+    if not pooled.two_valued:
+        return None
+    highest = float(pooled.scores[0])
+    return highest if pooled.scores.size == 2 or highest > 0 else EMPTY_MASK_THRESHOLD
+
+
+def pixel_curve(pooled: ScoreCounts) -> Curve:
+    """Return the precision-recall curve of a whole set; for two-valued predictions, the point of the mask."""
+    threshold = mask_threshold(pooled)
+    curve = pr_curve(pooled)
+    if threshold is None:
+        return curve
+    return replace(curve, mask=int(np.count_nonzero(pooled.scores >= threshold)))
+
+
+def mask_points(images: Several, threshold: float) -> BestFs:
+    """Return the point of each image at the mask, in place of its best F."""
+    predicted = images.scores >= threshold
+    return BestFs(
+        images.totals(images.positives * predicted),
+        images.totals(images.negatives * predicted),
+        images.totals(images.positives),
+        images.totals(images.negatives),
+        np.full(images.ends.size, threshold),
+        images.highest,
+    )
+
+
+def measured_curves(
+    positives: Array, negatives: Array, several: BoolArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Find the best F and the areas of curves, one per row, see `segbench.curves.metric_kernels.pooled_curves`."""
+    from segbench.curves import metric_kernels
+
+    best = np.zeros((positives.shape[0], 5), np.int64)
+    areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
+    marks = np.empty(0, np.bool_) if several is None else several
+    metric_kernels.pooled_curves(positives, negatives, marks, best, areas)
+    return best, areas

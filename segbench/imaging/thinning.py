@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import Array, BoolArray
 from segbench.core.compiling import helper, index, kernel, uint64
 from segbench.imaging.bits import ONE, unpack
-from segbench.imaging.deletion import queue_all, queue_beside
 from segbench.inputs.lines import as_mask
 
 # Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on, bit 8 the pixel itself.
@@ -92,6 +91,39 @@ def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
     """Thin the map of every threshold."""
     height, width = levels.shape
     return thin_down(levels, count, _DELETABLE, np.array(_STEPS)).reshape(count, height, (width + 63) // 64)
+
+
+@helper
+def queue_all(pixels: Array, pattern: Array, deletable: Array, bit: np.uint8, queue: Array) -> int:
+    """Queue every pixel that may be deleted; return how many."""
+    size = 0
+    for pixel in pixels:
+        if deletable[pattern[pixel]] & bit:
+            queue[size] = pixel
+            size += 1
+    return size
+
+
+@helper
+def queue_beside(  # noqa: PLR0917  arrays one by one, as kernels take them
+    deleted: Array,
+    offsets: Array,
+    pattern: Array,
+    deletable: Array,
+    bit: np.uint8,
+    queued: Array,
+    queue: Array,
+) -> int:
+    """Queue every pixel beside one of the `deleted` that may be deleted, and mark it as `queued`; return how many."""
+    size = 0
+    for n in range(deleted.size):
+        for b in range(8):
+            pixel = index(deleted[n] + offsets[b])
+            if deletable[pattern[pixel]] & bit and not queued[pixel]:
+                queued[pixel] = True
+                queue[size] = pixel
+                size += 1
+    return size
 
 
 @kernel

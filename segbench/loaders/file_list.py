@@ -17,8 +17,7 @@ from os import PathLike, fspath
 from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import NOTHING, Either, Message, Setting, joined
-from segbench.core.notes import Note
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, joined
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import SampleFiles, read_text
 from segbench.loaders.source import LocalFile, is_stream, shown

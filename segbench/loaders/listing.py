@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, joined
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, joined
 from segbench.loaders.archives import Archive, Member, members_of
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.other_formats import ending_of, other_format

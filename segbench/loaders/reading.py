@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 
-from segbench.core.arguments import check_choice
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Either, Message, Setting
-from segbench.core.notes import Note, as_note
+from segbench.core.messages import Either, Message, Note, Setting, as_note
 from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
+from segbench.core.settings import check_choice
 from segbench.loaders.decoded import Decoded, Header, Role
 from segbench.loaders.sizes import (
     HINT,

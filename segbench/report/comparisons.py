@@ -14,10 +14,9 @@ from rich.console import Console
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
+from segbench.core.metric import finite
 from segbench.core.numbers import exact, many, number, signed
-from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.metric_table import MetricTable, TableRow
 from segbench.report.remarks import remarks

@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, as_note
+from segbench.core.metric import finite, finite_values
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
-from segbench.core.notes import Note, as_note
-from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.metric_table import MetricTable
 from segbench.report.tables import (

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, joined
-from segbench.core.metric import Metric
+from segbench.core.messages import Either, Message, Note, joined
+from segbench.core.metric import Metric, Summary
 from segbench.core.names import latex_name
-from segbench.core.notes import Note
 from segbench.core.numbers import DIGITS, exact, number
-from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.report.ranking import ranked
 from segbench.statistics.spread import Spread, SpreadForm

@@ -20,13 +20,11 @@ from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Style, joined
-from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
+from segbench.core.messages import Either, Message, Note, Style, joined, notes_about, part_of
+from segbench.core.metric import Metric, Summary, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names
-from segbench.core.notes import Note, notes_about, part_of
 from segbench.core.numbers import DIGITS, many, number
-from segbench.core.options import options_of
-from segbench.core.summary import Summary
+from segbench.core.settings import options_of
 from segbench.inputs.class_names import in_no_mean
 from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.registry import protocols_of, verb_of

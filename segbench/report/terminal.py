@@ -15,9 +15,9 @@ from rich.text import Text
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
+from segbench.core.messages import Note, as_note
 from segbench.core.metric import OPTIMISTIC, footnotes
 from segbench.core.names import one_line
-from segbench.core.notes import Note, as_note
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.metric_table import BELOW, MetricTable
 from segbench.report.remarks import Remark, remarks, run_notes

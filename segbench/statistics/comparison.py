@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from segbench.core.arguments import check_choice
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, as_message, joined
+from segbench.core.messages import Either, Message, Note, Setting, as_message, joined, notes_about
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import Note, notes_about
+from segbench.core.settings import check_choice
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
-from segbench.curves.masks import AT_THE_MASK
+from segbench.curves.pooled import AT_THE_MASK
 from segbench.statistics.answer import Answer
 from segbench.statistics.failures import on_differences, on_distances
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on

@@ -19,11 +19,10 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
+from segbench.core.metric import finite
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import many, number
-from segbench.core.summary import finite
 from segbench.core.table import CELLS_AT_ONCE
 from segbench.statistics.measured import Measured
 from segbench.statistics.pairs import TTests

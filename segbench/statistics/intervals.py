@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import by_key, many
 from segbench.core.protocol import Protocol
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html

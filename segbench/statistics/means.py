@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, as_message, joined
+from segbench.core.messages import Message, Note, as_message, as_note, joined
 from segbench.core.metric import Metric
-from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.core.series import Space

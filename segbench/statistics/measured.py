@@ -21,10 +21,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.metric import Metric
+from segbench.core.settings import as_real, as_whole
 from segbench.core.table import CELLS_AT_ONCE, Table
 from segbench.statistics.means import GroupMeans, on_common
 from segbench.statistics.variance import (

@@ -11,9 +11,8 @@ import numpy as np
 
 from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Message, Note, Setting
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.units import UnitTable
 from segbench.loaders.belonging import FEWEST_UNITS, FOLDER, UNIT, Assignment, by_name
 from segbench.statistics.answer import p_text

@@ -30,13 +30,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segbench.core.arguments import set_fields
 from segbench.core.arrays import Array, FloatArray, as_floats, frozen
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import number
 from segbench.core.series import Line, Space
+from segbench.core.settings import set_fields
 from segbench.curves.curve import Drawn
 from segbench.protocols.boundaries.counts import BoundaryCounts
 

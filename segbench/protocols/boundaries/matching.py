@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import BoolArray, IntArray
+from segbench.core.settings import as_real, as_whole
 from segbench.imaging.bits import pack
 from segbench.imaging.thinning import thin as thinned
 from segbench.inputs.lines import as_mask, check_same_size, tolerance_px

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import MEAN_UNITS, BoolArray, FloatArray
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
-from segbench.core.notes import Note
 from segbench.core.numbers import verb
 from segbench.core.series import Space
 from segbench.core.table import ColumnLayout, CountsTable, Sums

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.capabilities import Published
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.core.summary import Summary
+from segbench.core.metric import Summary
+from segbench.core.protocol import Published
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, as_file_name, rows_of, text_of
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured

@@ -7,17 +7,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import check_settings, listed, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers, read_thresholds
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import (
+    check_settings,
+    listed,
+    option,
+    option_like,
+    read_numbers,
+    read_thresholds,
+    set_fields,
+)
 from segbench.inputs.boundary_maps import AnnotatorMaps, BoundaryMaps, RegionBoundaries, SoftBoundaries
 from segbench.inputs.label_rules import Positive
 from segbench.protocols.states import State

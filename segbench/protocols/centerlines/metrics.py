@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
-from segbench.core.notes import Note
 from segbench.core.numbers import number
 from segbench.core.table import CountsTable, Sums
 from segbench.curves.curve import Drawn

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, IntArray
 from segbench.core.compiling import compiled, index
-from segbench.imaging.deletion import queue_all, queue_beside
-from segbench.imaging.thinning import thin, thin_by
+from segbench.imaging.thinning import queue_all, queue_beside, thin, thin_by
 
 ByteArray = NDArray[np.uint8]
 
@@ -73,7 +72,7 @@ def lee_skeleton(  # noqa: C901 - one loop over turns, whose parts share all arr
 ) -> ByteArray:
     """Thin a mask by Lee's method, from the four borders in turn, until nothing changes.
 
-    Turns of kind b delete from border b, see `segbench.imaging.deletion`. Candidates of a border are collected first,
+    Turns of kind b delete from border b, see `segbench.imaging.thinning`. Candidates of a border are collected first,
     then deleted one after the other in the order of rows, if they are still `simple`. The pattern of a pixel has a bit
     for each of its neighbours, at the `steps`, and bit 8 for itself. After the first four turns only pixels beside one
     that was deleted in the last four are visited: no others can have become candidates.

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, key_at, key_of_images, left_out_note, shares
-from segbench.core.notes import Note
 from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC

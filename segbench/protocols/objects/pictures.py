@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from skimage.segmentation import find_boundaries
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.core.metric import image_headline
+from segbench.core.metric import Summary, image_headline
 from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
-from segbench.core.summary import Summary
 from segbench.inputs.object_kinds import INSTANCES, PANOPTIC
 from segbench.inputs.overlaps import Overlaps
 from segbench.protocols.objects.counting import count_components, instance_pairs, match_panoptic

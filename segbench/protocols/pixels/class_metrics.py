@@ -22,14 +22,13 @@ from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, joined
+from segbench.core.messages import Message, Note, joined
 from segbench.core.metric import Metric, held_note
-from segbench.core.notes import Note
 from segbench.core.part_means import PartMeans
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import CountsTable, Reducing, Sums
 from segbench.curves.curve import Curve
-from segbench.curves.masks import TWO_VALUED
+from segbench.curves.pooled import TWO_VALUED
 from segbench.protocols.pixels.metrics import METRICS, PixelTable
 from segbench.protocols.pixels.settings import Pixels
 

@@ -12,16 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
-from segbench.core.messages import NOTHING, Message
+from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric
-from segbench.core.notes import Note
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.table import Kept, Table
-from segbench.curves.many import AREAS, measured_curves
 from segbench.curves.points import BestFs, best_fs
-from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
+from segbench.curves.pooled import (
+    AREAS,
+    RESAMPLED_ABOVE,
+    PooledPixels,
+    measured_curves,
+    pool_pixels,
+    reduced,
+    reduced_for_resamples,
+)
 
 _CUTS, _CUTS_OF_FEW_IMAGES, _CUTS_OF_FEW_PIXELS = (2**9, 2**13), 2**17, 2**24
 _SCORES_HELD, _DENSE_CELLS = 2**25, 2**24

@@ -19,7 +19,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import SegbenchError
 from segbench.core.metric import best_threshold, image_headline, images_at_their_best
 from segbench.core.numbers import number, of_all
-from segbench.curves.masks import AT_THE_MASK
+from segbench.curves.pooled import AT_THE_MASK
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.source import Source
 from segbench.report.page.pictures import MOST_CUTS, THIN, MethodOnImage, Task, draw, with_one_image

@@ -22,8 +22,8 @@ from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError, SegbenchError
 from segbench.core.messages import Message
+from segbench.core.metric import finite
 from segbench.core.pictures import Pictures
-from segbench.core.summary import finite
 from segbench.loaders.decoded import MAX_PIXELS, size
 from segbench.loaders.images import decode
 from segbench.loaders.listing import SampleFiles, list_place

@@ -15,13 +15,13 @@ from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import Pictured
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
+from segbench.core.protocol import Pictured
 from segbench.core.series import Series, Space
-from segbench.curves.masks import TWO_VALUED
+from segbench.curves.pooled import TWO_VALUED
 from segbench.drawing.axes import as_axes, as_text, short_names
 from segbench.drawing.charts import Chart, draw_chart
 from segbench.drawing.palette import LineStyle, free_places, line_style
