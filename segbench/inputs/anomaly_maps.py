@@ -23,9 +23,9 @@ from segbench.core.settings import (
     option_like,
     set_fields,
 )
-from segbench.inputs.annotators import Labelled, take_one
 from segbench.inputs.defects import Defect, as_defects, defects_of, read_defects
 from segbench.inputs.label_rules import (
+    Labelled,
     LabelRule,
     Positive,
     notes_on_values,
@@ -35,6 +35,7 @@ from segbench.inputs.label_rules import (
     refuse_grey_and_void,
     refuse_scores,
     rule_option,
+    take_one,
     void_values,
     where_not_void,
 )
@@ -149,7 +150,7 @@ class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
         set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
         numbered, several = numbered_by(self.positive), bool(self.defects)
         set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=several))
-        set_fields(self, quantize=as_quantize(self.quantize, Setting("quantize", None)), void=void_values(self.void))
+        set_fields(self, quantize=as_quantize(self.quantize), void=void_values(self.void))
         if not isinstance(self.image_scores, tuple):
             set_fields(self, image_scores=read_scores(self.image_scores))
 

@@ -11,8 +11,9 @@ from segbench.core.messages import Message, Note, Setting
 from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample, Side
 from segbench.core.settings import as_whole, check_settings, option, set_fields
-from segbench.inputs.annotators import ONE_ANNOTATOR, Labelled
 from segbench.inputs.label_rules import (
+    ONE_ANNOTATOR,
+    Labelled,
     Positive,
     RuleWithoutVoid,
     counted,

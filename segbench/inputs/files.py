@@ -13,8 +13,8 @@ from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.images import STACKS
-from segbench.loaders.listing import SampleFiles, is_file, list_place
-from segbench.loaders.pairing import Inputs, Pairing, methods_below, pair, part_below
+from segbench.loaders.listing import SampleFiles, list_place
+from segbench.loaders.pairing import Inputs, Pairing, is_file, methods_below, pair, part_below
 from segbench.loaders.source import shown
 
 ClassOf = Callable[[str], int | None]

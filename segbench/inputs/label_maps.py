@@ -29,7 +29,7 @@ from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import Sample
 from segbench.inputs import label_rules as rules
-from segbench.inputs.annotators import only_truth, zero_or_one
+from segbench.inputs.label_rules import only_truth, zero_or_one
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.palette import through_palette
 from segbench.inputs.stacks import class_axis, is_one_map, refuse_other_softmax

@@ -1,9 +1,23 @@
-"""Ground-truth values to labels: which values are positive, which are void.
+"""Ground truth to labels: which values are positive, which are void, and how annotators are brought together.
 
 Conventions
 -----------
 A rule names the positive values; everything else that is not void is negative. Without a rule a whole set must hold
 exactly two values, and the larger is positive: anything else would be a guess.
+
+Several annotators of an image are ignored where they marked the pixel void; one of these rules is applied to the
+others. A pixel that is void for every annotator is left out and counted as ignored, under ``each`` once an annotator.
+With one annotator all rules count the same.
+
+any
+    Positive where at least one annotator says so.
+all
+    Positive where all annotators say so.
+majority
+    Positive where more than half of the annotators say so; a tie is negative.
+each
+    Every pixel is counted once an annotator: the counts are the sum of the counts against each annotator alone. A pixel
+    that 2 of 5 call positive adds 2 positives and 3 negatives, as a soft label of .4 would.
 """
 
 from __future__ import annotations
@@ -14,7 +28,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
@@ -27,7 +41,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.protocol import Facts
     from segbench.core.sample import Sample, Side
-    from segbench.inputs.annotators import Labelled
+
 
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""
@@ -630,11 +644,12 @@ def settled_positive(
     facts: Mapping[str, Facts], *, excluded_by: Message, complete: bool, part: bool
 ) -> frozenset[Facts]:
     """Decide which value is positive; images that hold it alone are counted the other way round."""
-    holders = grouped((value, name) for name, values in facts.items() for value in values)
-    if not holders or (len(holders) < 2 and not complete):
+    values = set().union(*facts.values())
+    if not values or (len(values) < 2 and not complete):
         return frozenset()
-    if len(holders) == 2:
-        return frozenset({(max(holders),)})
+    if len(values) == 2:
+        return frozenset({(max(values),)})
+    holders = grouped((value, name) for name, of_image in facts.items() for value in of_image)
     listing = "; ".join(
         f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
         for value, names in sorted(holders.items())
@@ -718,10 +733,13 @@ def require_two_classes(
 
 def leaving_out(settings: Mapping[str, str], field: str | None) -> Message:
     """Write the options that leave pixels out, as they were given: of the fields of a signature, and of the inputs."""
-    void: Sequence[float] = read_void(settings.get("void", "none"))
-    options = [Setting("void", void[0] if len(void) == 1 else tuple(void))] if void else []
-    options += [] if field is None else [Setting("field", field)]
-    return joined(options, " and ")
+    options = []
+    if settings.get("void", "none") != "none":
+        void: Sequence[float] = read_void(settings["void"])
+        options.append(Setting("void", void[0] if len(void) == 1 else tuple(void)))
+    if field is not None:
+        options.append(Setting("field", field))
+    return joined(options, " and ") if options else NOTHING
 
 
 def left_out(by: Message) -> Message:
@@ -744,3 +762,57 @@ def listed(values: Array | Sequence[float]) -> str:
     """Write values one after another, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8])
     return f"{shown}, ..." if len(values) > 8 else shown
+
+
+ONE_ANNOTATOR = Note(Message("one-annotator", "images with one annotator are left out"))
+"""The note on an image that cannot show how well annotators agree."""
+
+
+AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
+
+
+Labelled: TypeAlias = "tuple[BoolArray, BoolArray | None]"
+"""Labels, True where positive, and where they count; None for everywhere."""
+
+
+def take_one() -> Message:
+    """Return the remedy where an image has several ground truths, and only one can be counted."""
+    pattern = Setting("gt_pattern", "*_manual1")
+    return Message("fix", "take one of them by its name, such as {pattern}, or one column of a list", pattern=pattern)
+
+
+def only_truth(sample: Sample, expected: str) -> Array:
+    """Give the ground truth of an image that must have one alone."""
+    if len(sample.ground_truths) > 1:
+        number = len(sample.ground_truths)
+        what = Message("annotators", "{number} annotators, expected one {expected}", number=number, expected=expected)
+        raise DataError(sample.truth_file, what, take_one())
+    return sample.ground_truths[0]
+
+
+def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:
+    """Combine the labels of several annotators into one map; ``each`` keeps them apart."""
+    if len(annotators) == 1 or rule == "each":
+        return list(annotators)
+    import numpy as np
+
+    votes: Array = np.zeros(annotators[0][0].shape, np.int32)
+    voters: Array = np.zeros_like(votes)
+    for labels, valid in annotators:
+        voters += True if valid is None else zero_or_one(valid)
+        votes += zero_or_one(labels) if valid is None else zero_or_one(labels) & zero_or_one(valid)
+    if rule == "any":
+        positive = votes > 0
+    elif rule == "all":
+        positive = votes == voters
+    else:
+        positive = 2 * votes > voters
+    return [(positive, voters > 0)]
+
+
+def zero_or_one(mask: BoolArray) -> BoolArray:
+    """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
+    import numpy as np
+
+    stored = mask.view(np.uint8)
+    return stored != 0 if stored.max(initial=0) > 1 else mask

@@ -16,18 +16,20 @@ from segbench.core.messages import NOTHING, Message, Setting, alternatives, join
 from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import SIDES, Sample, Side
-from segbench.inputs.annotators import Labelled, only_truth, zero_or_one
 from segbench.inputs.label_rules import (
     VOIDS,
     Advice,
+    Labelled,
     LabelRule,
     ManyValuesError,
     Positive,
     counted,
+    only_truth,
     perhaps_swapped,
     rule_of_other_side,
     suggested_positive,
     where_not_void,
+    zero_or_one,
 )
 from segbench.inputs.predicted_labels import in_colour
 

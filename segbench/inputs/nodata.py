@@ -56,7 +56,9 @@ def interpret_decoded(protocol: Any, sample: Sample) -> Interpreted:
 
 def _with_advice(protocol: Any, sample: Sample, make: Callable[[Sample], Any]) -> Any:
     """Make counts or arrays of an image, whose errors and notes say how to leave declared values out."""
-    advice = _advice_on_truth(protocol, sample) if sample.truth_nodata else NOTHING
+    if not sample.truth_nodata:
+        return make(sample)
+    advice = _advice_on_truth(protocol, sample)
     if not advice:
         return make(sample)
     try:

@@ -12,13 +12,14 @@ from segbench.core.numbers import written
 from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import check_settings, option, set_fields
-from segbench.inputs.annotators import Labelled, only_truth
 from segbench.inputs.label_rules import (
+    Labelled,
     ManyValuesError,
     Positive,
     RuleWithoutVoid,
     half_among,
     numbered_by,
+    only_truth,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,

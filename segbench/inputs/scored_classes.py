@@ -20,9 +20,8 @@ from segbench.core.messages import NOTHING, Either, Message, Note, Setting
 from segbench.core.protocol import Facts, InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import Quantize, as_whole, check_settings, listed, option, option_like, set_fields
-from segbench.inputs.annotators import only_truth
 from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_unfit, void_without, written_classes
-from segbench.inputs.label_rules import equals_any, require_two_classes, void_labels, where_not_void
+from segbench.inputs.label_rules import equals_any, only_truth, require_two_classes, void_labels, where_not_void
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.inputs.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
 from segbench.loaders.reading import CLASS_MAPS

@@ -188,12 +188,6 @@ class PairedFiles(Sequence[SampleFiles]):
         return len(self.names)
 
 
-def is_file(path: str) -> bool:
-    """Whether a place is one image or array, not a folder or what is read as one."""
-    is_single_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112  a str, which may hold a null
-    return is_single_file and not is_archive(path)
-
-
 def list_place(path: str) -> Listing:
     """List a folder with its sub-folders, an archive, or a folder of archives."""
     return once("place", path, _list)
@@ -203,10 +197,10 @@ def _list(path: str) -> Listing:
     if "://" in path and not os.path.lexists(path):
         problem = Message("url", "is a URL, expected a folder on disk")
         raise DataError(shown(path), problem, "download it or mount it first")
+    if os.path.isdir(path) or not is_archive(path):  # noqa: PTH112  a str is enough
+        return list_folder(Path(path))
     refuse_endless(path)
-    if is_archive(path) and not os.path.isdir(path):  # noqa: PTH112  as above
-        return list_archive(os.path.abspath(path))  # noqa: PTH100  as above; workers may be in another folder
-    return list_folder(Path(path))
+    return list_archive(os.path.abspath(path))  # noqa: PTH100  as above; workers may be in another folder
 
 
 def list_folder(folder: Path) -> Listing:

@@ -46,8 +46,8 @@ from segbench.loaders.hints import (
     own_folder,
 )
 from segbench.loaders.images import EXTENSIONS, read_header
-from segbench.loaders.listing import FileColumn, NamedFiles, PairedFiles, SampleFiles, is_file, list_place, listed_once
-from segbench.loaders.source import LocalFile, Source, method_name, shown
+from segbench.loaders.listing import FileColumn, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
+from segbench.loaders.source import LocalFile, Source, is_archive, method_name, shown
 
 Place = str | PathLike[str] | None
 
@@ -302,11 +302,17 @@ class Pairing:
 
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
-        chosen = len(self.files) + len(self.left_out)
-        first = next((image for image in self.files if not self.inputs.pairs or image.field), None)
-        field = {"field": "yes"} if first and first.field else {}
-        subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
-        return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+        with_field = self.inputs.field is not None
+        if self.inputs.pairs:
+            with_field = any(image.field for image in self.files)
+        signature = {"field": "yes"} if with_field else {}
+        if self.total or self.left_out:
+            chosen = len(self.files) + len(self.left_out)
+            if self.total > chosen:
+                signature["subset"] = f"{chosen} of {self.total}"
+            if self.left_out:
+                signature["missing"] = f"{len(self.left_out)} of {chosen}"
+        return signature
 
     @property
     def counted(self) -> str:
@@ -539,6 +545,12 @@ def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
     return " ".join(shlex.quote(f"{_shown(folder)}/{name}") for name in methods)
 
 
+def is_file(path: str) -> bool:
+    """Whether a place is one image or array, not a folder or what is read as one."""
+    is_single_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112  a str, which may hold a null
+    return is_single_file and not is_archive(path)
+
+
 def _paired(inputs: Inputs) -> Pairing:
     patterns = (
         Pattern.parse(inputs.gt_pattern, "gt_pattern", tagged=True),
@@ -634,7 +646,7 @@ def _paired(inputs: Inputs) -> Pairing:
 
 def _named_by_base(inputs: Inputs, truths: AbstractSet[str], predictions: AbstractSet[str]) -> dict[str, str]:
     """Map predictions to the ground truth of their base name, if that alone pairs all images of the run."""
-    if inputs.prediction is None or inputs.negatives:
+    if inputs.prediction is None or inputs.negatives or not predictions.isdisjoint(truths):
         return {}
     by_base = names_by_base(truths, predictions)
     chosen = select(inputs.images, truths)[0] if by_base and inputs.images else truths

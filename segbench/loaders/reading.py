@@ -60,7 +60,7 @@ class OneMap(Reading):
         """Decode one map per annotator in the file."""
         from segbench.loaders import matlab
 
-        if path.suffix.lower() in matlab.FORMAT.extensions:
+        if str(path).lower().endswith(matlab.FORMAT.extensions):
             contents = matlab.read_mat(data, path)
             if "groundTruth" in contents:
                 note = Note(Message("part-read", "{part} of groundTruth, one map per annotator", part=self.part))
@@ -122,7 +122,7 @@ class ContourFiles(OneMap):
     def _first(self, data: bytes, path: Source, role: Role) -> Maps:
         from segbench.loaders import matlab
 
-        if path.suffix.lower() in matlab.FORMAT.extensions:
+        if str(path).lower().endswith(matlab.FORMAT.extensions):
             contents = matlab.read_mat(data, path)
             if "ucm2" in contents:
                 return Maps((matlab.ucm2(contents, path),), (), "ucm2")
@@ -357,10 +357,11 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     truths: list[tuple[str, NDArray[Any]]] = []
     categories, about, true_lossy = False, None, ""
     truth_nodata: dict[float, None] = {}
-    for path in files.ground_truths:
+    truth_files, prediction_file = tuple(map(shown, files.ground_truths)), shown(files.prediction)
+    for path, truth_file in zip(files.ground_truths, truth_files, strict=True):
         drawn = reads.truths(contents[path], path)
         about, true_lossy = about or drawn.about, true_lossy or drawn.lossy
-        truths += ((shown(path), array) for array in drawn.maps)
+        truths += ((truth_file, array) for array in drawn.maps)
         truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
         categories = drawn.form == "categories"
         notes |= _on_side("ground truth", drawn.notes)
@@ -383,9 +384,9 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         sizes.append((shown(files.field), field.shape))
     require_same_size(sizes)
     if form == "ucm2":
-        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
-    names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
-    named = list(zip(names, predictions))  # noqa: B905  segs share a file
+        require_doubled_size((prediction_file, predictions[0].shape), sizes[0])
+    prediction_files = (prediction_file, *map(shown, files.scales)) if files.scales else repeat(prediction_file)
+    named = list(zip(prediction_files, predictions))  # noqa: B905  segs share a file
     fitted = ImageMaps(truths, named, form, field, nodata=predicted.nodata)
     if reads.levels and form in ("soft", "stack"):
         fitted = without_values_of_nodata(fitted)
@@ -401,7 +402,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         fitted.field,
         (*notes, *fitted.notes),
         tuple(name for name, _ in truths),
-        shown(files.prediction),
+        prediction_file,
         labels_predicted=form == "labels",
         categories_drawn=categories,
         without_truth=not files.ground_truths,

@@ -166,6 +166,7 @@ def not_readable(path: object, error: OSError | ValueError, kind: str = "file") 
     if isinstance(error, FileNotFoundError):
         return DataError(name, Message("missing", "there is no such {expected}", expected=kind), "check the path")
     if isinstance(error, NotADirectoryError) and kind == "folder":
+        refuse_endless(name)
         problem = Message("not-a-folder", "is a file, expected a folder or {extensions: }", extensions=ARCHIVES)
         return DataError(name, problem, other_format([name]) or "give two files or two folders")
     # Windows answers the reading of a folder with a lack of permission.
