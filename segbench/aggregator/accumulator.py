@@ -390,17 +390,18 @@ class Accumulator:
         warn_of(notes, stacklevel=stacklevel)
         if results is None:
             return result
-        kept = packed.in_memory if isinstance(packed, PackedCounts) and results == self.results else packed
-        kept = kept if unnamed is None else {**kept, UNNAMED: encode(unnamed)}
-        outcomes = [_outcome(name, data, truths[name]) for name, data in kept.items()]
+        to_save = packed.in_memory if isinstance(packed, PackedCounts) and results == self.results else packed
+        if unnamed is not None:
+            to_save = {**to_save, UNNAMED: encode(unnamed)}
+        outcomes = [_outcome(name, data, truths[name]) for name, data in to_save.items()]
         digests = self._digests | {outcome.name: outcome.digest for outcome in outcomes}
         result = replace(result, digests=Digests(sorted(digests.items())))
         run = self._run(notes)
         with ResultsFile(results, create=True) as store:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
-            ours = self.method != _NO_NAME or results in self._saved
-            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=stacklevel + 1)
+            is_ours = self.method != _NO_NAME or results in self._saved
+            finish(begun, run, result, of_another="" if is_ours else "another accumulator", stacklevel=stacklevel + 1)
         self._saved.add(results)
         if results == self.results:  # which holds what the set decided
             with self._lock:
@@ -459,8 +460,8 @@ class Accumulator:
             raise ArgumentError(Message("no-field", "valid or masked pixels: {why}", why=reads.without_field))
         return batch
 
-    def _count(self, batch: Batch, of: str = "") -> Counted:
-        return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"))
+    def _count(self, batch: Batch, of_image: str = "") -> Counted:
+        return count_batch(self.protocol, batch, Called(f"labels{of_image}", f"scores{of_image}"))
 
     def _add(self, images: Iterable[tuple[str, _HeldImage]], unnamed: Sequence[Counted], notes: Iterable[Note]) -> None:
         """Add all of it, or nothing where something is refused."""
@@ -468,16 +469,18 @@ class Accumulator:
             fresh: dict[str, _HeldImage] = {}
             for name, image in images:
                 fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), image)
-            without = _union([*self._unnamed, *(part.facts for part in unnamed)])
-            known = _with_facts(fresh)
-            all_facts = self._facts() | known
-            settled(self.protocol, all_facts | ({_WITHOUT_NAME: without} if without else {}), complete=False)
+            new_facts = _with_facts(fresh)
+            facts = self._facts() | new_facts
+            unnamed_facts = _union([*self._unnamed, *(part.facts for part in unnamed)])
+            if unnamed_facts:
+                facts[_WITHOUT_NAME] = unnamed_facts
+            settled(self.protocol, facts, complete=False)
             if self.results is not None and unnamed:
                 raise ArgumentError(
                     Message("needs-names", "results: {why}; give names to Accumulator.update", why=WITHOUT_NAMES)
                 )
             self._images.update(fresh if self.results is None else self._kept(self.results, fresh))
-            self._known.update(known)
+            self._known.update(new_facts)
             self._pool(unnamed)
             self._notes.update(notes)
 
@@ -589,7 +592,8 @@ def _whole(name: str, image: _HeldImage, stored: Mapping[str, bytes]) -> Packed:
 
 def _with_facts(images: Mapping[str, _HeldImage]) -> dict[str, Facts]:
     """Return the facts of the images that have any."""
-    return {name: facts for name, image in images.items() if (facts := _union(image.packed))}
+    facts = {name: _union(image.packed) for name, image in images.items()}
+    return {name: image_facts for name, image_facts in facts.items() if image_facts}
 
 
 def _union(known: Iterable[Facts]) -> Facts:

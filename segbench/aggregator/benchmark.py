@@ -1,4 +1,7 @@
-"""From many images to one result: pair the files, count each image, pool what was counted."""
+"""From many images to one result: pair the files, count each image, make the result, save it.
+
+Begin with `evaluate_pairing`, which has the steps in order; `evaluate` reads the arguments of users.
+"""
 
 from __future__ import annotations
 
@@ -364,8 +367,9 @@ def evaluate_pairing(
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
     run = as_run(run)
-    if (passes := protocol.capability(TwoPasses)) and passes.first:
-        before = evaluate_pairing(
+    passes = protocol.capability(TwoPasses)
+    if passes is not None and passes.first:
+        first_pass = evaluate_pairing(
             pairing,
             passes.first,
             method=method,
@@ -376,9 +380,9 @@ def evaluate_pairing(
             executor=executor,
             belonging=belonging,
         )
-        if before.failed and not before.counts:
-            raise DataError(shown(method), _failed_images(before, len(before.failed)))
-        protocol = passes.after(before.summary)
+        if first_pass.failed and not first_pass.counts:
+            raise DataError(shown(method), _failed_images(first_pass, len(first_pass.failed)))
+        protocol = passes.after(first_pass.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
     assigned, on_units = _assigned(belonging, protocol, pairing.names)
     notes = (*pairing.notes, *on_units)

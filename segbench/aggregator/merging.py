@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -61,7 +60,8 @@ class _Merged:
         first, *others = self.inputs or (None,)
         inputs = None if first is None else replace(first, merged=tuple(others))
         stored = self.first.stored
-        if shared := shared_settings([part.rules for part in self.parts]):
+        shared = shared_settings([part.rules for part in self.parts])
+        if shared:
             stored = stored._replace(measuring=StoredProtocol.of(self.first.rules.with_settings(**shared)).measuring)
         assigned, notes = together([part.assigned for part in self.parts]), tuple(self.notes)
         return replace(self.first, stored=stored, settings=settings, notes=notes, inputs=inputs, assigned=assigned)
@@ -242,8 +242,8 @@ def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str
     runs = [run for run in all_runs if run.complete]
     results = [stored_result(part, run) for run in runs]
     for result in results:
-        # Unpacked once, so that what is damaged is refused by the name of its own file.
-        deque(result.counts.values(), maxlen=0)
+        for _ in result.counts.values():
+            pass  # unpacks every image, so that what is damaged is refused by the name of its own file
     return [*zip(names_of(results), runs, strict=True), *unfinished]
 
 

@@ -1,4 +1,4 @@
-"""One image of arrays: the batch of one that `segbench.count` counts, as accumulators do."""
+"""`segbench.count`: one image given as arrays, counted as `evaluate` and accumulators count it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool of workers that segbench opens itself: processes."""
+"""Worker processes that segbench starts itself; `segbench.aggregator.executors` hands images out to them."""
 
 from __future__ import annotations
 

@@ -190,8 +190,8 @@ def is_results_file(path: Path) -> bool:
         return False
     # Of a new file the number may still be in the write-ahead log.
     log = Path(f"{os.path.realpath(path)}-wal")
-    ours = int.from_bytes(head[_ID_PLACE], "big") == APPLICATION_ID
-    return head.startswith(_SQLITE) and (ours or log.exists())
+    is_ours = int.from_bytes(head[_ID_PLACE], "big") == APPLICATION_ID
+    return head.startswith(_SQLITE) and (is_ours or log.exists())
 
 
 def _uri(path: Path, *, create: bool = False) -> str:
@@ -233,10 +233,10 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
                 database.execute("ROLLBACK")
             raise
     else:
-        safe = _one(database, "PRAGMA journal_mode") == "wal"
-    if _one(database, "PRAGMA application_id") != APPLICATION_ID:
+        safe = _value_of(database, "PRAGMA journal_mode") == "wal"
+    if _value_of(database, "PRAGMA application_id") != APPLICATION_ID:
         raise _foreign(path, create=create)
-    if _one(database, "PRAGMA user_version") != SCHEMA:
+    if _value_of(database, "PRAGMA user_version") != SCHEMA:
         raise DataError(str(path), Message("other-version", "was written by another version of segbench"), _AGAIN)
     if not _is_plain(database):
         raise DataError(str(path), Message("other-tables", "holds other tables than segbench makes"), _AGAIN)
@@ -260,8 +260,8 @@ def _is_plain(database: sqlite3.Connection) -> bool:
         return False
     columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in _COLUMNS}
     return all(
-        " ".join(column[1] for column in several) == _COLUMNS[name] and not any(column[-1] for column in several)
-        for name, several in columns.items()
+        " ".join(name for _, name, *_ in rows) == _COLUMNS[table] and not any(hidden for *_, hidden in rows)
+        for table, rows in columns.items()
     )
 
 
@@ -279,7 +279,7 @@ def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataErro
 
 
 def _is_new(database: sqlite3.Connection) -> bool:
-    ids = (_one(database, "PRAGMA application_id"), _one(database, "PRAGMA user_version"))
+    ids = (_value_of(database, "PRAGMA application_id"), _value_of(database, "PRAGMA user_version"))
     return ids == (0, 0) and not database.execute("SELECT 1 FROM sqlite_master").fetchone()
 
 
@@ -288,21 +288,16 @@ def _write_ahead(database: sqlite3.Connection) -> bool:
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return bool(_one(database, "PRAGMA journal_mode = WAL") == "wal")
+            return bool(_value_of(database, "PRAGMA journal_mode = WAL") == "wal")
         except sqlite3.OperationalError as error:
             if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > until:
                 raise
         time.sleep(0.01)
 
 
-def _one(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  numbers and texts
+def _value_of(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  numbers and texts
     (value,) = database.execute(statement).fetchone()
     return value
-
-
-def _without_run(run: Run) -> tuple[str, str, str]:
-    """Return the columns that runs of one method under the same settings share."""
-    return run.method, run.protocol, run.stored.counting
 
 
 def _but_for(*names: str) -> str:
@@ -441,12 +436,14 @@ class ResultsFile:
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
         is not gone on with; with `fresh` nothing is, and predictions in another folder may replace it.
         """
-        identity, alike = run.identity, _but_for("missing", "subset")
+        identity = run.identity
+        *_, settings = identity
+        alike = _but_for("missing", "subset")
         with self._transaction():
             self._refuse_other_kind(run)
             begun = f"SELECT id, version FROM runs WHERE {_SAME} AND NOT complete"  # noqa: S608  texts of this module
             for key, version in self._database.execute(begun, identity).fetchall():
-                self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (identity[-1], key))
+                self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (settings, key))
                 if fresh or version != __version__:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
@@ -464,7 +461,8 @@ class ResultsFile:
             "SELECT run_name FROM runs WHERE (method, protocol, counting) = (?, ?, ?) AND (run_name = '') != ? "
             "AND (complete OR id IN (SELECT run FROM images))"
         )
-        names = [name for (name,) in self._database.execute(query, (*_without_run(run), run.run == ""))]
+        parameters = run.method, run.protocol, run.stored.counting, run.run == ""
+        names = [name for (name,) in self._database.execute(query, parameters)]
         if not names:
             return
         if run.run:
@@ -598,7 +596,7 @@ class ResultsFile:
             copies = [(key, run, name) for run, name in sources if run in begun.elsewhere]
             self._database.executemany(copied, copies)
 
-    def _refuse_others(self, run: Run, ours: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
+    def _refuse_others(self, run: Run, digests: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
         """Refuse images if the stored run has other ones, of another folder; `whole` runs must have some in common."""
         predictions = run.inputs.predictions if run.inputs else ""
         query = f"SELECT id, inputs, complete FROM runs WHERE {_SAME} AND version != ''"  # noqa: S608  as above
@@ -608,10 +606,10 @@ class ResultsFile:
             if stored_predictions in ("", predictions) or (whole and not complete):
                 continue
             query = "SELECT digest FROM images WHERE run = ? AND name = ? AND counts IS NOT NULL"
-            pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in ours)
-            alike = {digest == stored for digest, rows in pairs for (stored,) in rows}
+            pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in digests)
+            are_equal = {digest == stored for digest, rows in pairs for (stored,) in rows}
             query = "SELECT 1 FROM images WHERE run = ? AND counts IS NOT NULL"
-            if False in alike or (whole and not alike and self._database.execute(query, (key,)).fetchone()):
+            if False in are_equal or (whole and not are_equal and self._database.execute(query, (key,)).fetchone()):
                 raise self._other_predictions(run, predictions, stored_predictions)
 
     def _other_predictions(self, run: Run, predictions: str, stored_predictions: str) -> DataError:
@@ -637,9 +635,10 @@ class ResultsFile:
     def finish(self, begun: Begun, run: Run, result: Finished) -> int:
         """Close and sign a run: the complete run then holds the images of the result and no others; return its key."""
         renamed = f"UPDATE runs SET settings = ? WHERE complete AND {_SAME}"  # noqa: S608  as above
+        *_, settings = run.identity
         with self._transaction():
             self._refuse_others(run, result.digests.items(), whole=True)
-            self._database.execute(renamed, (run.identity[-1], *run.identity))
+            self._database.execute(renamed, (settings, *run.identity))
             (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (begun.key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)
             self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, begun.key))
@@ -697,7 +696,7 @@ class ResultsFile:
 
     def images_of(self, begun: Begun) -> int:
         """Count the images of a run that was begun."""
-        return int(_one(self._database, f"SELECT count(*) FROM images WHERE run = {begun.key}"))  # noqa: S608  a number
+        return int(_value_of(self._database, f"SELECT count(*) FROM images WHERE run = {begun.key}"))  # noqa: S608  a number
 
     def outcomes(self, keys: Sequence[int], names: Sequence[str] | None = None) -> Iterator[Outcome]:
         """Yield the outcomes of images in order of names, each from the first run that has it.

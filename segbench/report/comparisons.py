@@ -185,7 +185,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
                 "high": finite(standing.interval.ends[1]),
                 "standard_error": finite(standing.interval.error),
                 "freedom": finite(standing.interval.freedom),
-                "better_than": [methods[answer.places[letter]] for letter in standing.better_than],
+                "better_than": [methods[answer.ranks[letter]] for letter in standing.better_than],
                 "rank_shares": [finite(share) for share in ranks[standing.method]],
                 "undefined": {"interval": standing.interval.reason.written("options")}
                 if standing.interval.reason

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
+from segbench.aggregator.result import AXES, Result
+from segbench.aggregator.summaries import ImageSummaries, UnitSummaries
 from segbench.core.messages import Message, Note, as_note
 from segbench.core.metric import finite, finite_values
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex

@@ -1,4 +1,4 @@
-"""Pointwise bootstrap bands around pooled curves."""
+"""Pointwise bootstrap bands around pooled curves, from the resamples of `segbench.statistics.measured`."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ that they have this standard error, and those of two methods over the same image
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -112,13 +112,14 @@ class GroupMeans(PartMeans):
         pseudo, weights = [], []
         for group, defines in zip(groups, self.defines, strict=True):
             values, shares = group.pseudo[:, self.places], group.weights[:, self.places]
-            known = np.where(np.isnan(values), 0, values).sum(axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
+            is_known = ~np.isnan(values)
+            group_mean = np.where(is_known, values, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
             with np.errstate(invalid="ignore", divide="ignore"):
                 scale = np.sqrt(images * (images - 1) / np.float64(group.images * (group.images - 1))) / number
-                moved = self.estimates + np.where(group.images > 1, scale * (values - known), np.nan)
+                scaled = self.estimates + np.where(group.images > 1, scale * (values - group_mean), np.nan)
                 weighed = np.where(shares.any(axis=0), shares, 1.0)
                 weights.append(np.where(defines, weighed / weighed.sum(axis=0), 0.0))
-            pseudo.append(np.where(defines, moved, self.estimates))
+            pseudo.append(np.where(defines, scaled, self.estimates))
         return Jackknife(self.estimates, np.concatenate(pseudo), np.concatenate(weights))
 
 
@@ -209,8 +210,11 @@ def on_common(table: Table, other: Table) -> Table:
     runs = table.run_tables
     restricted = []
     for run in runs:
-        others = (beside for beside in (*runs, *other.run_tables) if beside is not run)
-        restricted.append(reduce(lambda part, lacking: part.restricted_to_common(lacking), others, run))
+        part = run
+        for other_run in (*runs, *other.run_tables):
+            if other_run is not run:
+                part = part.restricted_to_common(other_run)
+        restricted.append(part)
     if all(part is run for part, run in zip(restricted, runs, strict=True)):
         return table
     return RunMeans(dict(zip(table.columns, restricted, strict=True))) if len(runs) > 1 else restricted[0]

@@ -114,8 +114,8 @@ class Measured:
             return table.averaged(np.array([group.draws[:, table.places] for group in self._groups(table)]))
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
-        off = np.nan_to_num(table.estimates - table.score(total)[0])
-        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + off
+        shift = np.nan_to_num(table.estimates - table.score(total)[0])
+        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + shift
         return draws
 
     def over_common(self, other: Measured) -> Measured:
@@ -176,10 +176,10 @@ class Measured:
         if reason:
             return FoundInterval(NO_INTERVAL, reason)
         if self.jackknife.standard_errors[column] < _NO_SPREAD:
-            same = Message(
+            no_spread = Message(
                 "no-spread", "the same without each of the {noun}s, so that nothing shows how it varies", noun=self.noun
             )
-            return FoundInterval(NO_INTERVAL, same)
+            return FoundInterval(NO_INTERVAL, no_spread)
         error, freedom = float(self.variance.error[column]), float(self.variance.freedom[column])
         reach = float(self._reach[column])
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
@@ -231,9 +231,9 @@ class Measured:
 
     def undefined_without(self, column: int) -> Message:
         """Name the image without which a metric is undefined; empty where there is none."""
-        lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, column]))
-        if lost.size:
-            name = self.table.names[lost[0]]
+        undefined = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, column]))
+        if undefined.size:
+            name = self.table.names[undefined[0]]
             return Message("undefined-without", "undefined without the {noun} {name}", noun=self.noun, name=name)
         return self.undefined_without_fold(column, self.table.folds)
 
@@ -246,10 +246,10 @@ class Measured:
                 number=len(set(folds)),
                 least=FEWEST_FOLDS,
             )
-        lost = np.flatnonzero(np.isnan(self.without_folds(folds)[:, column])) if folds else np.array([])
-        if not lost.size:
+        undefined = np.flatnonzero(np.isnan(self.without_folds(folds)[:, column])) if folds else np.array([])
+        if not undefined.size:
             return NOTHING
-        name = list(dict.fromkeys(folds))[lost[0]]
+        name = list(dict.fromkeys(folds))[undefined[0]]
         return Message("undefined-without", "undefined without {noun} {name}", noun="fold", name=name)
 
 
@@ -263,8 +263,8 @@ def _logit_ends(estimate: float, reach: float) -> tuple[float, float]:
     """Return estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
     from scipy.special import expit, logit
 
-    at, width = logit(estimate), reach / (estimate * (1 - estimate))
-    return float(expit(at - width)), float(expit(at + width))
+    middle, width = logit(estimate), reach / (estimate * (1 - estimate))
+    return float(expit(middle - width)), float(expit(middle + width))
 
 
 def _within_range(metric: Metric, low: float, high: float) -> Interval:
