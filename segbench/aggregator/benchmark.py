@@ -265,7 +265,8 @@ def evaluate(
         pairing.require_complete()
     if several is not None:
         refuse_overlapping_runs(pairings)
-    total, done = sum(len(pairing.files) for pairing in pairings.values()), 0
+    images_of = {called: len(pairing.files) for called, pairing in pairings.items()}
+    total, done = sum(images_of.values()), 0
     evaluated = []
     for called, pairing in pairings.items():
         result = evaluate_pairing(
@@ -283,7 +284,7 @@ def evaluate(
             warn=True,
         )
         evaluated.append(result)
-        done += len(pairing.files)
+        done += images_of[called]
     return evaluated[0] if several is None else evaluated
 
 

@@ -287,7 +287,7 @@ class Result:
     @property
     def _tuned(self) -> bool:
         """Whether it is measured at the thresholds of a tuning set."""
-        return self.rules.capability(Pooling) is not None and "thresholds" in self.settings
+        return "thresholds" in self.settings and self.rules.capability(Pooling) is not None
 
     @property
     def _notes_on_tuning(self) -> tuple[Note, ...]:
@@ -582,6 +582,8 @@ class Result:
         if self.published:
             return self.published.summary
         summary = self.measured.summary()
+        if not self._tuned:
+            return summary
         return replace(summary, notes=(*self._notes_on_tuning, *summary.notes))
 
     @cached_property

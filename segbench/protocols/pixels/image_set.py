@@ -82,11 +82,16 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
     def __iter__(self) -> Iterator[str]:
         """Return an iterator over the names of the images."""
-        return iter(self._counts)
+        return iter(self.names)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the images, sorted."""
+        return sorted(self._counts)
 
     def __len__(self) -> int:
         """Return the number of images."""
-        return len(self._counts)
+        return len(self.names)
 
     def in_batches(self) -> Iterator[Several]:
         """Yield the counts of all images in sorted order of names."""
@@ -250,7 +255,7 @@ class Block(Table):
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
         """The columns of the images, in sorted order of names."""
-        return self.columns_of(self.image_set[name] for name in sorted(self.image_set))
+        return self.columns_of(self.image_set[name] for name in self.image_set.names)
 
     @property
     def left_out(self) -> Sequence[Note]:

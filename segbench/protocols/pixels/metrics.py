@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, FloatArray, within_total
 from segbench.core.levels import note_on_scales
 from segbench.core.messages import NOTHING, Message, Note
-from segbench.core.metric import Metric, Summary, left_out_note, shares
+from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
@@ -193,7 +193,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         """Compute every metric; one of your own adds its formula. ``of["best"]`` is the point of ODS, an `AtOds`."""
-        best, ois = of["best"], Confusion(*of["ois"].T)
+        best, image_f, ois = of["best"], of["f"], Confusion(*of["ois"].T)
         return {
             "ods_f": best.f,
             "ods_precision": best.precision,
@@ -203,7 +203,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             "ois_f": ois.f,
             "ois_precision": ois.precision,
             "ois_recall": ois.recall,
-            "mean_image_f": of["f"],
+            "mean_image_f": image_f,
             **best.areas,
             "fpr_at_95_tpr": best.fp_at_95 / best.negatives,
         }
@@ -309,8 +309,11 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def left_out(self) -> tuple[Note, ...]:
         """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
-        images = 0 if self.image_set.unnamed is not None else self.images
-        notes = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+        images = self.images
+        without_positives = images - self.images_with_positives
+        if self.image_set.unnamed is not None:
+            images = 0
+        notes = left_out_note([mean], "without positive pixels", without_positives, images)
         return (*notes, *(note for block in self.blocks.values() for note in block.left_out))
 
     def keepable(self) -> Kept:
@@ -349,16 +352,6 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def threshold_source(self) -> str:
         """Where thresholds come from when they are not the scores themselves."""
         return ", ".join(sorted(self._pool.sources - {""}))
-
-    def _summary(
-        self,
-        keys: Sequence[str],
-        totals: Mapping[str, int],
-        notes: tuple[Note | str, ...],
-        why_no_means: Message = NOTHING,
-    ) -> Summary:
-        summary = super()._summary(keys, totals, notes, why_no_means)
-        return replace(summary, threshold_source=self.threshold_source)
 
     @property
     def pooled(self) -> ScoreCounts:
