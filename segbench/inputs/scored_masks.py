@@ -82,18 +82,18 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
         """Check and normalise the settings."""
         check_settings(self)
         quantize = as_quantize(self.quantize)
-        positive, void = rules.optional_rule(self.positive), rules.void_values(self.void)
-        numbered, annotators = rules.numbered_by(positive), self.annotators is not None
-        reads = replace(self.reads, numbered=numbered, annotators=annotators)
+        positive = rules.optional_rule(self.positive)
+        numbered, void = rules.numbered_by(positive), rules.void_values(self.void)
+        reads = replace(self.reads, numbered=numbered, annotators=self.annotators is not None)
         set_fields(self, void=void, positive=positive, quantize=quantize, reads=reads)
 
     def interpret(self, sample: Sample) -> ScoredPixels:
         """Label pixels, and make scores high where positive, rounded where the settings say so."""
         if len(sample.ground_truths) > 1 and self.annotators is None:
             raise _without_rule(sample)
-        file = sample.predicted_file
         drawn, values = self.labelled(sample)
-        valids = [valid for _, valid in drawn]
+        file = sample.predicted_file
+        _, valids = zip(*drawn, strict=True)
         scores, bits = self.scores(file, sample.predictions[0], sample.field, valids)
         notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
         if self.invert:

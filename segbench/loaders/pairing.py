@@ -702,7 +702,9 @@ def _named(folder: str, pattern: Pattern) -> NamedFiles:
         if match is None:
             unfit += 1
         else:
-            name = shown(unicodedata.normalize("NFC", match[0]))
+            name = match[0]
+            if not (name.isascii() and name.isprintable()):
+                name = shown(unicodedata.normalize("NFC", name))
             numbers_by_name[name] = (*numbers_by_name.get(name, ()), k)
             if match[1]:
                 tags[k] = match[1]
