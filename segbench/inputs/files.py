@@ -34,7 +34,7 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
             found = _of_whole_folders(paired, protocol.reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
-    return replace(found, no_negatives=bool(protocol.reads.without_negatives))
+    return replace(found, no_negatives=True) if protocol.reads.without_negatives else found
 
 
 def _refuse_joined_sequences(pairing: Pairing) -> None:

@@ -477,7 +477,7 @@ NoDataRule: TypeAlias = Literal["lowest", "exclude"]
 _PER_IMAGE = " per image"
 
 
-_CHANGED = {
+KINDS_OF_CHANGES = {
     "resize": frozenset({"resized"}),
     "crop": frozenset({"cropped"}),
     "nodata": frozenset({"no-data-left-out", "no-data-lowest"}),
@@ -665,7 +665,7 @@ def idle(settings: Mapping[str, str], notes: Iterable[Note]) -> tuple[Note, ...]
                 else "each already has the size of its ground truth",
             )
         )
-        for name, changed in _CHANGED.items()
+        for name, changed in KINDS_OF_CHANGES.items()
         if name in settings and kinds.isdisjoint(changed)
     )
 

@@ -146,10 +146,10 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, blocks: Sequence[Block] = ()
     ) -> None:
         self.image_set = per_image if isinstance(per_image, ImageSet) else ImageSet(per_image)
-        super().__init__(self.image_set)
         self._of_set, self._own = of_set, self.metrics
         self.blocks = {block.name: block for block in blocks}
         self.metrics = (*self._own, *(metric for block in blocks for metric in block.metrics))
+        super().__init__(self.image_set)
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
@@ -349,7 +349,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def left_out(self) -> tuple[Note, ...]:
         """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
-        images = self.images
+        images = len(self.image_set.names)
         without_positives = images - self.images_with_positives
         if self.image_set.unnamed is not None:
             images = 0
