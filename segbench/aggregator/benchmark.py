@@ -376,6 +376,7 @@ def evaluate_pairing(
         protocol = passes.after(first_pass.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
     usual, on_units = usual_units("" if belonging.get(UNIT) else protocol.usual_unit, pairing.names)
+    assigned = usual | assignments(belonging, pairing.names)
     notes = (*pairing.notes, *on_units)
     record = Run.of(
         protocol,
@@ -384,7 +385,7 @@ def evaluate_pairing(
         settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=notes if run else (*notes, *pairing.notes_on_left_out),  # a run may be a fold
         inputs=pairing.inputs.absolute(),
-        assigned=usual | assignments(belonging, pairing.names),
+        assigned=assigned,
         images=len(pairing.files),
     )
     outcomes: list[Outcome] = []

@@ -283,8 +283,8 @@ def lines_of(file: str, expected: str, hint: str) -> list[str]:
         ) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        what = Message("unreadable", "cannot be read ({why}), expected {expected}", why=str(why), expected=expected)
-        raise DataError(file, what, hint) from None
+        problem = Message("unreadable", "cannot be read ({why}), expected {expected}", why=str(why), expected=expected)
+        raise DataError(file, problem, hint) from None
 
 
 def _read_file(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:

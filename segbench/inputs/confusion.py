@@ -86,7 +86,7 @@ def _count_from_one(held: Sequence[int], classes: int) -> bool:
 
 def _foreign(truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advise: Advice) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
-    what = Message(
+    problem = Message(
         "no-class",
         "{noun} {labels}{more} {are} neither a class nor void{background}",
         noun="values" if len(foreign) > 1 else "value",
@@ -96,8 +96,8 @@ def _foreign(truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advis
         background=", and no pixel is 0" if held[0] > 0 else "",
     )
     if truth.lossy:
-        return DataError(truth.file, what, how_to_save_labels(truth.lossy))
-    return ManyValuesError(truth.file, what, held, advise)
+        return DataError(truth.file, problem, how_to_save_labels(truth.lossy))
+    return ManyValuesError(truth.file, problem, held, advise)
 
 
 def _advice(

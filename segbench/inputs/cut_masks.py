@@ -260,7 +260,7 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
                 raise DataError("predictions", *above)
             return frozenset()
         if len(low) < len(highest):
-            what = Message(
+            problem = Message(
                 "mixed-levels",
                 "{images} of {total} hold integers of at most 1, which is a score of {score}, and others more",
                 images=len(low),
@@ -268,13 +268,13 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
                 score=number(max(low)),
             )
             hint = "save all predictions on one scale, masks as 0 and the highest level"
-            raise DataError("predictions", what, hint)
+            raise DataError("predictions", problem, hint)
         score = number(max(low))
-        what = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
+        problem = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
         fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {given}", given=self._given_cuts)]
         if min(cuts) <= 1:
             fixes.append(Message("fix", "or for files give {scale}", scale=Setting("scale", 1, of="Repairs")))
-        raise DataError("predictions", what, alternatives(fixes, "; "))
+        raise DataError("predictions", problem, alternatives(fixes, "; "))
 
     @property
     def why_not_arrays(self) -> Message | str:
@@ -316,9 +316,9 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | 
     given, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, places) for cut in cuts]
     one = name == "at"
     above = Setting(name, given[0] if one else given)
-    what = Message("above-scores", "have scores up to 1, and {given} is above all of them", given=above)
+    problem = Message("above-scores", "have scores up to 1, and {given} is above all of them", given=above)
     if max(cuts) > full:
-        return what, Message("fix", "give a score from 0 to 1")
+        return problem, Message("fix", "give a score from 0 to 1")
     hint = Message(
         "fix",
         "levels of {bits} bits are divided by {full}: for levels from {levels} give {shares}",
@@ -327,4 +327,4 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | 
         levels=written(given),
         shares=Setting(name, shares[0] if one else shares),
     )
-    return what, hint
+    return problem, hint

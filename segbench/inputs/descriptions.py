@@ -129,8 +129,8 @@ def _together(problems: Sequence[DataError]) -> DataError:
         for error in problems
         for problem in error.values.get("problems", (error.what,))
     ]
-    what = Message("wrong-jsons", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
-    return DataError("JSON files", what, joined(dict.fromkeys(error.hint for error in problems)))
+    problem = Message("wrong-jsons", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
+    return DataError("JSON files", problem, joined(dict.fromkeys(error.hint for error in problems)))
 
 
 def _described(data: bytes, path: Source) -> Maps | None:
@@ -186,14 +186,14 @@ def _entries(
     found: dict[Source, Described] = {}
     missing = []
     for folder in sorted({Path(str(file)).parent for file in files} - jsons.keys()):
-        what = Message(
+        problem = Message(
             "no-json",
             "has no {file} beside it, and {inside:many JSON file} in it, expected one with the classes of its "
             "segments, as the ground truth has",
             file=f"{shown(folder)}.json",
             inside=len(list(folder.glob("*.json"))),
         )
-        problems.append(DataError(shown(folder), what, f"write one of them, and unpack archives; {_HINT}"))
+        problems.append(DataError(shown(folder), problem, f"write one of them, and unpack archives; {_HINT}"))
     for file in files:
         if one := jsons.get(Path(str(file)).parent):
             if isinstance(file, LocalFile) and (entry := one.entry(file, classes)):
@@ -203,7 +203,7 @@ def _entries(
     read = [one for one in jsons.values() if one]
     places = ", ".join(sorted({one.path for one in read}))
     if missing:
-        what = Message(
+        problem = Message(
             "no-annotation",
             "{lack} no segments_info: {images}",
             lack=of_all(len(missing), len(files), "image", "have"),
@@ -213,7 +213,7 @@ def _entries(
         known = next((shown(name) for one in read for name in one.segments), "")
         if known:
             fix = Message("fix", "add an annotation with the file_name of each, as {file} has one", file=known)
-        problems.append(DataError(places, what, fix))
+        problems.append(DataError(places, problem, fix))
     strange = {
         label: Message("unknown-category", "category {label}, in {image}", label=label, image=shown(name))
         for one in read
@@ -222,12 +222,12 @@ def _entries(
         if classes and label not in classes
     }
     if strange:
-        what = Message(
+        problem = Message(
             "unknown-categories",
             "has categories that the ground truth does not list:\n  {problems:\n  }\n",
             problems=[strange[label] for label in sorted(strange)],
         )
-        problems.append(DataError(places, what, _HINT))
+        problems.append(DataError(places, problem, _HINT))
     return found
 
 
@@ -236,8 +236,8 @@ def _read(place: str) -> _Json:
     try:
         content = json.loads(read_bounded(place, _LARGEST_BYTES, "segments of images", "split it"))
     except (OSError, ValueError, RecursionError) as error:
-        what = Message("not-json", "is not JSON ({why})", why=str(error))
-        raise DataError(shown(place), what, "write the file again") from None
+        problem = Message("not-json", "is not JSON ({why})", why=str(error))
+        raise DataError(shown(place), problem, "write the file again") from None
     annotations = content.get("annotations") if isinstance(content, dict) else None
     _refuse_detections(place, content if annotations is None else annotations)
     if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
@@ -292,8 +292,8 @@ def _read(place: str) -> _Json:
     problems += [Message("doubled-category", "two categories have {shared}", shared=each) for each in twice]
     if problems:
         faults = tuple(dict.fromkeys(problems))
-        what = Message("wrong-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)
-        raise DataError(shown(place), what, _FORMAT)
+        problem = Message("wrong-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)
+        raise DataError(shown(place), problem, _FORMAT)
     return _Json(place, segments, dict(categories))
 
 
@@ -302,7 +302,7 @@ def _refuse_detections(place: str, annotations: Any) -> None:
     first = annotations[0] if isinstance(annotations, list) and annotations else None
     if not isinstance(first, dict) or "segments_info" in first or not {"segmentation", "bbox"} & first.keys():
         return
-    what = Message(
+    problem = Message(
         "detections",
         "holds {objects:many object} in COCO's detection format, expected its panoptic format",
         objects=len(annotations),
@@ -314,7 +314,7 @@ def _refuse_detections(place: str, annotations: Any) -> None:
         see=_HINT,
         kind=Setting("kind", INSTANCES),
     )
-    raise DataError(shown(place), what, fix)
+    raise DataError(shown(place), problem, fix)
 
 
 def _segment(info: Any) -> list[int | None] | None:

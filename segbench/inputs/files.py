@@ -42,13 +42,13 @@ def _refuse_joined_sequences(pairing: Pairing) -> None:
     inputs = pairing.inputs
     sequences = sorted({name.rpartition("/")[0] for name in pairing.names})
     if len(sequences) > 1:
-        what = Message(
+        problem = Message(
             "joined-sequences",
             "holds frames of {number} sequences in one folder: {sequences}",
             number=len(sequences),
             sequences=first_names(sequences, LISTED),
         )
-        raise DataError(shown(inputs.prediction or ""), what, "put those of each sequence into a folder of its name")
+        raise DataError(shown(inputs.prediction or ""), problem, "put those of each sequence into a folder of its name")
 
 
 def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
@@ -61,7 +61,7 @@ def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
     others = {files.name for files in whole.files}.union(whole.left_out) - counted.union(pairing.missing)
     cut = sorted(name for name in others if name.rpartition("/")[0] in folders)
     if cut:
-        what = Message(
+        problem = Message(
             "cut-sequences",
             "{number:many image} of sequences that are counted would be left out: {images}",
             number=len(cut),
@@ -70,7 +70,7 @@ def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
         images = Setting("images", "name/*")
         fix = Message("fix", "choose whole sequences, {images}, with a prediction of every image", images=images)
         place = shown(pairing.inputs.prediction or pairing.inputs.pairs or "")
-        raise DataError(place, what, joined([fix, otherwise]))
+        raise DataError(place, problem, joined([fix, otherwise]))
     return pairing
 
 
@@ -151,13 +151,13 @@ def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) ->
     by_place = grouped((place, tag) for tag, place in places.items())
     doubled = {names[place]: tags for place, tags in by_place.items() if len(tags) > 1}
     if doubled:
-        what = Message(
+        problem = Message(
             "several-maps",
             "several predictions of one class ({maps})",
             maps="; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items()),
             classes=list(doubled),
         )
-        raise DataError(where, what, "keep one of each")
+        raise DataError(where, problem, "keep one of each")
 
 
 def _missing(
@@ -170,7 +170,7 @@ def _missing(
     ]
     if foreign:
         lines.insert(0, f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
-    what = Message(
+    problem = Message(
         "missing-maps",
         "{images} maps of some of the {classes} classes:{lines}\n",
         images=of_all(len(incomplete), len(pairing.files), "image", "lack"),
@@ -182,4 +182,4 @@ def _missing(
     )
     named = Either("Classes(labels=...)", "--classes")
     hint = Message("fix", "write a map for every class, or name those present: {classes}", classes=named)
-    return DataError(where, what, hint)
+    return DataError(where, problem, hint)

@@ -96,10 +96,10 @@ class LabelRule:
         except ValueError:
             values = ()
         if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            what = Message(
+            problem = Message(
                 "wrong-rule", "{given} is not a rule; {expected}", given=Setting(name, text), expected=_EXPECTED_RULE
             )
-            raise ArgumentError(what)
+            raise ArgumentError(problem)
         return cls(comparison, values)
 
     def __str__(self) -> str:
@@ -232,7 +232,7 @@ class LabelRule:
         positive = self.positive(values)
         if not values.size or (positive.any() and not positive.all()):
             return
-        what = Message(
+        problem = Message(
             "no-positives",
             "{rule} leaves no {lacking} pixel in {where}, which holds {values}",
             rule=Setting("positive", str(self)),
@@ -241,7 +241,7 @@ class LabelRule:
             values=first_of(values),
         )
         hint = suggested_positive(values.tolist()) if values.size > 1 else left_out(left_out_by) or BOTH_SIDES
-        raise DataError("ground truth", what, hint)
+        raise DataError("ground truth", problem, hint)
 
 
 class RuleWithoutVoid(LabelRule):
@@ -404,13 +404,13 @@ def two_values(
     of_each = [_one_or_two_values(*drawn, void) for drawn in zip(names, ground_truths, valids, strict=True)]
     values = of_each[0] if len(of_each) == 1 else tuple(sorted(set().union(*of_each)))
     if len(values) > 2:
-        what = Message(
+        problem = Message(
             "several-values",
             "{annotators} annotators hold {count} distinct values ({values}), expected two",
             annotators=len(names),
             **counted(np.array(values)),
         )
-        raise DataError(names[0], what, _name_positive(f">={values[1]:g}"))
+        raise DataError(names[0], problem, _name_positive(f">={values[1]:g}"))
     if len(values) < 2:
         return [np.zeros(truth.shape, np.bool_) for truth in ground_truths], values
     return [_equal(truth, values[1]) for truth in ground_truths], values
@@ -578,8 +578,8 @@ def refuse_exchanged(sample: Sample) -> None:
     truth, predicted = sample.ground_truths[0], sample.predictions[0]
     soft = truth.dtype.kind != "b" and share_between(truth) > SOFT and np.unique(truth).size >= MANY_LEVELS
     if soft and np.unique(predicted).size == 2:
-        what = Message("exchanged", "is a soft map, and the prediction has two values: they look swapped")
-        raise DataError(sample.truth_file, what, MIND_THE_ORDER)
+        problem = Message("exchanged", "is a soft map, and the prediction has two values: they look swapped")
+        raise DataError(sample.truth_file, problem, MIND_THE_ORDER)
 
 
 def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str, *, void: bool = True) -> None:
@@ -594,14 +594,14 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
         return
     refuse_nan(file, among)
     values = np.unique(among)
-    what = Message(
+    problem = Message(
         "not-whole",
         "holds {count} distinct values ({values}), expected whole numbers beside {rule}",
         **counted(values),
         rule=Setting("positive", rule),
     )
     raise DataError(
-        file, what, perhaps_swapped(values) + suggested_positive(values.tolist(), void=() if void else None)
+        file, problem, perhaps_swapped(values) + suggested_positive(values.tolist(), void=() if void else None)
     )
 
 
@@ -660,14 +660,14 @@ def settled_positive(
         hint = left_out(excluded_by)
     else:
         hint = _both_sides_or(_name_in_whole(min(holders)), part=part)
-    what = Message(
+    problem = Message(
         "several-values",
         "the set holds {count:many distinct value}, expected two: {listing}",
         count=len(holders),
         listing=listing,
         values=sorted(holders),
     )
-    raise DataError("ground truth", what, hint)
+    raise DataError("ground truth", problem, hint)
 
 
 def _name_in_whole(alone: float) -> Message:
@@ -696,14 +696,14 @@ def positive_alone(values: Facts, file: str) -> Facts:
         return ()
     if len(values) == 2 and values[0] == 0:
         return values[1:]
-    what = Message(
+    problem = Message(
         "several-values",
         "holds {count:many distinct value} ({values}), expected 0 and one larger value",
         count=len(values),
         values=first_of(values),
     )
     rule = Setting("positive", values[-1])
-    raise DataError(file, what, Message("fix", "say which value is positive: {rule}", rule=rule))
+    raise DataError(file, problem, Message("fix", "say which value is positive: {rule}", rule=rule))
 
 
 def require_two_classes(
@@ -720,7 +720,7 @@ def require_two_classes(
     classes, left_out = held.intersection(labels), sorted(held.difference(labels))
     if len(labels) < 2 or len(classes) != 1 or not left_out:
         return
-    what = Message(
+    problem = Message(
         "one-class",
         "class {label} alone has pixels in {where}, and void leaves out {void}",
         label=int(*classes),
@@ -728,7 +728,7 @@ def require_two_classes(
         void=first_of(left_out),
     )
     other = next(label for label in labels if label not in classes)
-    raise DataError("ground truth", what, count(int(left_out[-1]), other))
+    raise DataError("ground truth", problem, count(int(left_out[-1]), other))
 
 
 def leaving_out(settings: Mapping[str, str], field: str | None) -> Message:
@@ -785,8 +785,8 @@ def only_truth(sample: Sample, expected: str) -> Array:
     """Give the ground truth of an image that must have one alone."""
     if len(sample.ground_truths) > 1:
         number = len(sample.ground_truths)
-        what = Message("annotators", "{number} annotators, expected one {expected}", number=number, expected=expected)
-        raise DataError(sample.truth_file, what, take_one())
+        problem = Message("annotators", "{number} annotators, expected one {expected}", number=number, expected=expected)
+        raise DataError(sample.truth_file, problem, take_one())
     return sample.ground_truths[0]
 
 

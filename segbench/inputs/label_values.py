@@ -81,8 +81,8 @@ class Remapping:
                 )
             for place, one in enumerate(values):
                 if one in labels:
-                    what = Message("wrong-remapping", "the value {value} is remapped twice; name it once", value=one)
-                    raise ArgumentError(what)
+                    problem = Message("wrong-remapping", "the value {value} is remapped twice; name it once", value=one)
+                    raise ArgumentError(problem)
                 labels[one] = int(label) + (place if last_label else 0)
             if not values:
                 raise ArgumentError(

@@ -85,16 +85,16 @@ def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
     if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
         predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
     if predicted.ndim != 2 or truth.ndim != 2:
-        what = Message("other-dimensions", "shape ({shape}), expected (H, W)", shape=predicted.shape)
-        raise DataError(sample.predicted_file, what, no_volumes)
+        problem = Message("other-dimensions", "shape ({shape}), expected (H, W)", shape=predicted.shape)
+        raise DataError(sample.predicted_file, problem, no_volumes)
     if predicted.shape != truth.shape:
-        what = Message(
+        problem = Message(
             "other-size",
             "shape ({shape}), expected ({expected}) as the ground truth has",
             shape=predicted.shape,
             expected=truth.shape,
         )
-        raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
+        raise DataError(sample.predicted_file, problem, "resize it by nearest neighbour first")
     return truth, predicted
 
 
@@ -111,12 +111,12 @@ def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], 
             fixes: list[Message | str] = ["write them again, without loss, as PNG"]
             if values.max(initial=0) >= 128 and not in_colour(values):
                 fixes.append(advice_on_levels(side))
-            what = Message(
+            problem = Message(
                 "lossy-labels",
                 "holds numbers of objects stored with loss ({compression}), which changes them",
                 compression=compression,
             )
-            raise LossyNumbersError(file, what, joined(fixes))
+            raise LossyNumbersError(file, problem, joined(fixes))
 
 
 def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray | None:
@@ -190,13 +190,13 @@ def two_valued(
     if in_colour(values):
         colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
         colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"
-        what = Message("in-colour", "is in colour, expected a mask of 0 and one other value")
+        problem = Message("in-colour", "is in colour, expected a mask of 0 and one other value")
         hint = Message(
             "fix", "save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)", colour=colour
         )
-        raise DataError(file, what, hint)
+        raise DataError(file, problem, hint)
     held = np.unique(values)
-    what = Message(
+    problem = Message(
         "several-values",
         "holds {count} distinct values ({values}), expected a mask of 0 and one other value",
         **counted(held),
@@ -204,7 +204,7 @@ def two_valued(
     order = NOTHING if predicted else perhaps_swapped(held)
     predicted_type = held.dtype if predicted else None
     advise = partial(_advice_on_values, predicted=predicted_type, order=order, of_labels=of_labels, void=void)
-    raise ManyValuesError(file, what, held.tolist(), advise)
+    raise ManyValuesError(file, problem, held.tolist(), advise)
 
 
 def _advice_on_values(

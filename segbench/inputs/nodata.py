@@ -230,7 +230,7 @@ def _refusal(
     of_positives = ""
     if positive is not None and positive.any():
         of_positives = f" and {_percent(positive & missing, np.count_nonzero(positive))} of positives"
-    what = Message(
+    problem = Message(
         "nodata",
         "scores of {values}, which the file declares as no data ({tag}), in {share} of pixels{of_positives}",
         values=written(tuple(values)),
@@ -250,7 +250,7 @@ def _refusal(
             masks=Setting("field", metavar="masks"),
         )
         hint = joined([hint, out])
-    return DataError(sample.predicted_file, what, hint)
+    return DataError(sample.predicted_file, problem, hint)
 
 
 def _percent(pixels: BoolArray, whole: Any) -> str:

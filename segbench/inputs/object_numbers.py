@@ -48,22 +48,22 @@ def whole_numbers(sample: Sample, maps: Sequence[Array]) -> tuple[Array, Array]:
     numbers = []
     for file, values in zip((sample.truth_file, sample.predicted_file), maps, strict=True):
         if in_colour(values):
-            what = Message("in-colour", "is in colour, expected a number for each object")
+            problem = Message("in-colour", "is in colour, expected a number for each object")
             fix = Message(
                 "fix",
                 "colours are ids with a JSON beside the folder: {kind}; or save numbers",
                 kind=Setting("kind", PANOPTIC),
             )
-            raise DataError(file, what, fix)
+            raise DataError(file, problem, fix)
         lowest, highest = float(values.min()), float(values.max())
         if not is_whole(values) or lowest < 0 or highest > _LARGEST:
-            what = Message(
+            problem = Message(
                 "not-whole",
                 "holds values from {lowest:g} to {highest:g}, expected whole numbers from 0",
                 lowest=lowest,
                 highest=highest,
             )
-            raise DataError(file, what, "save numbers of objects")
+            raise DataError(file, problem, "save numbers of objects")
         numbers.append(values.astype(np.int64) if values.dtype.kind == "f" else values)
     return numbers[0], numbers[1]
 
@@ -73,8 +73,8 @@ def refuse_masks(sample: Sample, maps: Sequence[Array]) -> None:
     for file, values in zip((sample.truth_file, sample.predicted_file), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
             value = int(values.max())
-            what = Message("masks", "is a mask of 0 and {value}, expected a number for each object", value=value)
-            raise DataError(file, what, advice_on_masks())
+            problem = Message("masks", "is a mask of 0 and {value}, expected a number for each object", value=value)
+            raise DataError(file, problem, advice_on_masks())
 
 
 def advice_on_masks() -> Message:
@@ -167,7 +167,7 @@ def require_numbers(images: Iterable[Facts]) -> None:
             continue
         if _ANOTHER in held or sum(held) < max(_PARTS * len(held), len(held) + _FURTHER_PARTS):
             return  # one object an image; of its prediction, several parts are a poor one
-        what = Message(
+        problem = Message(
             "masks",
             "{hold} no number but 1, for {parts} connected parts in {images:many image}, expected a number for each "
             "object",
@@ -179,4 +179,4 @@ def require_numbers(images: Iterable[Facts]) -> None:
         if side == "predictions" and _NUMBERED in (fact % _SIDE for fact in facts):
             fix = Message("fix", "number them, as skimage.measure.label(mask) numbers connected parts")
         any_number = "a single object of several parts may have any number from 2 to 254"
-        raise DataError(side, what, joined([fix, any_number]))
+        raise DataError(side, problem, joined([fix, any_number]))

@@ -106,7 +106,7 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
         found: Array = _table(palette)[colours]
         unknown = found == _UNKNOWN
         if unknown.any():
-            what = Message(
+            problem = Message(
                 "unknown-colours",
                 "{pixels} pixels have colours that the palette lacks: {colours}",
                 pixels=int(np.count_nonzero(unknown)),
@@ -119,14 +119,14 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
             ]
             if _are_grey(colours):
                 hints.append(Message("one-channel", "label maps that are not in colour must have one channel"))
-            raise DataError(file, what, joined(hints))
+            raise DataError(file, problem, joined(hints))
         return found.astype(np.uint16)
     if _are_grey(colours):
         return (colours & np.uint32(255)).astype(np.uint8)
-    what = Message("in-colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
+    problem = Message("in-colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
     palette_of = Setting("palette", metavar="FILE")
     hint = Message("fix", "say which colour is which label: {palette} of r,g,b,label,name", palette=palette_of)
-    raise DataError(file, what, hint)
+    raise DataError(file, problem, hint)
 
 
 def _are_grey(colours: NDArray[np.uint32]) -> bool:

@@ -211,13 +211,13 @@ class ScoredClasses(InputSettings):
         first = sample.predictions[0]
         single = first.ndim == truth.ndim or is_one_map(first.shape, truth.shape)
         if len(self.labels) > 1 and len(sample.predictions) == 1 and single:
-            what = Message(
+            problem = Message(
                 "one-map",
                 "is one map, or a label map, expected one soft map per class: {expected}",
                 expected=len(self.labels),
             )
             fix = Message("fix", "save the scores of each class, before argmax: {forms}", forms=_FORMS)
-            raise ClassMapsError(file, what, fix)
+            raise ClassMapsError(file, problem, fix)
         return truth, self._one_a_class(file, sample.predictions, truth)
 
     def _one_a_class(self, file: str, predictions: tuple[Array, ...], truth: Array) -> list[Array]:
@@ -225,13 +225,13 @@ class ScoredClasses(InputSettings):
         classes = len(self.labels)
         if len(predictions) > 1 or predictions[0].ndim == truth.ndim:
             if len(predictions) != classes:
-                what = Message(
+                problem = Message(
                     "other-number-of-maps",
                     "{maps} soft maps, expected one per class: {expected}",
                     maps=len(predictions),
                     expected=classes,
                 )
-                raise ClassMapsError(file, what, Message("fix", "save {forms}", forms=_FORMS))
+                raise ClassMapsError(file, problem, Message("fix", "save {forms}", forms=_FORMS))
             return list(predictions)
         (stack,) = predictions
         fix = Message(

@@ -171,8 +171,8 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
         if bits:
             scores = quantized(scores, bits)
         if scores.dtype.kind not in "biuf":
-            what = Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
-            raise DataError(file, what)
+            problem = Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
+            raise DataError(file, problem)
         return scores, bits
 
     def settle(
@@ -208,7 +208,7 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
 
 def _without_rule(sample: Sample) -> DataError:
     """Return the error of several annotators that no rule brings together."""
-    what = Message(
+    problem = Message(
         "several-annotators",
         "{annotators} annotators, and no rule to combine them",
         annotators=len(sample.ground_truths),
@@ -219,4 +219,4 @@ def _without_rule(sample: Sample) -> DataError:
         setting=Setting("annotators", "majority"),
         otherwise=take_one(),
     )
-    return DataError(sample.name, what, fix)
+    return DataError(sample.name, problem, fix)

@@ -42,14 +42,14 @@ def class_axis(
     if first != last:
         return 0 if first else -1
     if first:
-        what = Message(
+        problem = Message(
             "class-axis", "shape ({shape}) can be (classes, height, width) or (height, width, classes)", shape=stack
         )
         save = "save label maps" if argument == "classes" else "save one folder per class"
-        raise ClassMapsError(file, what, save)
+        raise ClassMapsError(file, problem, save)
     turned = shape[::-1]
     transposed = turned != shape and turned in (stack[1:], stack[:-1])
-    what = Message(
+    problem = Message(
         "other-size",
         "shape ({shape}), expected ({first}) or ({last}): {classes} of the ground truth's size{transposed}",
         shape=stack,
@@ -65,7 +65,7 @@ def class_axis(
     elif 1 in (stack[0], stack[-1]):
         resize = Either("repairs=Repairs(resize='nearest')", "--resize-predictions nearest")
         hint = Message("fix", "save one map as (height, width); of files, {resize} resizes it", resize=resize)
-    raise ClassMapsError(file, what, hint)
+    raise ClassMapsError(file, problem, hint)
 
 
 def refuse_other_softmax(file: str, stack: Any, axis: int) -> None:
@@ -81,13 +81,13 @@ def refuse_other_softmax(file: str, stack: Any, axis: int) -> None:
         some = stack[tuple(slice(None, None, 1 if k in whole else max(1, n // _LINE)) for k, n in enumerate(shape))]
         over_other, over_own = (bool((abs(some.sum(each) - 1) < _NEAR_ONE).all()) for each in (other, own))
         if over_other and not over_own:
-            what = Message(
+            problem = Message(
                 "softmax-axis",
                 "scores sum to 1 along axis {axis}, and not over the classes, which are axis {expected}",
                 axis=other,
                 expected=own,
             )
-            raise ClassMapsError(file, what, "take the softmax over the axis of the classes, and save the scores again")
+            raise ClassMapsError(file, problem, "take the softmax over the axis of the classes, and save the scores again")
 
 
 def _of_other_number(labels: Sequence[int], truth: Array, maps: int, argument: Argument) -> Message:
