@@ -63,7 +63,7 @@ def read_scores(table: Any) -> Scores:
 
         source = as_path(table, source)
         table = read_column(source)
-    found = []
+    scores = []
     for name, score in table.items():
         try:
             value = as_real(float(score), source)
@@ -77,8 +77,8 @@ def read_scores(table: Any) -> Scores:
                     image=str(name),
                 )
             ) from None
-        found.append((str(name), value))
-    return tuple(sorted(found))
+        scores.append((str(name), value))
+    return tuple(sorted(scores))
 
 
 @dataclass(frozen=True)

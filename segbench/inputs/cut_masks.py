@@ -231,15 +231,19 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
         if not counted.size or not cuts:
             return notes
         lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
-        given, reach = self._given_cuts, span(lowest, highest)
-        doubts = () if isinstance(self.at, ThresholdOfSet) else doubts_on_cuts(cuts, given, lowest, highest)
+        given_cuts, reach = self._given_cuts, span(lowest, highest)
+        doubts = () if isinstance(self.at, ThresholdOfSet) else doubts_on_cuts(cuts, given_cuts, lowest, highest)
         if doubts:
             return (*notes, *doubts)
         if highest < min(cuts) or (self.above and highest == min(cuts)):
-            message = Message("nothing-predicted", "no score reaches {given}, so nothing is predicted", given=given)
+            message = Message(
+                "nothing-predicted", "no score reaches {given}, so nothing is predicted", given=given_cuts
+            )
             return (*notes, Note(message, detail=reach))
         if lowest > max(cuts) or (lowest == max(cuts) and not self.above):
-            message = Message("all-predicted", "all scores reach {given}, so every pixel is predicted", given=given)
+            message = Message(
+                "all-predicted", "all scores reach {given}, so every pixel is predicted", given=given_cuts
+            )
             return (*notes, Note(message, detail=reach))
         return notes
 
@@ -311,11 +315,11 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | 
     """
     if not cuts or min(cuts) <= 1:
         return None
-    bits, places = (8, 4) if max(cuts) <= 255 else (16, 6)  # 255 is the highest level of 8 bits
+    bits, digits = (8, 4) if max(cuts) <= 255 else (16, 6)  # 255 is the highest level of 8 bits
     full = 2**bits - 1
-    given, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, places) for cut in cuts]
-    one = name == "at"
-    above = Setting(name, given[0] if one else given)
+    given_cuts, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, digits) for cut in cuts]
+    single = name == "at"
+    above = Setting(name, given_cuts[0] if single else given_cuts)
     problem = Message("above-scores", "have scores up to 1, and {given} is above all of them", given=above)
     if max(cuts) > full:
         return problem, Message("fix", "give a score from 0 to 1")
@@ -324,7 +328,7 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | 
         "levels of {bits} bits are divided by {full}: for levels from {levels} give {shares}",
         bits=bits,
         full=full,
-        levels=written(given),
-        shares=Setting(name, shares[0] if one else shares),
+        levels=written(given_cuts),
+        shares=Setting(name, shares[0] if single else shares),
     )
     return problem, hint

@@ -51,14 +51,16 @@ class Coded:
 
 
 def whole_labels(file: str, role: str, labels: Array) -> Array:
-    """Give the labels in a file, which must be whole numbers; those of masks as 0 and 1."""
+    """Return the labels of a file, which must be whole numbers; those of masks as 0 and 1."""
     if labels.dtype == np.bool_:
         return zero_or_one(labels).view(np.uint8)
     if labels.dtype.kind != "f":
         return labels
     refuse_nan(file, labels)
     if not (np.isfinite(labels) & (labels == np.rint(labels))).all():
-        problem = Message("not-whole", "{role} holds numbers that are not whole, expected one label per pixel", role=role)
+        problem = Message(
+            "not-whole", "{role} holds numbers that are not whole, expected one label per pixel", role=role
+        )
         hint = Message(
             "fix",
             "label maps hold whole numbers; soft maps are for {pixels}, stacks of them are reduced by argmax",
@@ -118,11 +120,11 @@ class LabelMap:
         return Coded(codes, self.mapping.labels_of(np.arange(first, first + number)))
 
     def remapped(self) -> LabelMap:
-        """Give the map with its values replaced by the labels that they represent."""
+        """Return the map with its values replaced by the labels that they represent."""
         if self.mapping == Remapping():
             return self
-        found = self.coded
-        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape), lossy=self.lossy)
+        coded = self.coded
+        return LabelMap(self.file, self.role, coded.values[coded.codes].reshape(self.labels.shape), lossy=self.lossy)
 
 
 class LabelMaps(NamedTuple):
@@ -134,11 +136,11 @@ class LabelMaps(NamedTuple):
     @property
     def may_hold_instances(self) -> bool:
         """Whether values are as large as ids of instances."""
-        wide = (each.labels for each in self if each.labels.dtype.itemsize > 1)
+        wide = (label_map.labels for label_map in self if label_map.labels.dtype.itemsize > 1)
         return any(labels.max(initial=0) >= INSTANCES for labels in wide)
 
     def remapped(self) -> LabelMaps:
-        """Give both with their values replaced."""
+        """Return both with their values replaced."""
         return LabelMaps(self.truth.remapped(), self.predicted.remapped())
 
 
@@ -153,7 +155,7 @@ class InterpretedMaps(Interpreted):
 def label_maps(
     sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str, protocol: str
 ) -> LabelMaps:
-    """Give the label maps of an image; the places in a stack are classes as they are. Errors name the `protocol`."""
+    """Return the label maps of an image; the places in a stack are classes as they are. Errors name the `protocol`."""
     file = sample.predicted_file
     if len(sample.predictions) > 1:
         number = len(sample.predictions)
@@ -210,7 +212,7 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
 def _reduced_by_argmax(
     file: str, scores: Any, truth: Array, labels: Sequence[int], colours: Message
 ) -> NDArray[np.intp]:
-    """Give the place of the highest score of each pixel, of equal ones the first; `colours` is advice on them."""
+    """Return the index of the highest score of each pixel, of equal ones the first; `colours` is advice on them."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
         problem = Message(
@@ -246,8 +248,8 @@ def masks_in(
 ) -> InterpretedMaps:
     """Return label maps, remapped, as masks; `wrong` marks where there is no prediction, which is never right."""
     truth, predicted = maps
-    for each in maps:
-        refuse_nan(each.file, each.labels)
+    for label_map in maps:
+        refuse_nan(label_map.file, label_map.labels)
     valid = rules.where_not_void(truth.labels, void, valid)
     rule = None if positive is None else rules.LabelRule.parse(positive)
     notes: tuple[Note, ...] = ()
@@ -258,8 +260,8 @@ def masks_in(
             order = rules.perhaps_swapped(truth.labels, predicted.labels)
             of_predictions = None if predicted_positive is None else rules.LabelRule.parse(predicted_positive)
             advise = partial(_advice_on_values, order=order, of_predictions=of_predictions, void=void)
-            held = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
-            sides = np.unique(held).tolist(), np.unique(predicted.labels).tolist()
+            counted = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
+            sides = np.unique(counted).tolist(), np.unique(predicted.labels).tolist()
             raise rules.ManyValuesError(error.path, error.what, sides[0], advise, sides[1]) from None
     else:
         is_positive = rule.labels(truth.file, truth.labels, valid)
@@ -369,8 +371,10 @@ def _two_valued(maps: LabelMaps, valid: BoolArray | None, rule: rules.LabelRule 
     if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
     truth = maps.truth.labels if valid is None else maps.truth.labels[valid]
-    held = rules.counted(np.unique(labels))
-    problem = Message("several-values", "holds {count} distinct values, expected a mask of 0 and one other value", **held)
+    values = rules.counted(np.unique(labels))
+    problem = Message(
+        "several-values", "holds {count} distinct values, expected a mask of 0 and one other value", **values
+    )
     advise = partial(_advice_on_predictions, rule=rule)
     raise rules.ManyValuesError(maps.predicted.file, problem, _some_values(labels), advise, _some_values(truth))
 
@@ -416,8 +420,8 @@ def _name_rule(setting_name: str, rule: str) -> Message:
 def _some_values(labels: Array) -> list[float]:
     """Return the distinct values of a map, rising; of very many some, with both ends."""
     values = np.unique(labels)
-    places = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
-    kept: list[float] = values[places].tolist()
+    indices = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
+    kept: list[float] = values[indices].tolist()
     return kept
 
 

@@ -89,13 +89,13 @@ class LabelRule:
     def parse(cls, rule: Positive, name: str = "positive") -> Self:
         """Read a rule as written on the command line, or from numbers; `name` is the argument that errors name."""
         text = rule if isinstance(rule, str) else _numbers(rule, name)
-        found = _RULE.fullmatch(text)
-        comparison, numbers = (found[1], found[2]) if found else ("=", text)
+        compared = _RULE.fullmatch(text)
+        comparison, numbers = (compared[1], compared[2]) if compared else ("=", text)
         try:
             values = tuple(float(number) for number in numbers.split(","))
         except ValueError:
             values = ()
-        if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
+        if not values or any(map(math.isnan, values)) or (compared and len(values) > 1):
             problem = Message(
                 "wrong-rule", "{given} is not a rule; {expected}", given=Setting(name, text), expected=_EXPECTED_RULE
             )
@@ -103,7 +103,7 @@ class LabelRule:
         return cls(comparison, values)
 
     def __str__(self) -> str:
-        """Give the rule as it is written on the command line."""
+        """Write the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
     @property
@@ -150,8 +150,8 @@ class LabelRule:
         """Return those of some values that are positive."""
         import numpy as np
 
-        held = np.array(values, np.float64)
-        chosen: list[float] = held[self.positive(held)].tolist()
+        stored = np.array(values, np.float64)
+        chosen: list[float] = stored[self.positive(stored)].tolist()
         return chosen
 
     def notes(
@@ -211,12 +211,12 @@ class LabelRule:
         return f"{_OPPOSITE[self.comparison]}{written(self.values)}"
 
     def shown_by(self, ground_truth: Array, positive: BoolArray) -> tuple[float, ...]:
-        """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
+        """Return a few values that show which sides of the rule an image holds: its ends, and one of either side."""
         if not ground_truth.size:
             return ()
         values, marked = ground_truth.reshape(-1), positive.reshape(-1)
-        found = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
-        return tuple(sorted(set(map(float, found))))
+        shown = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
+        return tuple(sorted(set(map(float, shown))))
 
     def require_both_sides(
         self,
@@ -228,7 +228,7 @@ class LabelRule:
         """Refuse a rule that leaves no positive, or no negative, pixel in a set, by what `shown_by` found."""
         import numpy as np
 
-        values = np.array(sorted({value for held in facts.values() for value in held}))
+        values = np.array(sorted({value for of_image in facts.values() for value in of_image}))
         positive = self.positive(values)
         if not values.size or (positive.any() and not positive.all()):
             return
@@ -261,9 +261,9 @@ class ManyValuesError(DataError):
     """
 
     def __init__(
-        self, path: str, what: Message, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
+        self, path: str, problem: Message, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
     ) -> None:
-        super().__init__(path, what, advise(values, other_side))
+        super().__init__(path, problem, advise(values, other_side))
         self.stored = tuple(values) if len(values) <= MOST_LABELS else ()
         self.other_side = tuple(other_side) if len(other_side) <= MOST_LABELS else ()
         self.advise = advise
@@ -273,7 +273,7 @@ class ManyValuesError(DataError):
         return DataError, (self.path, self.what, self.hint)
 
     def of_set(self, values: Sequence[float], other_side: Sequence[float]) -> DataError:
-        """Give the error with advice on the values of a set."""
+        """Return the error with advice on the values of a set."""
         return DataError(self.path, self.what, self.advise(values, other_side))
 
 
@@ -314,8 +314,10 @@ def notes_on_values(
     if positive is None:
         return ()
     rule = LabelRule.parse(positive)
-    found = (rule.notes(truth, *labelled, void) for truth, labelled in zip(ground_truths, drawn, strict=True))
-    return tuple(dict.fromkeys(note for notes in found for note in notes))
+    notes_of_annotators = (
+        rule.notes(truth, *labelled, void) for truth, labelled in zip(ground_truths, drawn, strict=True)
+    )
+    return tuple(dict.fromkeys(note for notes in notes_of_annotators for note in notes))
 
 
 def optional_rule(rule: Positive | None, name: str = "positive") -> str | None:
@@ -372,13 +374,13 @@ def equals_any(array: Array, values: tuple[float, ...]) -> BoolArray:
     """Mark which pixels hold one of a few values."""
     import numpy as np
 
-    found: BoolArray = np.zeros(array.shape, dtype=np.bool_)
+    equal: BoolArray = np.zeros(array.shape, dtype=np.bool_)
     for value in values:
         # A whole number compared as such keeps integer arrays from being turned into floats; small floats are widened,
         # for NumPy would round the value to their type.
         whole = array.dtype.kind in "iu" and value.is_integer()
-        found |= array == (int(value) if whole else np.float64(value))
-    return found
+        equal |= array == (int(value) if whole else np.float64(value))
+    return equal
 
 
 def where_not_void(truth: Array, void: Sequence[float], valid: BoolArray | None) -> BoolArray | None:
@@ -440,8 +442,8 @@ def _one_or_two_values(
     lowest, highest = among.min(), among.max()
     neighbours = among.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
     if not neighbours and not ((among == lowest) | (among == highest)).all():
-        held = np.unique(among)
-        raise ManyValuesError(name, _expected_two(held), held.tolist(), partial(suggested_beside, void=void))
+        distinct = np.unique(among)
+        raise ManyValuesError(name, _expected_two(distinct), distinct.tolist(), partial(suggested_beside, void=void))
     return tuple(dict.fromkeys((float(lowest), float(highest))))
 
 
@@ -555,20 +557,20 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> Message:
 
     levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
     scores = np.unique(ground_truth).size > 2 and not is_whole(ground_truth)  # two may be those of colours
-    swapped = (levels or scores) and all(np.unique(one).size == 2 for one in predictions)
+    swapped = (levels or scores) and all(np.unique(prediction).size == 2 for prediction in predictions)
     if not swapped:
         return NOTHING
     return Message("perhaps-swapped", "if this is a prediction, mind the order: {order}; or ", order=ORDER)
 
 
 def share_between(values: Array) -> float:
-    """Give the share of pixels whose value is not within a tenth of the range from its ends, by some of them."""
+    """Estimate the share of pixels whose value is not within a tenth of the range from its ends, by a sample of them."""
     import numpy as np
 
-    some = values.reshape(-1)[:: max(1, values.size // 4096)].astype(np.float64)
-    lowest, highest = some.min(initial=np.inf), some.max(initial=-np.inf)
+    sampled = values.reshape(-1)[:: max(1, values.size // 4096)].astype(np.float64)
+    lowest, highest = sampled.min(initial=np.inf), sampled.max(initial=-np.inf)
     margin = (highest - lowest) / 10
-    return float(np.mean((some > lowest + margin) & (some < highest - margin))) if margin > 0 else 0.0
+    return float(np.mean((sampled > lowest + margin) & (sampled < highest - margin))) if margin > 0 else 0.0
 
 
 def refuse_exchanged(sample: Sample) -> None:
@@ -610,9 +612,9 @@ def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None
     from segbench.core.arrays import distinct
 
     values = distinct(ground_truth if valid is None else ground_truth[valid])
-    held = values.tolist()
-    if len(held) > 2 and (are_grey_levels(held) or ends_in_void(held) or has_third_value(held)):
-        raise DataError(file, _expected_two(values), suggested_positive(held, void=void))
+    numbers = values.tolist()
+    if len(numbers) > 2 and (are_grey_levels(numbers) or ends_in_void(numbers) or has_third_value(numbers)):
+        raise DataError(file, _expected_two(values), suggested_positive(numbers, void=void))
 
 
 def _expected_two(values: Array) -> Message:
@@ -628,7 +630,7 @@ def may_be_mask(truth: BoolArray, ones: Array) -> bool:
 
 
 def half_of(highest: float) -> str:
-    """Give half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
+    """Return half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
     return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")
 
 
@@ -716,8 +718,8 @@ def require_two_classes(
 
     `count` says how to count a label that is void as a class that has no pixels.
     """
-    held = {value for values in facts.values() for value in values}
-    classes, left_out = held.intersection(labels), sorted(held.difference(labels))
+    labels_present = {value for values in facts.values() for value in values}
+    classes, left_out = labels_present.intersection(labels), sorted(labels_present.difference(labels))
     if len(labels) < 2 or len(classes) != 1 or not left_out:
         return
     problem = Message(
@@ -782,10 +784,12 @@ def take_one() -> Message:
 
 
 def only_truth(sample: Sample, expected: str) -> Array:
-    """Give the ground truth of an image that must have one alone."""
+    """Return the ground truth of an image that must have one alone."""
     if len(sample.ground_truths) > 1:
         number = len(sample.ground_truths)
-        problem = Message("annotators", "{number} annotators, expected one {expected}", number=number, expected=expected)
+        problem = Message(
+            "annotators", "{number} annotators, expected one {expected}", number=number, expected=expected
+        )
         raise DataError(sample.truth_file, problem, take_one())
     return sample.ground_truths[0]
 

@@ -80,7 +80,7 @@ class MaskPair(Interpreted):
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
-    """Give the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
+    """Return the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
     truth, predicted = only_truth(sample, "mask"), sample.predictions[0]
     if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
         predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
@@ -151,8 +151,8 @@ def predicted_mask(
     except ManyValuesError as error:
         rule = None if positive is None else LabelRule.parse(positive)
         advise = partial(_advice_beside_rule, rule=rule, otherwise=error.advise)
-        held, true = (np.unique(values).tolist() for values in (stored, truth))
-        raise ManyValuesError(error.path, error.what, held, advise, true) from None
+        predicted_values, true = (np.unique(values).tolist() for values in (stored, truth))
+        raise ManyValuesError(error.path, error.what, predicted_values, advise, true) from None
 
 
 def _advice_beside_rule(
@@ -195,16 +195,16 @@ def two_valued(
             "fix", "save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)", colour=colour
         )
         raise DataError(file, problem, hint)
-    held = np.unique(values)
+    distinct = np.unique(values)
     problem = Message(
         "several-values",
         "holds {count} distinct values ({values}), expected a mask of 0 and one other value",
-        **counted(held),
+        **counted(distinct),
     )
-    order = NOTHING if predicted else perhaps_swapped(held)
-    predicted_type = held.dtype if predicted else None
+    order = NOTHING if predicted else perhaps_swapped(distinct)
+    predicted_type = distinct.dtype if predicted else None
     advise = partial(_advice_on_values, predicted=predicted_type, order=order, of_labels=of_labels, void=void)
-    raise ManyValuesError(file, problem, held.tolist(), advise)
+    raise ManyValuesError(file, problem, distinct.tolist(), advise)
 
 
 def _advice_on_values(
@@ -241,7 +241,7 @@ def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> Message | Setting
 
 
 def finite_scores(sample: Sample, stored: Array) -> FloatArray:
-    """Give the scores of a soft map, all of which have to be finite."""
+    """Return the scores of a soft map, all of which have to be finite."""
     scores = scores_of(stored, sample.predicted_file)
     refuse_not_finite(sample.predicted_file, scores)
     return scores

@@ -89,8 +89,8 @@ class ScoredClasses(InputSettings):
     def __post_init__(self) -> None:
         """Check and normalise the settings."""
         check_settings(self)
-        given = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
-        labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in given)
+        values = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
+        labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in values)
         names = tuple(map(str, labels if self.names is None else self.names))
         set_fields(self, labels=labels, names=names, void=void_labels(self.void))
         refuse_unfit(labels, names, self.void)
@@ -254,7 +254,7 @@ class ScoredClasses(InputSettings):
 
     def require_both_sides(self, facts: Mapping[str, Facts], where: str = "the whole set") -> None:
         """Refuse label maps of one class alone, beside void: it has no negatives, and the others have no positives."""
-        if len({label for held in facts.values() for label in held}.difference(self.void)) == 1:
+        if len({label for of_image in facts.values() for label in of_image}.difference(self.void)) == 1:
             require_two_classes(facts, self.labels, where, self._count_void)
 
     def _count_void(self, void: int, missing: int) -> Message:
