@@ -564,7 +564,7 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> Message:
 
 
 def share_between(values: Array) -> float:
-    """Estimate the share of pixels whose value is not within a tenth of the range from its ends, by a sample of them."""
+    """Estimate the share of pixels whose value is not within a tenth of the range from its ends, by a sample."""
     import numpy as np
 
     sampled = values.reshape(-1)[:: max(1, values.size // 4096)].astype(np.float64)
@@ -630,7 +630,7 @@ def may_be_mask(truth: BoolArray, ones: Array) -> bool:
 
 
 def half_of(highest: float) -> str:
-    """Return half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
+    """Return half of the scale of values up to this one: of shares, levels of 8 or 16 bits; N where it is unclear."""
     return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")
 
 
