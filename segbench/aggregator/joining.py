@@ -56,7 +56,10 @@ def join_runs(results: Iterable[Result]) -> list[Result]:
     (0.1414, ['1', '2'], None)
     """
     all_results = as_results(results)
-    keys = [_key(result) for result in all_results]
+    keys = [
+        (result.method, result.protocol, json.dumps(without_selection(result.settings), sort_keys=True))
+        for result in all_results
+    ]
     runs = grouped(
         (key, result) for key, result in zip(keys, all_results, strict=True) if result.run and not result.partial
     )
@@ -69,11 +72,6 @@ def join_runs(results: Iterable[Result]) -> list[Result]:
         elif key not in by_method:
             by_method[key] = _joined(runs_of_method)
     return list(by_method.values())
-
-
-def _key(result: Result) -> tuple[str, str, str]:
-    """Return what the runs of a method share."""
-    return result.method, result.protocol, json.dumps(without_selection(result.settings), sort_keys=True)
 
 
 def _joined(runs: list[Result]) -> Result:

@@ -281,7 +281,7 @@ def _add(
                 known=known,
             )
             raise DataError(path, problem, "count parts that share no image, or all images in one run")
-        if image.counted and image.counted_there and not image.alike:
+        if image.counted_here and image.counted_there and not image.same_files:
             problem = Message(
                 "other-files",
                 "{image!r} of {method!r} was counted with other files than in {known}",
@@ -290,7 +290,7 @@ def _add(
                 known=known,
             )
             raise DataError(path, problem, "give the methods different names, or count the image again in one of them")
-    if elsewhere and inputs and not join and not any(image.alike for image in shared):
+    if elsewhere and inputs and not join and not any(image.same_files for image in shared):
         listed, known_listed = (" and ".join(map(shown, sorted(paths))) for paths in (folders, known_folders))
         problem = Message(
             "other-predictions",

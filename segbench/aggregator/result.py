@@ -240,7 +240,7 @@ class Result:
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
-        return self._laid_out(self.kept if self._tuned else None)
+        return self._laid_out(self.kept if self._is_tuned else None)
 
     @property
     def units(self) -> Assignment | None:
@@ -285,13 +285,13 @@ class Result:
         return (*metrics, *unit_metrics(metrics, self.units.noun))
 
     @property
-    def _tuned(self) -> bool:
+    def _is_tuned(self) -> bool:
         """Whether it is measured at the thresholds of a tuning set."""
         return "thresholds" in self.settings and self.rules.capability(Pooling) is not None
 
     @property
     def _notes_on_tuning(self) -> tuple[Note, ...]:
-        if not self._tuned:
+        if not self._is_tuned:
             return ()
         is_tuning_set = f", data {self.data}," in self.settings["thresholds"]
         return (_ON_THE_TUNING_SET if is_tuning_set else _BEST_OF_TUNED,)
@@ -299,7 +299,7 @@ class Result:
     @property
     def _keeps(self) -> Kept | None:
         """What the results file keeps, if it was measured as this result is: at all scores."""
-        return None if self._tuned else self.kept
+        return None if self._is_tuned else self.kept
 
     def _laid_out(self, kept: Kept | None = None) -> Table:
         """Lay out all counts; only a protocol that pools has any beside those of images."""
@@ -582,7 +582,7 @@ class Result:
         if self.published:
             return self.published.summary
         summary = self.measured.summary()
-        if not self._tuned:
+        if not self._is_tuned:
             return summary
         return replace(summary, notes=(*self._notes_on_tuning, *summary.notes))
 
@@ -891,7 +891,7 @@ class Result:
     @property
     def per_image(self) -> ImageSummaries:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
-        return ImageSummaries(self.counts, self.table_of, lambda: self._of_images)
+        return ImageSummaries(self.counts, self.table_of, lambda: self._scores_of_images)
 
     @property
     def per_unit(self) -> UnitSummaries:
@@ -901,7 +901,7 @@ class Result:
         return UnitSummaries(self.measured, self.units, measures)
 
     @cached_property
-    def _of_images(self) -> Mapping[str, FloatArray]:
+    def _scores_of_images(self) -> Mapping[str, FloatArray]:
         """The scores of all images at once, by their keys for images; empty where rows of the table are no images."""
         if not self.counts or list(self.by_image.names) != list(self.counts):  # such as objects of sequences
             return {}
@@ -928,7 +928,7 @@ class Parts(ByName[Result]):
         self.axis, self.notes = axis, division.notes
         self._result, self._division = result, division
         self._names = division.parts
-        self._made: dict[str, Result] = dict(result.runs) if axis == "run" else {}
+        self._results: dict[str, Result] = dict(result.runs) if axis == "run" else {}
         self.undefined: dict[str, str] = {}
         if isinstance(division.pooled, str):
             self.undefined["pooled"] = division.pooled
@@ -936,7 +936,7 @@ class Parts(ByName[Result]):
             self.undefined["mean"] = f"no image of a {axis} was counted"
         elif division.no_mean:
             self.undefined["mean"] = division.no_mean
-        elif self._means is not None and not self._means.meant:
+        elif self._mean_protocol is not None and not self._mean_protocol.meant:
             self.undefined["mean"] = f"every {axis} is left out of means"
 
     def __getitem__(self, name: str) -> Result:
@@ -952,12 +952,12 @@ class Parts(ByName[Result]):
                     known=first_names(list(self), _LISTED),
                 )
             )
-        if name not in self._made:
-            self._made[name] = self._result._part(self._division.parts[name], self.axis)  # noqa: SLF001  its own
-        return self._made[name]
+        if name not in self._results:
+            self._results[name] = self._result._part(self._division.parts[name], self.axis)  # noqa: SLF001  its own
+        return self._results[name]
 
     @cached_property
-    def _means(self) -> MeanOverParts | None:
+    def _mean_protocol(self) -> MeanOverParts | None:
         """The protocol of the mean; None where the whole is the mean already."""
         if self._division.averaged or not self:
             return None
@@ -974,7 +974,7 @@ class Parts(ByName[Result]):
         """
         if "mean" in self.undefined:
             return None
-        return self._result if self._means is None else self._averaged(self._means)
+        return self._result if self._mean_protocol is None else self._averaged(self._mean_protocol)
 
     def _averaged(self, means: MeanOverParts) -> Result:
         """Return the result of a mean over the parts."""
@@ -1004,17 +1004,17 @@ class PartsOfRuns(Parts):
         first, *others = of_runs.values()
         self.notes = tuple(note for note in first.notes if all(note in parts.notes for parts in others))
         self._names = list(dict.fromkeys(name for parts in of_runs.values() for name in parts))
-        self._made = {}
+        self._results = {}
         self.undefined = {name: why for parts in of_runs.values() for name, why in parts.undefined.items()}
 
     def __getitem__(self, name: str) -> Result:
         """Return the result of a part, joined over runs."""
         if name not in self._names:
             return next(iter(self._of_runs.values()))[name]  # which says which there are
-        if name not in self._made:
+        if name not in self._results:
             parts = {run: parts[name] for run, parts in self._of_runs.items() if name in parts}
-            self._made[name] = self._joined(parts)
-        return self._made[name]
+            self._results[name] = self._joined(parts)
+        return self._results[name]
 
     @cached_property
     def mean(self) -> Result | None:

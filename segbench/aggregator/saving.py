@@ -80,7 +80,7 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     if replaced.lacking and "missing" in run.settings:
         how = f"was replaced {without}, which have no prediction now"
     elif (
-        (replaced.images and not replaced.same)
+        (replaced.images and not replaced.shares_images)
         or ("subset" in run.settings and replaced.lacking)
         or (run.published and replaced.signature not in {"", result.signature})
     ):

@@ -337,16 +337,16 @@ class Begun(NamedTuple):
 
     file: ResultsFile
     key: int
-    here: list[int]  # this run, and a complete one of the same
-    elsewhere: list[int]  # of other parts of the set
+    same_runs: list[int]  # this run, and a complete one of the same
+    other_parts: list[int]  # of other parts of the set
 
 
 class Shared(NamedTuple):
     """An image that a run of another file has, too."""
 
     name: str
-    alike: bool
-    counted: bool  # here
+    same_files: bool
+    counted_here: bool
     counted_there: bool
 
 
@@ -356,7 +356,7 @@ class Replaced(NamedTuple):
     signature: str
     images: int
     lacking: int
-    same: bool
+    shares_images: bool
 
 
 class Finished(Protocol):
@@ -452,8 +452,8 @@ class ResultsFile:
             images = "" if run.images is None else f"images:{run.images}"
             key = self._write_run(run, complete=False, signature=images, version=__version__)
             others = f"SELECT id FROM runs WHERE {alike} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
-            elsewhere = self._database.execute(others, (*identity, *identity, __version__))
-            return Begun(self, key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
+            other_parts = self._database.execute(others, (*identity, *identity, __version__))
+            return Begun(self, key, self._same_runs(key, run), self._with_images(chain.from_iterable(other_parts)))
 
     def _refuse_other_kind(self, run: Run) -> None:
         """Refuse a run of a method that is stored without runs, and a method without runs that is stored with some."""
@@ -496,7 +496,7 @@ class ResultsFile:
             )
         raise DataError(str(self.path), problem, hint)
 
-    def _here(self, key: int, run: Run) -> list[int]:
+    def _same_runs(self, key: int, run: Run) -> list[int]:
         """Return the key of a begun run, and that of the complete run of the same settings, if they have images."""
         complete = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
         rows = self._database.execute(complete, (*run.identity, __version__))
@@ -511,7 +511,7 @@ class ResultsFile:
         with self._readable():
             self._database.execute("BEGIN")
             try:
-                yield from self.outcomes(self._here(begun.key, run), names)
+                yield from self.outcomes(self._same_runs(begun.key, run), names)
             finally:
                 self._database.execute("COMMIT")
 
@@ -556,7 +556,7 @@ class ResultsFile:
 
     def _known(self, begun: Begun, name: str) -> tuple[int, str | None]:
         query = "SELECT digest FROM images WHERE (run, name) = (?, ?) AND counts IS NOT NULL"
-        for key in (*begun.here, *begun.elsewhere):
+        for key in (*begun.same_runs, *begun.other_parts):
             for (digest,) in self._database.execute(query, (key, name)):
                 return key, digest
         return 0, None
@@ -564,7 +564,7 @@ class ResultsFile:
     def replaced(self, begun: Begun, run: Run, result: Finished) -> Replaced:
         """Say what is stored of the same run as complete."""
         images = lacking = 0
-        same = False
+        shares_images = False
         with self._readable():
             query = f"SELECT id, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
             key, signature = self._database.execute(query, run.identity).fetchone() or (0, "")
@@ -572,11 +572,11 @@ class ResultsFile:
                 "SELECT had.name, had.ground_truth_digest = now.ground_truth_digest FROM images AS had LEFT JOIN images"
                 " AS now ON (now.run, now.name) = (?, had.name) WHERE had.run = ? AND had.counts IS NOT NULL"
             )
-            for name, alike in self._database.execute(query, (begun.key, key)):
+            for name, same_truth in self._database.execute(query, (begun.key, key)):
                 images += 1
                 lacking += name not in result.digests and name not in result.failed
-                same |= name in result.digests and alike != 0  # None of an image that is unchanged
-        return Replaced(signature, images, lacking, same)
+                shares_images |= name in result.digests and same_truth != 0  # None of an image that is unchanged
+        return Replaced(signature, images, lacking, shares_images)
 
     def save(self, begun: Begun, run: Run, outcomes: Sequence[Outcome]) -> None:
         """Keep what came of some images, unless other predictions are kept under the name of the run."""
@@ -590,10 +590,10 @@ class ResultsFile:
             self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             unchanged = [outcome.name for outcome in outcomes if outcome.unchanged]
             failed = "DELETE FROM images WHERE run = ? AND name = ? AND counts IS NULL"
-            self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.here))
+            self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.same_runs))
             copied = f"INSERT OR REPLACE INTO images SELECT ?, {_OF_IMAGE} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
-            sources = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
-            copies = [(key, run, name) for run, name in sources if run in begun.elsewhere]
+            sources = ((self._known(begun, name)[0], name) for name in unchanged if begun.other_parts)
+            copies = [(key, run, name) for run, name in sources if run in begun.other_parts]
             self._database.executemany(copied, copies)
 
     def _refuse_others(self, run: Run, digests: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
@@ -642,16 +642,16 @@ class ResultsFile:
             (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (begun.key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)
             self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, begun.key))
-            others, ours = [], 0
+            others, found_again = [], 0
             stored = "SELECT name, digest, counts IS NULL FROM images WHERE run = ?"
             for name, digest, failed in self._database.execute(stored, (complete,)):
                 wanted = result.digests.get(name)
                 if wanted is None and name not in result.failed:
                     others.append((complete, name))
                 else:
-                    ours += name in result.failed if failed else wanted == digest
+                    found_again += name in result.failed if failed else wanted == digest
             images = len(result.digests) + len(result.failed)
-            if not ours == images == (run.images or images):
+            if not found_again == images == (run.images or images):
                 problem = Message(
                     "changed-meanwhile",
                     "another process counted other images for the run of {run!r} meanwhile",

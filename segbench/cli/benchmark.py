@@ -91,7 +91,10 @@ def command_for(name: str, *, checks: bool) -> Command:
 
     def callback(**values: object) -> None:
         made = {key: option_group.made(values) for key, option_group in groups.items()}
-        (check if checks else count)(**made)
+        if checks:
+            check(**made)
+        else:
+            count(**made)
 
     params = [parameter for option_group in groups.values() for parameter in option_group.parameters]
     if preset is not None and not checks:
@@ -119,7 +122,9 @@ def _described(context: click.Context) -> str:
         for name, value in preset.options.items()
     ]
     start = f"segbench {preset.protocols[0]} ROOT/{preset.layout['ground_truth'][0]} PRED"
-    paths = {name.replace("_", " "): " or ".join(f"ROOT/{at}" for at in where) for name, where in preset.layout.items()}
+    paths = {
+        name.replace("_", " "): " or ".join(f"ROOT/{path}" for path in paths) for name, paths in preset.layout.items()
+    }
     rows = {"data set": preset.title, "home": preset.home, "cite": preset.cite, "layout": preset.known_from, **paths}
     rows |= {"protocols": ", ".join(preset.protocols), "the same as": " ".join([start, *words]), "note": preset.note}
     return aligned([[name, text] for name, text in rows.items() if text or name != "note"], "<<")
@@ -143,7 +148,7 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
     needed = {"human": Companions, "crisp": Companions, "per_class": Divided, "tuning_results": Pooling}
-    unused = [name for name, of in needed.items() if not any(issubclass(kind, of) for kind in kinds)]
+    unused = [name for name, capability in needed.items() if not any(issubclass(kind, capability) for kind in kinds)]
     return shared | {"run": group(RunOptions, "Output", without=unused)}
 
 

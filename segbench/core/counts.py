@@ -171,7 +171,7 @@ class Counts(Brief, ABC):
 
     @classmethod
     def of_parts(cls, parts: Mapping[str, Any]) -> Self:
-        """Put together what `parts` gave."""
+        """Rebuild counts from their `parts`."""
         raise ValueError(f"counts of the kind {cls.kind} have no parts, found {', '.join(parts)}")
 
 

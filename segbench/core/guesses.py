@@ -145,7 +145,7 @@ WITH_AN_OPTION = {"nsd": "contours", "lesion_f1": "objects", "crispness": "bound
 
 
 def options_meant(typed: str) -> Iterator[tuple[str, str]]:
-    """Return what may be meant by a word for an option: the name of each and its value, of a sentence nothing else."""
+    """Yield the options that a word may mean: each flag and its value, or a sentence of advice and no value."""
     word = typed.lower().replace("_", "-")
     word = word if word.startswith("-") else f"--{word}"
     for meant, words in OPTIONS.items():
@@ -155,5 +155,5 @@ def options_meant(typed: str) -> Iterator[tuple[str, str]]:
 
 
 def plain(name: str) -> str:
-    """Leave out what spellings of a name differ in: capitals, signs, and the zero before a decimal point."""
+    """Normalize a name: lower case, without signs, and with a zero before a decimal point."""
     return re.sub(r"@0?\.", "@0.", re.sub(r"[^a-z0-9@.]", "", name.lower()))

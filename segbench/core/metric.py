@@ -191,8 +191,8 @@ def key_at(name: str, threshold: float) -> str:
 
 def key_of_images(key: str) -> str:
     """Return the key of the mean over images of a metric: ``dice_images``, ``f1_images@0.5``."""
-    name, at, threshold = key.partition("@")
-    return f"{name}_images{at}{threshold}"
+    name, sign, threshold = key.partition("@")
+    return f"{name}_images{sign}{threshold}"
 
 
 CLASSES_PRESENT = Metric(
@@ -268,7 +268,7 @@ def keys_and_names(metrics: Iterable[Metric]) -> tuple[tuple[str, str], ...]:
 def left_out_note(
     metrics: Iterable[Metric], why: str, left_out: int, total: int, noun: str = "image"
 ) -> tuple[Note, ...]:
-    """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
+    """Return a note on how many images means over images leave out; empty if none or all are left out."""
     names = keys_and_names(metrics)
     if not names or not 0 < left_out < total:
         return ()
@@ -278,7 +278,7 @@ def left_out_note(
 
 
 def zero_note(metrics: Iterable[Metric], empty: int, total: int, noun: str = "image") -> tuple[Note, ...]:
-    """Say how many false alarms where the ground truth is empty means take as 0; nothing where there are none."""
+    """Return a note on how many images with empty ground truth count as 0 in means; empty if there are none."""
     names = keys_and_names(metrics)
     if not names or not empty:
         return ()
@@ -288,19 +288,19 @@ def zero_note(metrics: Iterable[Metric], empty: int, total: int, noun: str = "im
 
 
 def held_note(metric: Metric, images_of_class: Mapping[str, int], images: int) -> tuple[Note, ...]:
-    """Say how many images a mean over classes averages each class over; empty where each class is in all images."""
-    number = {name: count for name, count in images_of_class.items() if count}
-    if not number or min(number.values()) == images:
+    """Return a note on over how many images each class is averaged; empty if each class is in all images."""
+    present = {name: count for name, count in images_of_class.items() if count}
+    if not present or min(present.values()) == images:
         return ()
-    rarest, commonest = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
+    rarest, commonest = min(present, key=present.__getitem__), max(present, key=present.__getitem__)
     message = Message(
         "unequal-classes",
         "{metrics} averages each class over the images that hold it: from {fewest} ({rarest}) to {most} ({commonest}) "
         "of {images} images",
         rarest=rarest,
-        fewest=number[rarest],
+        fewest=present[rarest],
         commonest=commonest,
-        most=number[commonest],
+        most=present[commonest],
         images=images,
     )
     return (Note(message, metrics=keys_and_names([metric])),)
@@ -312,11 +312,15 @@ def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
     notes = [(metric.note, metric) for metric in shown if metric.note]
     notes += [("lower is better", metric) for metric in shown if metric.better == "lower"]
     lines: list[str] = []
+    line = ""
     for note, with_note in grouped(notes).items():
-        part = f"{_named(with_note, shown)}: {note}"
-        joined = f"{lines[-1]}; {part}" if lines else part
-        lines = [*lines[:-1], joined] if lines and len(joined) <= _LINE else [*lines, part]
-    return tuple(lines)
+        footnote = f"{_named(with_note, shown)}: {note}"
+        longer = f"{line}; {footnote}" if line else footnote
+        if line and len(longer) > _LINE:
+            lines.append(line)
+            longer = footnote
+        line = longer
+    return (*lines, line) if line else ()
 
 
 def _named(metrics: Sequence[Metric], shown: Sequence[Metric]) -> str:
@@ -327,7 +331,7 @@ def _named(metrics: Sequence[Metric], shown: Sequence[Metric]) -> str:
 
 
 def optimistic_notes(metrics: Iterable[Metric]) -> tuple[Note, ...]:
-    """Say which columns were tuned on the images they describe; for tables that are read elsewhere."""
+    """Return a note for each column that was tuned on the images it describes, for tables that leave the page."""
     return tuple(
         Note(Message("optimistic", "{metrics}: {why}", why=metric.note), metrics=keys_and_names([metric]))
         for metric in columns(metrics)

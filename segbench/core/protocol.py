@@ -182,15 +182,15 @@ class AsRead(InputSettings, SoftMaps):
 def inputs_of(kind: type[Any], protocol: Any, **others: Any) -> Any:  # noqa: ANN401  a kind of `InputSettings`
     """Make inputs of the settings of a protocol that have the names of its own, and of `others`."""
     names = [setting.name for setting in fields(kind) if setting.init and setting.name not in others]
-    return kind(**{name: getattr(protocol, name) for name in names if hasattr(protocol, name)}, **others)
+    shared = {name: getattr(protocol, name) for name in names if hasattr(protocol, name)}
+    return kind(**shared, **others)
 
 
 def take_settings(protocol: Any) -> None:  # noqa: ANN401  a `Protocol`
     """Keep the settings about files as the inputs of a protocol read them, and how files are read."""
     inputs = protocol.inputs
-    read = {
-        setting.name: getattr(inputs, setting.name) for setting in fields(inputs) if hasattr(protocol, setting.name)
-    }
+    names = [setting.name for setting in fields(inputs) if hasattr(protocol, setting.name)]
+    read = {name: getattr(inputs, name) for name in names}
     set_fields(protocol, **read | {"reads": inputs.reads})
 
 
@@ -278,7 +278,8 @@ class Protocol(ABC):
 
     def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
         """Return the protocol that measures the same counts with other settings of measuring."""
-        if counting := [name for name in settings if name not in self.measuring_settings()]:
+        counting = [name for name in settings if name not in self.measuring_settings()]
+        if counting:
             known = ", ".join(sorted(self.measuring_settings())) or "none"
             raise ArgumentError(
                 Message(
@@ -393,7 +394,7 @@ class TwoPasses(ABC):
     @property
     @abstractmethod
     def first(self) -> Protocol | None:
-        """The protocol of that run; None where all settings are known."""
+        """The protocol of the first run; None where all settings are known."""
 
     @abstractmethod
     def after(self, summary: Summary) -> Protocol:

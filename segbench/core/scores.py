@@ -206,7 +206,7 @@ class ScoreCounts(Counts):
     def from_points(
         cls, tp: ArrayLike, fp: ArrayLike, positives: int, negatives: int, *, thresholds: ArrayLike | None = None
     ) -> ScoreCounts:
-        """Counts of a curve given by its points.
+        """Return the counts of a curve given by its points.
 
         Parameters
         ----------
@@ -348,13 +348,13 @@ class ScoreCounts(Counts):
         """Put consecutive ranges together, the highest scores first."""
         if not parts:
             return cls.sum(())
-        first, *_ = ranges = list(parts.values())
+        ranges = list(parts.values())
         scores, positives, negatives = (
             np.concatenate([getattr(counts, name) for counts in ranges])
             for name in ("scores", "positives", "negatives")
         )
         ignored = sum(counts.ignored for counts in ranges)
-        return cls(scores, positives, negatives, ignored, first.threshold_source, first.of_predictions)
+        return cls(scores, positives, negatives, ignored, ranges[0].threshold_source, ranges[0].of_predictions)
 
     def between(self, lowest: float, below: float) -> ScoreCounts:
         """Return the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""
@@ -393,7 +393,9 @@ class Pool:
 
 def range_of_scores(counts: ScoreCounts) -> tuple[float, float]:
     """Return the lowest and the highest score; nan without any."""
-    return (float(counts.scores[-1]), float(counts.scores[0])) if counts.scores.size else (math.nan, math.nan)
+    if not counts.scores.size:
+        return math.nan, math.nan
+    return float(counts.scores[-1]), float(counts.scores[0])
 
 
 def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
@@ -411,9 +413,9 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
     if len(present) > 1:
         scores, positives, negatives = _merged(present)
     else:
-        (only,) = present
-        scores, counts = only.scores, (only.positives, only.negatives)
-        positives, negatives = (part.astype(np.int64, copy=False) for part in counts)
+        scores = present[0].scores
+        positives = present[0].positives.astype(np.int64, copy=False)
+        negatives = present[0].negatives.astype(np.int64, copy=False)
     return ScoreCounts.unchecked(
         scores=scores,
         positives=positives,
@@ -428,18 +430,18 @@ def _merged(parts: Sequence[ScoreCounts]) -> tuple[FloatArray, IntArray, IntArra
     """Add the counts of equal scores up."""
     for name in ("positives", "negatives"):
         within_total(sum(total_of(getattr(part, name)) for part in parts), name)
-    keys, *counts = (
+    scores, *counts = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "positives", "negatives")
     )
-    if keys.dtype == np.float32 and keys.size > _SORTED_ABOVE:
+    if scores.dtype == np.float32 and scores.size > _SORTED_ABOVE:
         from segbench.core.sorting import added_up
 
-        return added_up(keys, *counts)
-    order = np.argsort(-keys, kind="stable")
-    keys = keys[order]
-    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+        return added_up(scores, *counts)
+    order = np.argsort(-scores, kind="stable")
+    scores = scores[order]
+    last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))  # the last entry of each distinct score
     positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
-    return keys[last], positives, negatives
+    return scores[last], positives, negatives
 
 
 @dataclass(frozen=True, eq=False)

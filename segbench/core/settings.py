@@ -215,7 +215,8 @@ def options_of(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401  a dataclass
 def flag_of(option_field: Field[Any]) -> str:
     """Write the option of a field, in its longer form."""
     flags: str = option_field.metadata.get("flag") or option_of(option_field.name, no=option_field.default is True)
-    return flags.rsplit(maxsplit=1)[-1]
+    *_, longest = flags.split()
+    return longest
 
 
 def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> Any:  # noqa: ANN401  values of fields
@@ -323,7 +324,7 @@ def refuse_unknown_settings(kind: type[Any], settings: Mapping[str, Any]) -> Non
 
 
 def unknown_to(called: Any, names: Collection[str]) -> list[str]:  # noqa: ANN401  anything that is called
-    """Return those of some names that are no keyword arguments of what is called."""
+    """Return the names that are no keyword arguments of a function or class."""
     parameters = inspect.signature(called).parameters
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         return []
@@ -331,11 +332,15 @@ def unknown_to(called: Any, names: Collection[str]) -> list[str]:  # noqa: ANN40
 
 
 def _setting_meant(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> Message:  # noqa: ANN401  of any type
-    """Say what to type for a setting that a protocol does not have; empty if nobody knows."""
+    """Say what to write for a setting that a protocol does not have; empty if no setting is similar."""
     settings = meant_settings(kind, typed, value, others)
-    near = [] if settings else difflib.get_close_matches(typed, [field.name for field in fields(kind)], 1, 0.75)
-    settings |= {name: value for name in near if _takes(kind, name, value, others)}
-    return Message("fix", "write {setting}", setting=Setting(*next(iter(settings.items())))) if settings else NOTHING
+    if not settings:
+        similar = difflib.get_close_matches(typed, [field.name for field in fields(kind)], 1, 0.75)
+        settings = {name: value for name in similar if _takes(kind, name, value, others)}
+    if not settings:
+        return NOTHING
+    name, suggested = next(iter(settings.items()))
+    return Message("fix", "write {setting}", setting=Setting(name, suggested))
 
 
 def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  as above
@@ -345,16 +350,17 @@ def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str,
         flag_of(field): field.name for field in options_of(kind).values()
     }
     meant = {by_flag[flag]: text for flag, text in options_meant(typed) if flag in by_flag}
-    own = by_flag.get(f"--{typed.replace('_', '-')}")
-    meant = ({} if own is None else {own: ""}) | meant
-    as_given = {
+    with_same_flag = by_flag.get(f"--{typed.replace('_', '-')}")
+    if with_same_flag is not None:
+        meant = {with_same_flag: ""} | meant
+    as_typed = {
         name: form
         for name, text in meant.items()
         for form in reversed(_forms(value, text))
         if _takes(kind, name, form, others)
     }
-    examples = {name: _example(known[name], text) for name, text in meant.items() if name not in as_given}
-    return as_given | {name: value for name, value in examples.items() if _takes(kind, name, value, others)}
+    examples = {name: _example(known[name], text) for name, text in meant.items() if name not in as_typed}
+    return as_typed | {name: value for name, value in examples.items() if _takes(kind, name, value, others)}
 
 
 def _forms(value: Any, example: str) -> list[Any]:  # noqa: ANN401  of any type

@@ -28,7 +28,7 @@ from segbench.core.messages import Message, Note
 from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, batched, number_of_scores
 from segbench.core.scores import ScoreCounts, Several, range_of_scores
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
-from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
+from segbench.curves.points import BestFs, best_fs, hull_vertices
 
 AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
 """The areas, in the order of their columns."""
@@ -49,7 +49,7 @@ _NEAR_BEST, _NEAR_95 = 0.99, (0.93, 0.97)
 
 @dataclass(frozen=True, eq=False)
 class PooledPixels:
-    """Counts of many images pooled."""
+    """The pooled counts of many images."""
 
     counts: ScoreCounts  # where they do not fit in memory, at the points that `reduced` keeps
     scores: int  # distinct scores of the pool
@@ -74,11 +74,12 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
             pooling.add(counts)
             sources.add(counts.threshold_source)
         best.append(best_fs(Several.of(batch)))
-    of_images = BestFs.joined(best), frozenset(sources)
+    best_of_images, all_sources = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
-        (whole,) = pooling.ranges()
-        return PooledPixels(whole, whole.scores.size, {}, range_of_scores(whole), *of_images)
-    return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *of_images)
+        (pool,) = pooling.ranges()
+        return PooledPixels(pool, pool.scores.size, {}, range_of_scores(pool), best_of_images, all_sources)
+    swept = _swept(pooling.ranges(), pooling.positives, pooling.negatives)
+    return PooledPixels(*swept, best_of_images, all_sources)
 
 
 def reduced(counts: ScoreCounts) -> ScoreCounts:
@@ -107,21 +108,24 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     """
     if counts.scores.size <= RESAMPLED_ABOVE or not counts.scores_known:
         return counts
+    from segbench.curves import kernels
+
     counts = reduced(counts)
     tp, fp = (np.cumsum(part, dtype=np.int64) for part in (counts.positives, counts.negatives))
     positives, negatives = max(int(tp[-1]), 1), max(int(fp[-1]), 1)
     recall, f = tp / positives, 2 * tp / (positives + tp + fp)
     roc_length = recall + fp / negatives
-    good = roc_length[f >= _NEAR_BEST * f.max()]
+    with_good_f = roc_length[f >= _NEAR_BEST * f.max()]
     near_best, near_95 = (
         np.clip((part - low) / max(high - low, np.finfo(float).tiny), 0, 1)
-        for part, (low, high) in ((roc_length, good[[0, -1]]), (recall, _NEAR_95))
+        for part, (low, high) in ((roc_length, with_good_f[[0, -1]]), (recall, _NEAR_95))
     )
     near_0 = np.log1p(tp + fp) / np.log1p(positives + negatives)
     position = cuts * roc_length + cuts / 2 * (near_best + near_95 + near_0)
     kept = np.diff(np.floor(position), prepend=0) > 0  # where it passes a whole number
     kept[:-1] |= np.diff(cuts * roc_length) >= 1
-    kept[[int(f.argmax()), int(np.searchsorted(tp, needed_for_fpr(int(tp[-1])))), -1]] = True
+    first_needed = int(np.searchsorted(tp, kernels.needed_for_fpr(int(tp[-1]))))
+    kept[[int(f.argmax()), first_needed, -1]] = True
     return replace(
         counts,
         scores=counts.scores[kept],
@@ -138,9 +142,9 @@ def _swept(
 
     kept = _KeptPoints(positives, negatives)
     roc = pr = steps = 0.0, 0.0
-    for whole in ranges:
-        for start in range(0, max(whole.scores.size, 1), SCORES_PER_BATCH):  # which keeps what is made of them small
-            batch = whole.part(start, start + SCORES_PER_BATCH)
+    for counts in ranges:
+        for start in range(0, max(counts.scores.size, 1), SCORES_PER_BATCH):  # which keeps what is made of them small
+            batch = counts.part(start, start + SCORES_PER_BATCH)
             tp, fp = kept.add(batch)
             roc = kernels.roc_area_rounded(tp, fp, *roc)
             pr = kernels.pr_area_exact(tp, fp, *pr)
@@ -160,8 +164,10 @@ class _KeptPoints:
 
     def __init__(self, positives: int, negatives: int) -> None:
         self._totals = positives, negatives
-        self._needed = needed_for_fpr(positives)
-        self._at = (0, 0)
+        from segbench.curves import kernels
+
+        self._needed = kernels.needed_for_fpr(positives)
+        self._last_point = (0, 0)
         self.seen = self._ignored = 0
         self.ends = math.nan, math.nan  # the lowest and the highest score
         self._source = ""
@@ -173,7 +179,7 @@ class _KeptPoints:
         """Add the next scores; return their cumulative points, which start at the last point before them."""
         tp, fp = (
             np.cumsum(np.append(start, part), dtype=np.int64)
-            for start, part in zip(self._at, (counts.positives, counts.negatives), strict=True)
+            for start, part in zip(self._last_point, (counts.positives, counts.negatives), strict=True)
         )
         shares = sum((part / total for part, total in zip((tp, fp), self._totals, strict=True) if total), np.zeros(1))
         first_needed = (tp[:-1] < self._needed) & (tp[1:] >= self._needed)
@@ -185,7 +191,7 @@ class _KeptPoints:
         scores, hull_tp, hull_fp = (np.concatenate(pair) for pair in parts)
         vertices = hull_vertices((hull_tp, hull_fp))
         self._hull = scores[vertices], hull_tp[vertices], hull_fp[vertices]
-        self._at = int(tp[-1]), int(fp[-1])
+        self._last_point = int(tp[-1]), int(fp[-1])
         if counts.scores.size:
             lowest, highest = range_of_scores(counts)
             self.ends = lowest, self.ends[1] if self.seen else highest
@@ -213,7 +219,7 @@ class _KeptPoints:
 
 
 def mask_threshold(pooled: ScoreCounts) -> float | None:
-    """Threshold at which two-valued predictions are their masks."""
+    """Return the threshold at which two-valued predictions are their masks; None for others."""
     if not pooled.two_valued:
         return None
     highest = float(pooled.scores[0])
@@ -245,11 +251,11 @@ def mask_points(images: Several, threshold: float) -> BestFs:
 def measured_curves(
     positives: Array, negatives: Array, several: BoolArray | None = None
 ) -> tuple[IntArray, FloatArray]:
-    """Find the best F and the areas of curves, one per row, see `segbench.curves.metric_kernels.pooled_curves`."""
-    from segbench.curves import metric_kernels
+    """Find the best F and the areas of curves, one per row, see `segbench.curves.kernels.pooled_curves`."""
+    from segbench.curves import kernels
 
     best = np.zeros((positives.shape[0], 5), np.int64)
     areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
     marks = np.empty(0, np.bool_) if several is None else several
-    metric_kernels.pooled_curves(positives, negatives, marks, best, areas)
+    kernels.pooled_curves(positives, negatives, marks, best, areas)
     return best, areas

@@ -131,7 +131,7 @@ def _document_of_parts(results: Sequence[Result], how: TableSettings) -> str:
             run[how.rows] = row.name
         errors = row.result.standard_errors if how.rows == "run" else {}
         if errors:
-            run["standard_errors"] = {source: how.chosen(finite_values(of)) for source, of in errors.items()}
+            run["standard_errors"] = {source: how.chosen(finite_values(values)) for source, values in errors.items()}
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 

@@ -91,18 +91,18 @@ class GroupMeans(PartMeans):
         """Count the values of each image that are in the mean of its group, where that is in the mean."""
         number = self.metrics.index(metric)
         groups = zip(self.tables.values(), self.defines[:, number].tolist(), strict=True)
-        column = self.places[number]
+        column = self.metric_columns[number]
         return np.concatenate([table.values_in(table.metrics[column]) * defined for table, defined in groups])
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
-        return np.concatenate([table.measure_images()[:, self.places] for table in self.tables.values()])
+        return np.concatenate([table.measure_images()[:, self.metric_columns] for table in self.tables.values()])
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Average the metrics of groups for every row of weights, shape (R, images)."""
         of_groups, first = [], 0
         for table in self.tables.values():
-            of_groups.append(table.measure(weights[:, first : first + table.images])[:, self.places])
+            of_groups.append(table.measure(weights[:, first : first + table.images])[:, self.metric_columns])
             first += table.images
         return self.averaged(np.array(of_groups))
 
@@ -111,7 +111,7 @@ class GroupMeans(PartMeans):
         number, images = self.defines.sum(axis=0), self.images
         pseudo, weights = [], []
         for group, defines in zip(groups, self.defines, strict=True):
-            values, shares = group.pseudo[:, self.places], group.weights[:, self.places]
+            values, shares = group.pseudo[:, self.metric_columns], group.weights[:, self.metric_columns]
             is_known = ~np.isnan(values)
             group_mean = np.where(is_known, values, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
             with np.errstate(invalid="ignore", divide="ignore"):

@@ -284,14 +284,14 @@ class TTests(Pairs):
         )
 
     @cached_property
-    def _counted(self) -> IntArray:
+    def _images_counted(self) -> IntArray:
         """How many images weigh something in the metric of each method, as those without positives not in a mean F."""
         return np.array([method.jackknife.counted[self.column] for method in self.measured])
 
     @cached_property
     def reason(self) -> Message:
         """Why no pair has a p-value; empty where some may have one."""
-        return self._reason_of_all or self._too_few(self._in_pairs.max())
+        return self._reason_of_all or self._too_few(self._images_counted_in_pairs.max())
 
     @cached_property
     def _reason_of_all(self) -> Message:
@@ -306,10 +306,10 @@ class TTests(Pairs):
         return reasons[0] if all(reasons) else NOTHING
 
     @cached_property
-    def _in_pairs(self) -> IntArray:
+    def _images_counted_in_pairs(self) -> IntArray:
         """How many images weigh something in the metric of either method of each pair."""
         first, second = self.pairs
-        return np.maximum(self._counted[first], self._counted[second])
+        return np.maximum(self._images_counted[first], self._images_counted[second])
 
     def _too_few(self, counted: int) -> Message:
         """Say that a difference has neither interval nor p-value, if so few images do; empty of enough."""
@@ -325,7 +325,7 @@ class TTests(Pairs):
         )
 
     @cached_property
-    def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _differences_of_images(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The standard error of each difference and the least and greatest difference of its pseudo-values."""
         first, second = self.pairs
         pseudo = np.array([method.jackknife.pseudo[:, self.column] for method in self.measured])
@@ -340,17 +340,17 @@ class TTests(Pairs):
     @cached_property
     def variance(self) -> Variance:
         """The variance of each difference of methods measured on the same, from all sources."""
-        return Variance(self._of_images.with_folds(*self._of_folds), *self._of_trainings)
+        return Variance(self._from_images.with_folds(*self._from_folds), *self._from_trainings)
 
     @cached_property
-    def _of_images(self) -> Component:
+    def _from_images(self) -> Component:
         """What images add to each difference; they may weigh otherwise in the other method: the less freedom counts."""
         first, second = self.pairs
         freedom = np.array([method.jackknife.freedom_of_differences[self.column] for method in self.measured])
-        return Component(self._tested[0], np.minimum(freedom[first], freedom[second]))
+        return Component(self._differences_of_images[0], np.minimum(freedom[first], freedom[second]))
 
     @cached_property
-    def _of_folds(self) -> tuple[FloatArray, FloatArray]:
+    def _from_folds(self) -> tuple[FloatArray, FloatArray]:
         """By how much the variance over whole folds exceeds that over images, and its degrees of freedom.
 
         Where two methods have other folds, what either exceeds it by adds up.
@@ -362,13 +362,13 @@ class TTests(Pairs):
             has_these = np.array([method.table.folds == folds for method in self.measured])
             pairs = np.flatnonzero(has_these[first] | has_these[second])
             error = standard_error((pseudo[first[pairs]] - pseudo[second[pairs]]).T)
-            exceeding = np.maximum(error**2 - self._of_images.error[pairs] ** 2, 0)
+            exceeding = np.maximum(error**2 - self._from_images.error[pairs] ** 2, 0)
             excess[pairs] += exceeding
             freedom[pairs] = np.where(exceeding > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
         return excess, freedom
 
     @property
-    def _of_trainings(self) -> tuple[tuple[Component, ...], BoolArray]:
+    def _from_trainings(self) -> tuple[tuple[Component, ...], BoolArray]:
         """What trainings of either method add to each difference, and where one method is taken to vary as the other.
 
         That is one of a single run: its variance is that of a training of the other, R times that of the mean over R.
@@ -391,7 +391,7 @@ class TTests(Pairs):
         if self.reason:
             return np.full(first.size, np.nan)
         by_chance = np.array([bool(method.hardly_above_0(self.column)) for method in self.measured])
-        untested = by_chance[first] | by_chance[second] | (self._in_pairs < FEWEST_IMAGES)
+        untested = by_chance[first] | by_chance[second] | (self._images_counted_in_pairs < FEWEST_IMAGES)
         errors = np.where(untested, np.nan, self.variance.error)
         return self._with_common(errors, lambda restricted: restricted.standard_errors)
 
@@ -405,9 +405,9 @@ class TTests(Pairs):
         """Two-sided p-value of each difference; nan where it has none."""
         p_values = np.where(np.isnan(self.standard_errors), np.nan, self.variance.p_values(self.differences))
         first, second = self.pairs
-        counted = np.minimum(self._counted[first], self._counted[second])
-        by_signs = np.where(self._equal, 1.0, 2.0 ** (1 - counted))
-        p_values[self._same] = by_signs[self._same]
+        counted = np.minimum(self._images_counted[first], self._images_counted[second])
+        by_signs = np.where(self._is_zero, 1.0, 2.0 ** (1 - counted))
+        p_values[self._is_constant] = by_signs[self._is_constant]
         return self._with_common(p_values, lambda restricted: restricted.p_values)
 
     def why_none(self, pair: int) -> dict[str, Message]:
@@ -430,10 +430,10 @@ class TTests(Pairs):
         of_method = first.why_untested(self.column) or second.why_untested(self.column)
         of_fold = first.undefined_without_fold(self.column, second.table.folds)
         of_fold = of_fold or second.undefined_without_fold(self.column, first.table.folds)
-        reason = self._reason_of_all or of_method or of_fold or self._too_few(self._in_pairs[pair])
+        reason = self._reason_of_all or of_method or of_fold or self._too_few(self._images_counted_in_pairs[pair])
         if reason:
             return dict.fromkeys(("interval", "p_value"), reason)
-        has_no_spread = self._same[pair] & ~self._equal[pair]
+        has_no_spread = self._is_constant[pair] & ~self._is_zero[pair]
         no_spread = Message("no-spread", "the same difference in every {noun}", noun=self.noun)
         return {"interval": no_spread} if has_no_spread else {}
 
@@ -450,8 +450,8 @@ class TTests(Pairs):
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the intervals of the jackknife."""
         reach = np.where(np.isnan(self.standard_errors), np.nan, self.variance.reach(level))
-        reach[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
-        middle = np.where(self._equal, 0.0, self.differences)
+        reach[self._is_constant] = np.where(self._is_zero[self._is_constant], 0.0, np.nan)
+        middle = np.where(self._is_zero, 0.0, self.differences)
         return middle - reach, middle + reach
 
     def _quantiles(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -466,17 +466,17 @@ class TTests(Pairs):
         return ends[0] - wider, ends[1] + wider
 
     @cached_property
-    def _same(self) -> NDArray[np.bool_]:
+    def _is_constant(self) -> NDArray[np.bool_]:
         """Which differences of pseudo-values are the same in every image, and in trainings."""
-        error, least, greatest = self._tested
+        error, least, greatest = self._differences_of_images
         has_no_other_source = self.variance.error <= np.maximum(error, _THE_SAME)
         return ~np.isnan(self.standard_errors) & has_no_other_source & (greatest - least <= _THE_SAME)
 
     @cached_property
-    def _equal(self) -> NDArray[np.bool_]:
+    def _is_zero(self) -> NDArray[np.bool_]:
         """Which of them are 0 in every image."""
-        _, least, greatest = self._tested
-        return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
+        _, least, greatest = self._differences_of_images
+        return self._is_constant & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
     def images_needed(self, pair: int, level: float) -> float:
         """About how many images like these make the difference of a pair significant; inf if more than a million."""
@@ -495,11 +495,11 @@ class TTests(Pairs):
         """The variance of a difference over other numbers of images, which leave as it is what trainings add."""
         if pair in self.common:
             return self.common[pair].variance_of(0, images)
-        current, images_now = self._of_images.at(pair), self.measured[0].images
+        current, images_now = self._from_images.at(pair), self.measured[0].images
         freedom = np.maximum((current.freedom + 1) / images_now * images - 1, 2)
         of_images = Component(current.error * np.sqrt(images_now / images), freedom)
-        of_folds = (values[pair] for values in self._of_folds)
-        trainings, apart = self._of_trainings
+        of_folds = (values[pair] for values in self._from_folds)
+        trainings, apart = self._from_trainings
         return Variance(of_images.with_folds(*of_folds), tuple(part.at(pair) for part in trainings), apart[pair])
 
     def errors_of_sources(self, pair: int) -> tuple[float, float]:
@@ -534,15 +534,15 @@ class SignedRankTests(Pairs):
         if pair in self.common:
             return self.common[pair].differences_of_rows(0)
         first, second = self.pairs
-        differences: FloatArray = self._of_methods[first[pair]] - self._of_methods[second[pair]]
+        differences: FloatArray = self._values_of_rows[first[pair]] - self._values_of_rows[second[pair]]
         return differences
 
     @cached_property
-    def _of_methods(self) -> list[FloatArray]:
+    def _values_of_rows(self) -> list[FloatArray]:
         """The values of each method in each row."""
         return [np.ascontiguousarray(measured.of_images[:, self.column]) for measured in self.measured]
 
-    def _of_pairs(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
+    def _by_pair(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
         """Compute a statistic of the differences of each pair; nan where the test does not apply."""
         pairs = self.pairs[0].size
         if self.reason:
@@ -552,12 +552,12 @@ class SignedRankTests(Pairs):
     @cached_property
     def differences(self) -> FloatArray:
         """The Hodges-Lehmann estimate of each pair; nan where it has none."""
-        return self._of_pairs(hodges_lehmann)
+        return self._by_pair(hodges_lehmann)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each pair; nan where it has none."""
-        return self._of_pairs(signed_rank_p)
+        return self._by_pair(signed_rank_p)
 
     @cached_property
     def signs(self) -> FloatArray:

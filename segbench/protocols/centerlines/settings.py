@@ -99,17 +99,17 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
         return inputs
 
     def signature_fields(self) -> dict[str, str]:
-        found = {
+        signature = {
             "skeleton": str(self.skeleton),
             "connectivity": str(self.connectivity),
             "positive": str(self.positive or "nonzero").replace(" ", ""),
             "void": written(self.void) or "none",
         }
         if self.at is not None:
-            found["at"] = written(self.at)
+            signature["at"] = written(self.at)
         if self.thresholds is not None:
-            found["thresholds"] = written(self.thresholds)
-        return found
+            signature["thresholds"] = written(self.thresholds)
+        return signature
 
     @classmethod
     def measuring(cls, counts: Counts) -> Centerlines:
@@ -154,14 +154,15 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
 
         masks: MaskPair = self.inputs.interpret(sample)
         truth = np.where(masks.truth, 255, 0).astype(np.uint8)
-        places = np.searchsorted(counts.thresholds, thresholds) if self.thresholds is not None else [0]
-        soft = np.rint(255 * np.clip(scores_of(sample.predictions[0]).reshape(truth.shape), 0, 1)).astype(np.uint8)
+        index = np.searchsorted(counts.thresholds, thresholds) if self.thresholds is not None else [0]
+        scores = scores_of(sample.predictions[0]).reshape(truth.shape)
+        soft = np.rint(255 * np.clip(scores, 0, 1)).astype(np.uint8)
         return Pictures(
             truth,
             truth,
             states=self._states(masks, thresholds.tolist()),
             soft=soft if self.inputs.soft else None,
-            metrics={"clDice": counts.cldice[places], "P": counts.precision[places], "R": counts.sensitivity[places]},
+            metrics={"clDice": counts.cldice[index], "P": counts.precision[index], "R": counts.sensitivity[index]},
         )
 
     def _states(self, masks: MaskPair, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
@@ -170,9 +171,10 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
 
         from segbench.protocols.centerlines.skeletons import skeleton_of
 
+        predicted_masks = masks.predicted if self.thresholds is None else masks.at_scores(cuts)
         true_line = skeleton_of(masks.truth, self.skeleton)
         states_at_cuts = []
-        for predicted in masks.predicted if self.thresholds is None else masks.at_scores(cuts):
+        for predicted in predicted_masks:
             predicted_line = skeleton_of(predicted, self.skeleton)
             states = np.full(masks.truth.shape, State.NOTHING, np.uint8)
             states[true_line] = np.where(predicted[true_line], State.PARTNER, State.MISSED)

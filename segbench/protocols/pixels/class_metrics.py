@@ -246,7 +246,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     @property
     def _averaged(self) -> Mapping[int, Metric]:
         """The metrics of a class that are averaged over classes, by their columns."""
-        return {column: self._micro.metrics[column] for column in self._macro.places.tolist()}
+        return {column: self._micro.metrics[column] for column in self._macro.metric_columns.tolist()}
 
     @cached_property
     def estimates(self) -> FloatArray:

@@ -125,7 +125,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     @cached_property
     def _counted(self) -> tuple[BestFs, IntArray | None]:
         """Find the best F of each image, and count it at the thresholds of resamples if that fits in memory."""
-        from segbench.curves import metric_kernels
+        from segbench.curves import kernels
 
         thresholds = self.for_resamples.scores.astype(np.float64)
         counted: IntArray | None = None
@@ -139,7 +139,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
                 counted = None
             if counted is not None:
                 parts = batch.positives, batch.negatives
-                metric_kernels.count_at(batch.scores, parts, batch.ends, thresholds, counted[:, rows])
+                kernels.count_at(batch.scores, parts, batch.ends, thresholds, counted[:, rows])
         if counted is not None:
             counted = counted.astype(np.min_scalar_type(counted.max(initial=0)))
         return BestFs.joined(bests), counted
@@ -157,12 +157,12 @@ def count_images(batches: Iterable[Several], number: int, scores: FloatArray) ->
 
 
 def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntArray:
-    from segbench.curves import metric_kernels
+    from segbench.curves import kernels
 
     counted = np.zeros((2, number, scores.size), np.int64)
     for rows, batch in _with_rows(batches):
         parts = batch.positives, batch.negatives
-        metric_kernels.count_at(batch.scores, parts, batch.ends, scores, counted[:, rows])
+        kernels.count_at(batch.scores, parts, batch.ends, scores, counted[:, rows])
     return counted
 
 

@@ -250,12 +250,12 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at the positions `at`, see `Table`; nan for masks."""
-        from segbench.curves import metric_kernels
+        from segbench.curves import kernels
 
         heights = np.full((len(of), at.size), np.nan)
         if not self._is_mask:
             positives, negatives = (np.ascontiguousarray(of[name]) for name in ("positives", "negatives"))
-            metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
+            kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
     def without_each(self) -> FloatArray:

@@ -183,7 +183,9 @@ def export_report(
     photos = {} if images is None else photographs(os.fspath(images))
     hide = str if paths else _hiding(results, None if images is None else os.fspath(images))
     protocols = by_protocol(results, by_group=True).values()
-    sections, missing, reported = [], [], []
+    sections: list[dict[str, Any]] = []
+    missing: list[str] = []
+    reported: list[Result] = []
     for members in protocols:
         protocol_results = [results[k] for k in members]
         parts = []

@@ -179,9 +179,11 @@ def names_in_legend(results: Sequence[Result]) -> list[str]:
 
 def apart(results: Sequence[Result]) -> list[str]:
     """Say of each result what images or settings it has, where not all have the same and its name does not say it."""
-    sets, names, descriptions = competing_sets(results), names_of(results), [""] * len(results)
+    sets, names = competing_sets(results), names_of(results)
+    descriptions = [""] * len(results)
     if len(sets) > 1:
-        for members, has in zip(sets, why_apart(results, sets)[1], strict=True):
+        _, of_sets = why_apart(results, sets)
+        for members, has in zip(sets, of_sets, strict=True):
             for k in members:
                 descriptions[k] = "" if has in names[k] else has
     return descriptions
