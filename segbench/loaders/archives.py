@@ -1,4 +1,4 @@
-"""Archives, or a folder of archives (shards), as folders: members are read in place, and names are only names.
+"""The members of archives, read in place; names are only names, and nothing is written under them.
 
 ``.zip`` and ``.tar`` are gone through once; each member notes where its bytes lie, so that a worker reads it without
 the archive's directory. ``.tar.gz`` and ``.tgz`` have no such places: each is unpacked once into a temporary ``.tar``,

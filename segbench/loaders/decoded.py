@@ -1,4 +1,7 @@
-"""What the decoder of a format is and returns, and the few words that all of them share."""
+"""What the decoder of a format is and returns.
+
+Begin with `Format`; `segbench.loaders.images` has the list of all.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format; `loaders.images` holds the list of all."""
+    """A file format."""
 
     name: str  # in error messages
     extensions: tuple[str, ...]  # in lower case, with their dot

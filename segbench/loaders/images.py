@@ -1,4 +1,4 @@
-"""One file to one map: which format reads it, and one kind of error whatever is wrong with it.
+"""One file to one map, or its header: which format reads it, and one kind of error whatever is wrong with it.
 
 Nothing is rescaled, clipped or resized here, and NaN is let through: the protocols check values. A name's extension
 says how a file is read, upper or lower case. Any damage ends in a `DataError` that names the file.

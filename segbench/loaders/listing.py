@@ -1,4 +1,7 @@
-"""What a folder holds, wherever it is: on disk, in an archive, or in a folder of archives."""
+"""What a folder holds, wherever it is: on disk, in an archive, or in a folder of archives; and the files of images.
+
+Files are held in columns, since there may be millions. Begin with `list_place`; `archives` reads members.
+"""
 
 from __future__ import annotations
 

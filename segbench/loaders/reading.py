@@ -1,7 +1,9 @@
-"""Ways of reading: how the files of an image become arrays and a `Sample`, and what may come beside them.
+"""The files of an image to a `Sample`: ways of reading them, and repairs, which are made only on request.
 
-A protocol names one of these as its `reads`, or one with other settings, as in ``replace(MASKS, without_field="...")``,
-or one of its own, which derives from `Reading`. What decodes files is imported when the first one is read.
+A protocol names one way as its `reads`, or one with other settings, as in ``replace(MASKS, without_field="...")``, or
+one of its own, which derives from `Reading`. Begin with `decode_sample`. Predictions are scaled first, as stored; then
+sizes are changed, by the conventions of docs/repairs.md. A map that needs no repair is left as it is, to the bit. What
+decodes files is imported when the first one is read.
 """
 
 from __future__ import annotations
@@ -39,6 +41,19 @@ if TYPE_CHECKING:
     from segbench.loaders.listing import SampleFiles
 
     Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
+
+Resize: TypeAlias = Literal["nearest", "bilinear"]
+NoDataRule: TypeAlias = Literal["lowest", "exclude"]
+_Named: TypeAlias = Literal["minmax", "sigmoid"]
+Scale: TypeAlias = float | _Named
+_PER_IMAGE = " per image"
+
+KINDS_OF_CHANGES = {
+    "resize": frozenset({"resized"}),
+    "crop": frozenset({"cropped"}),
+    "nodata": frozenset({"no-data-left-out", "no-data-lowest"}),
+}
+"""The kinds of notes that say that a repair changed an image."""
 
 _ALL = 1 << 8
 """All labels that palettes can have."""
@@ -468,23 +483,6 @@ def _joint(*digests: str | None) -> str:
     return _digest(",".join(map(str, digests)).encode())
 
 
-Resize: TypeAlias = Literal["nearest", "bilinear"]
-
-
-NoDataRule: TypeAlias = Literal["lowest", "exclude"]
-
-
-_PER_IMAGE = " per image"
-
-
-KINDS_OF_CHANGES = {
-    "resize": frozenset({"resized"}),
-    "crop": frozenset({"cropped"}),
-    "nodata": frozenset({"no-data-left-out", "no-data-lowest"}),
-}
-"""The kinds of notes that say that a repair changed an image."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Repairs:
     """Resizing, cropping and scaling of predictions, and what to do where they have no data; none by default.
@@ -758,12 +756,6 @@ def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
     for name, shape in named[1:]:
         if shape != expected:
             raise SizeError(name, other_size(shape, expected, first), HINT)
-
-
-_Named: TypeAlias = Literal["minmax", "sigmoid"]
-
-
-Scale: TypeAlias = float | _Named
 
 
 def as_scale(scale: float | str) -> Scale:

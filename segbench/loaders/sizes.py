@@ -1,7 +1,6 @@
-"""Predictions of another size or range: which option fixes them, and repairs, which are made only on request.
+"""Predictions of another size: how it may have come about, which repair fixes it, and how maps are resized.
 
-Scores are scaled first, as stored; then sizes are changed, by the conventions of docs/repairs.md. A map that needs no
-repair is left as it is, to the bit. A note ends with what holds for one image alone in brackets.
+`segbench.loaders.reading` makes these repairs, and a check advises them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the bytes of one file are; nothing else knows folders from archives.
+"""Where the bytes of one file are, and what to say where they cannot be read; nothing else knows folders from archives.
 
 No file beside images, such as a list, a preset or a palette, is read without a bound.
 """
