@@ -18,8 +18,8 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric
 from segbench.core.pooling import Ranged, in_batches
-from segbench.core.scores import ScoreCounts, Several
-from segbench.core.table import Kept, Table
+from segbench.core.scores import ScoreBatch, ScoreCounts
+from segbench.core.table import CachedPool, Table
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import (
     AREAS,
@@ -47,7 +47,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         self,
         counts: Mapping[str, ScoreCounts],
         unnamed: ScoreCounts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> None:
         self._counts, self.unnamed, self.kept = counts, unnamed, kept
 
@@ -68,7 +68,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         """Return the number of images."""
         return len(self.names)
 
-    def in_batches(self) -> Iterator[Several]:
+    def in_batches(self) -> Iterator[ScoreBatch]:
         """Yield the counts of all images in sorted order of names."""
         return in_batches(self._counts)
 
@@ -145,7 +145,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         return BestFs.joined(bests), counted
 
 
-def count_images(batches: Iterable[Several], number: int, scores: FloatArray) -> tuple[Any, Any]:
+def count_images(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> tuple[Any, Any]:
     """Count positives and negatives of images at falling scores, one row per image; sparse if there are very many."""
     if number * scores.size <= _MOST_DENSE_CELLS:
         positives, negatives = _dense(batches, number, scores)
@@ -156,7 +156,7 @@ def count_images(batches: Iterable[Several], number: int, scores: FloatArray) ->
     return tuple(vstack(part, format="csr") for part in zip(*blocks, strict=True))
 
 
-def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntArray:
+def _dense(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> IntArray:
     from segbench.curves import kernels
 
     counted = np.zeros((2, number, scores.size), np.int64)
@@ -166,7 +166,7 @@ def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntAr
     return counted
 
 
-def _with_rows(batches: Iterable[Several]) -> Iterator[tuple[slice, Several]]:
+def _with_rows(batches: Iterable[ScoreBatch]) -> Iterator[tuple[slice, ScoreBatch]]:
     """Yield each batch with the rows that its images have among all."""
     start = 0
     for batch in batches:

@@ -33,9 +33,9 @@ from segbench.core.levels import note_on_scales
 from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
-from segbench.core.scores import ScoreCounts, Several
+from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.series import Space
-from segbench.core.table import ColumnLayout, CountsTable, Keeping, Kept, Sums, Table
+from segbench.core.table import CachedPool, ColumnLayout, CountsTable, Keeping, Sums, Table
 from segbench.curves.curve import Curve
 from segbench.curves.points import BestFs
 from segbench.curves.pooled import (
@@ -213,7 +213,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             return AtOds.from_numbers(self.image_set.kept.numbers)
         counts = self._pool.counts
         if self._is_mask:
-            point = mask_points(Several.of([counts]), self._mask)
+            point = mask_points(ScoreBatch.of([counts]), self._mask)
             confusion = point.tp, point.fp, point.positives, point.negatives
             return self._at_the_mask(Confusion(*(number.astype(np.float64) for number in confusion)))
         best = _best_of_curves(counts.scores, counts.positives[np.newaxis], counts.negatives[np.newaxis])
@@ -302,7 +302,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def _images_alone(self) -> AtOds:
         """Each image by itself, at all of its own scores, in sorted order of names."""
         best, areas = np.empty((self.images, 5), np.int64), np.empty((self.images, len(AREAS) + 1))
-        images = ((batch, scores) for batch in self.image_set.in_batches() for scores in batch.places)
+        images = ((batch, scores) for batch in self.image_set.in_batches() for scores in batch.slices)
         for row, (batch, scores) in enumerate(images):
             positives, negatives = batch.positives[np.newaxis, scores], batch.negatives[np.newaxis, scores]
             (best[row],), (areas[row],) = measured_curves(positives, negatives)
@@ -356,7 +356,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         notes = left_out_note([mean], "without positive pixels", without_positives, images)
         return (*notes, *(note for block in self.blocks.values() for note in block.left_out))
 
-    def keepable(self) -> Kept:
+    def keepable(self) -> CachedPool:
         """Return what results files keep, see `KEPT`; that includes calibration, whether or not it is asked for."""
         numbers = {
             **self._best_of_all.numbers,
@@ -366,7 +366,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             "range of scores": np.array(self._pool.ends),
             **Calibration(self.image_set, self._of_set).of_all,
         }
-        return Kept(self.reduced, numbers)
+        return CachedPool(self.reduced, numbers)
 
     @property
     def has_positives(self) -> BoolArray:
