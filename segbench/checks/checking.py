@@ -37,13 +37,14 @@ from segbench.inputs.nodata import count_decoded, decode_for, interpret_decoded
 from segbench.inputs.stacks import with_its_classes
 from segbench.inputs.summaries import ImageSummary, as_in_run
 from segbench.loaders.arrays import StackError
-from segbench.loaders.decoded import Header, Role, Source
+from segbench.loaders.decoded import Header, Role
 from segbench.loaders.file_list import Images
-from segbench.loaders.listing import listed_once
-from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs, as_repairs, fixable
-from segbench.loaders.source import LocalFile, read_header
+from segbench.loaders.images import read_header
+from segbench.loaders.listing import SampleFiles, listed_once
+from segbench.loaders.pairing import Pairing, find_inputs, method_of
+from segbench.loaders.reading import Repairs, as_repairs, read
+from segbench.loaders.sizes import fixable
+from segbench.loaders.source import LocalFile, Source
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol

@@ -19,9 +19,11 @@ from segbench.inputs.numbered_objects import NumberedObjects
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.inputs.sides import DrawnMasks, masks_of
 from segbench.inputs.summaries import ImageSummary, Ranking, RegionsSummary, ScoreSummary, TruthSummary
-from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.decoded import Header, Role
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.repairs import Repairs, SizeError
+from segbench.loaders.reading import Repairs
+from segbench.loaders.sizes import SizeError
+from segbench.loaders.source import Source, shown
 
 SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""

@@ -14,7 +14,6 @@ from segbench.checks.seen import Seen, rule
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, as_message
 from segbench.core.numbers import written
-from segbench.inputs.annotators import take_one
 from segbench.inputs.label_rules import (
     BOTH_SIDES,
     HALOS,
@@ -32,6 +31,7 @@ from segbench.inputs.label_rules import (
     left_out,
     listed,
     suggested_positive,
+    take_one,
 )
 from segbench.inputs.summaries import MOST_VALUES, TruthSummary, UncountedError
 
