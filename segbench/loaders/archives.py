@@ -33,6 +33,7 @@ from segbench.core.messages import Message, joined
 from segbench.core.notes import Note
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS, refuse_pointer, shown
+from segbench.loaders.endings import split_extension, split_suffix
 from segbench.loaders.source import (
     KNOWN,
     Entries,
@@ -41,8 +42,6 @@ from segbench.loaders.source import (
     listing_of,
     method_name,
     not_readable,
-    split_extension,
-    split_suffix,
 )
 
 MAX_BYTES = 8 * MAX_PIXELS + 2**16

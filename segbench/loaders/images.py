@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.loaders import arrays, matlab, raster, tiff
+from segbench.loaders import arrays, matlab, nifti, raster, tiff
 from segbench.loaders.decoded import CUT, WRITE_AGAIN, Decoded, Format, Role, Source, refuse_pointer, shown
+from segbench.loaders.endings import extension_of
 from segbench.loaders.other_formats import ending_of, other_format
 
 _lock = threading.Lock()
@@ -60,6 +61,7 @@ FORMATS: tuple[Format, ...] = (
     matlab.FORMAT,
     arrays.NPY,
     arrays.NPZ,
+    nifti.FORMAT,
 )
 """Every format that is read; a new one is a module that defines a `Format`, and its line here."""
 
@@ -74,9 +76,9 @@ _OF_THE_WEB = b"<"
 """What HTML and XML begin with."""
 
 
-def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
-    """Decode the bytes of one image or array file."""
-    extension = path.suffix.lower()
+def decode(data: bytes, path: Source, *, role: Role, as_volume: bool = False) -> Decoded:
+    """Decode the bytes of one image or array file; what may be a stack is a volume if asked for."""
+    extension = extension_of(path.name)
     form = BY_EXTENSION.get(extension)
     if form is None:
         problem = Message(
@@ -89,15 +91,15 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, extension):
-        return form.decode(data, name, role)
+        return (form.decode_volume if as_volume and form.decode_volume else form.decode)(data, name, role)
 
 
-def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
+def decode_stack(data: bytes, path: Source, *, role: Role = "prediction", as_volume: bool = False) -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, path.suffix.lower()):
-        return arrays.decode_stack(data, name, role)
+        return arrays.decode_stack(data, name, role, as_volume=as_volume)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from segbench.core.notes import Note
 from segbench.core.numbers import of_all
 from segbench.core.sample import Reading
 from segbench.loaders.decoded import Source, shown
+from segbench.loaders.endings import split_extension
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (
     Names,
@@ -49,7 +50,7 @@ from segbench.loaders.hints import (
 )
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import is_file, list_place, listed_once
-from segbench.loaders.source import Entries, LocalFile, method_name, read_header, split_extension
+from segbench.loaders.source import Entries, LocalFile, method_name, read_header
 from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
 
 Place = str | PathLike[str] | None
@@ -258,7 +259,8 @@ class Pattern:
                     expected=at_most if tagged else "none: there is one mask per image",
                 )
             )
-        extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
+        endings = [ending for ending in EXTENSIONS if text.lower().endswith(ending)]
+        extension = max(endings, key=len, default="")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
             raise ArgumentError(
