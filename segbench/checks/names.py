@@ -268,7 +268,7 @@ def _holds_objects(path: Source) -> bool:
     lowest, *others = few_distinct(array.reshape(-1)) or (0.0,)
     if len(others) != 1:
         return len(others) > 1
-    return bool(label(array != lowest, np.ones((3, 3)))[1] > 1)
+    return bool(label(array != lowest, np.ones((3,) * array.ndim))[1] > 1)
 
 
 def is_same_file(prediction: Source, truth: Source) -> bool:

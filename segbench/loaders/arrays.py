@@ -250,9 +250,7 @@ _HEAD = 4096
 
 def decode_stack(data: bytes, path: str, role: Role, *, as_volume: bool = False) -> NDArray[Any]:
     """Decode a file that may hold several soft maps in one array."""
-    is_npy = data.startswith(NPY.magic)
-    array = _read_npy(data, path) if is_npy else _read_npz(data, path, role)
-    return as_stack(array, path, role, as_volume=as_volume)
+    return as_stack(read_array(data, path, role), path, role, as_volume=as_volume)
 
 
 def _npy_header(file: BinaryIO, _role: Role) -> Header:
@@ -315,6 +313,11 @@ def _read_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
             # A member may unpack to more than it declares; reading no further keeps a bomb from going off.
             unpacked = member.read(info.file_size)
     return _read_npy(unpacked, path)
+
+
+def read_array(data: bytes, path: str, role: Role) -> NDArray[Any]:
+    """Read the array of an NPY or NPZ file, of any shape."""
+    return _read_npy(data, path) if data.startswith(NPY.magic) else _read_npz(data, path, role)
 
 
 def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:

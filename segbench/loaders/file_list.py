@@ -19,8 +19,8 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting, joined
 from segbench.core.notes import Note
 from segbench.loaders.decoded import shown
-from segbench.loaders.listing import read_text
 from segbench.loaders.endings import split_extension
+from segbench.loaders.listing import read_text
 from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream
 
 Images = Iterable[str] | str | PathLike[str] | None

@@ -11,16 +11,18 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.loaders import arrays, matlab, nifti, raster, tiff
+from segbench.loaders import arrays, matlab, metaimage, nifti, nrrd, raster, tiff
 from segbench.loaders.decoded import CUT, WRITE_AGAIN, Decoded, Format, Role, Source, refuse_pointer, shown
 from segbench.loaders.endings import extension_of
 from segbench.loaders.other_formats import ending_of, other_format
+from segbench.loaders.volumes import decode_array
 
 _lock = threading.Lock()
 _stack = ExitStack()
@@ -59,9 +61,11 @@ FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,
     tiff.FORMAT,
     matlab.FORMAT,
-    arrays.NPY,
-    arrays.NPZ,
+    replace(arrays.NPY, decode_volume=decode_array),
+    replace(arrays.NPZ, decode_volume=decode_array),
     nifti.FORMAT,
+    metaimage.FORMAT,
+    nrrd.FORMAT,
 )
 """Every format that is read; a new one is a module that defines a `Format`, and its line here."""
 

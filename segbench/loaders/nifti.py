@@ -69,11 +69,11 @@ def _head(start: bytes, path: str) -> _Head:
     """Read a header, and refuse what cannot be."""
     import nibabel
 
-    sizes = {order: int.from_bytes(start[:4], order) for order in ("little", "big")}  # type: ignore[arg-type]
-    version = next((_SIZES[size] for size in sizes.values() if size in _SIZES), 0)
+    sizes = int.from_bytes(start[:4], "little"), int.from_bytes(start[:4], "big")
+    version = next((_SIZES[size] for size in sizes if size in _SIZES), 0)
     if not version or len(start) < 348:
         raise ValueError("no header of NIfTI")
-    kind = nibabel.Nifti1Header if version == 1 else nibabel.Nifti2Header
+    kind: Any = nibabel.Nifti1Header if version == 1 else nibabel.Nifti2Header
     header = kind(start[: kind.sizeof_hdr], check=False)
     magic = bytes(header["magic"].item())[:3]
     if magic in _PAIR:
@@ -88,7 +88,7 @@ def _head(start: bytes, path: str) -> _Head:
     shape = shape_of_volume(extents, path)
     axes = len(shape)
     first = kind.single_vox_offset
-    offset = float(header["vox_offset"]) or first
+    offset = float(header["vox_offset"]) or float(first)
     if not (first <= offset <= _FURTHEST and offset.is_integer()):
         problem = Message(
             "damaged",

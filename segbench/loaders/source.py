@@ -23,6 +23,7 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.notes import Note
 from segbench.loaders.decoded import WRITE_AGAIN, Header, Role, Source, refuse_pointer, shown
+from segbench.loaders.detached import may_be_detached, with_data_file
 from segbench.loaders.endings import extension_of, split_extension, split_suffix
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format
@@ -76,7 +77,7 @@ def read_bytes(path: Source) -> bytes:
         raise not_readable(path, error) from None
     if not data:
         raise empty(path)
-    return data
+    return with_data_file(path, data)
 
 
 def not_readable(path: object, error: OSError | ValueError, kind: str = "file") -> DataError:
@@ -335,7 +336,7 @@ def read_header(path: Source, role: Role) -> Header:
                     header = BY_EXTENSION[extension_of(path.name)].header(file, role)
             except Exception:  # noqa: BLE001  whatever a library makes of damaged bytes
                 header = Header(odd=True)
-            return replace(header, size=size)
+            return replace(header, size=0 if may_be_detached(path) else size)
     except (OSError, ValueError) as error:
         raise not_readable(path, error) from None
 

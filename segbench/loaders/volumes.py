@@ -8,23 +8,78 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
+from segbench.core.geometry import Affine, Geometry
 from segbench.core.messages import Message
-from segbench.loaders.arrays import require_numbers
-from segbench.loaders.decoded import CUT, LABELS, WRITE_AGAIN, Role
+from segbench.loaders import arrays
+from segbench.loaders.decoded import CUT, LABELS, WRITE_AGAIN, Decoded, Role
 
 MAX_VOXELS = 2**29
 """The largest volume that is decoded, of 1024 x 1024 x 512 or 512 x 512 x 2048 voxels; in 64-bit floats it is 4 GiB."""
 WHOLE = 1e-4
 """How far labels that are stored as floats may be from whole numbers, as factors in headers have 24 bits."""
 GZIP = b"\x1f\x8b"
-_GZIPPED = 31
-"""How zlib is told to expect a header of gzip."""
+_GZIPPED, _PACKED = 31, 47
+"""How zlib is told to expect a header of gzip, or one of its own, too."""
+
+
+class Stored(NamedTuple):
+    """What a header says of the data behind it."""
+
+    shape: tuple[int, ...]  # of the array
+    dtype: np.dtype[Any]
+    packed: bool
+    geometry: Geometry | None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the data, unpacked."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def decoded_volume(stored: Stored, data: bytes | memoryview, path: str, role: Role) -> Decoded:
+    """Decode the data behind a header."""
+    if stored.packed:
+        content: bytes | memoryview = _inflated(data, stored.size, path, _PACKED)
+    else:
+        require_length(len(data), stored.size, path)
+        content = data
+    array = np.frombuffer(content, stored.dtype).reshape(stored.shape)
+    return Decoded(as_volume(array, path, role), volume=array.ndim == 3, geometry=stored.geometry)
+
+
+def decode_array(data: bytes, path: str, role: Role) -> Decoded:
+    """Decode an NPY or NPZ file that holds a volume; one of two axes is an image."""
+    array = arrays.read_array(data, path, role)
+    if array.ndim == 2:
+        return arrays.as_map(array, path, role)
+    array = array.reshape(shape_of_volume(array.shape[::-1], path))
+    return Decoded(as_volume(array, path, role), volume=True)
+
+
+def convert_it() -> Message:
+    """Say how a file of these formats is converted."""
+    return Message(
+        "fix",
+        "convert it with SimpleITK (pip install SimpleITK): {code}",
+        code='SimpleITK.WriteImage(SimpleITK.ReadImage("a.mha"), "a.nii.gz")',
+    )
+
+
+def affine_of_axes(vectors: Sequence[Sequence[float]], origin: Sequence[float], to_ras: Sequence[float]) -> Affine:
+    """Return where voxels lie by the step along each axis of a file, width first, and the position of the first voxel.
+
+    Positions of two dimensions are those of a plane; `to_ras` turns the directions of a file to those of `Geometry`.
+    """
+    columns = [*reversed(vectors), origin]
+    return tuple(
+        tuple(to_ras[row] * column[row] if row < len(column) else 0.0 for column in columns) for row in range(3)
+    )
 
 
 def shape_of_volume(extents: Sequence[int], path: str) -> tuple[int, ...]:
@@ -55,7 +110,7 @@ def shape_of_volume(extents: Sequence[int], path: str) -> tuple[int, ...]:
 
 def as_volume(stored: NDArray[Any], path: str, role: Role) -> NDArray[Any]:
     """Bring an array of plain numbers into a form that all else can rely on; labels of floats become whole numbers."""
-    require_numbers(stored, path, role)
+    arrays.require_numbers(stored, path, role)
     kind, width = stored.dtype.kind, stored.dtype.itemsize
     if kind == "f" and role in LABELS and (labels := _whole(stored)) is not None:
         return labels
@@ -69,7 +124,7 @@ def _whole(stored: NDArray[Any]) -> NDArray[Any] | None:
     limits = np.iinfo(np.int32)
     if not (limits.min <= lowest and highest <= limits.max):  # NaN, too
         return None
-    few = 0 <= round(lowest) and round(highest) <= np.iinfo(np.uint8).max
+    few = round(lowest) >= 0 and round(highest) <= np.iinfo(np.uint8).max
     labels = np.empty(stored.shape, np.uint8 if few else np.int32)
     for values, whole in zip(stored, labels, strict=True):  # slice by slice, for less memory
         nearest = np.rint(values)
@@ -87,17 +142,22 @@ def packed_start(data: bytes, size: int) -> bytes:
 
 
 def unpacked(data: bytes, size: int, path: str) -> bytes | memoryview:
-    """Return the whole content of a file, gzipped or not, which must have so many bytes: no more than these are unpacked.
+    """Return the whole content of a file, gzipped or not, which must have so many bytes.
 
     Files may be put together of several members, as bgzip writes them.
     """
     if not data.startswith(GZIP):
         require_length(len(data), size, path)
         return memoryview(data)
+    return _inflated(data, size, path, _GZIPPED)
+
+
+def _inflated(data: bytes | memoryview, size: int, path: str, form: int) -> bytes:
+    """Unpack data, which must have so many bytes, and no more than these."""
     parts: list[bytes] = []
     left, packed = size + 1, data
     while packed and left > 0:
-        member = zlib.decompressobj(_GZIPPED)
+        member = zlib.decompressobj(form)
         try:
             part = member.decompress(packed, left)
         except zlib.error as error:
@@ -113,7 +173,7 @@ def unpacked(data: bytes, size: int, path: str) -> bytes | memoryview:
 
 
 def _damaged_gzip(path: str, reason: str) -> DataError:
-    problem = Message("damaged", "damaged or truncated gzip file ({reason})", reason=reason)
+    problem = Message("damaged", "damaged or truncated packed data ({reason})", reason=reason)
     return DataError(path, problem, WRITE_AGAIN)
 
 
