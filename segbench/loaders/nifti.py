@@ -129,7 +129,7 @@ def _scale(header: Any) -> tuple[float, float]:  # noqa: ANN401  as above
 
 
 def _affine(header: Any, axes: int) -> Affine:  # noqa: ANN401  as above
-    """Return where voxels lie, with columns in the order of the axes of the array; NaN where the header has no sense."""
+    """Return where voxels lie, with columns in the order of the array's axes; NaN where the header has no sense."""
     try:
         affine = np.asarray(header.get_best_affine(), np.float64)
     except Exception:  # noqa: BLE001  nibabel's own, of a quaternion that is none

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
@@ -388,21 +388,14 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     repairs = repairs or Repairs()
     reads = replace(reads, as_volumes=True) if repairs.volumes else reads
     files, contents = raw.files, raw.contents
-    notes: dict[Note, None] = {}
-    truths: list[tuple[str, NDArray[Any]]] = []
-    drawn_by_file: list[tuple[str, Maps]] = []
-    categories, about, true_lossy = False, None, ""
-    truth_nodata: dict[float, None] = {}
-    for path in files.ground_truths:
-        drawn = reads.truths(contents[path], path)
-        drawn_by_file.append((shown(path), drawn))
-        about, true_lossy = about or drawn.about, true_lossy or drawn.lossy
-        truths += ((shown(path), array) for array in drawn.maps)
-        truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
-        categories = drawn.form == "categories"
-        notes |= _on_side("ground truth", drawn.notes)
-    if any(drawn.volume for _, drawn in drawn_by_file):
-        reads = replace(reads, as_volumes=True)
+    drawn_by_file = [(shown(path), reads.truths(contents[path], path)) for path in files.ground_truths]
+    drawn = [maps for _, maps in drawn_by_file]
+    truths = [(file, array) for file, maps in drawn_by_file for array in maps.maps]
+    about = next((maps.about for maps in drawn if maps.about), None)
+    true_lossy = next((maps.lossy for maps in drawn if maps.lossy), "")
+    truth_nodata = dict.fromkeys(hole.value for maps in drawn for hole in maps.nodata if hole)
+    notes = _on_side("ground truth", chain.from_iterable(maps.notes for maps in drawn))
+    reads = replace(reads, as_volumes=True) if any(maps.volume for maps in drawn) else reads
     predicted = reads.predictions(files, contents)
     grid = one_grid(drawn_by_file, (shown(files.prediction), predicted), reads, repairs)
     if grid.volume and files.field is not None:
@@ -434,9 +427,8 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         fitted = without_values_of_nodata(fitted)
     if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
-        require_same_size(
-            [*sizes, *((name, array.shape) for name, array in fitted.predictions if array.ndim == len(sizes[0][1]))]
-        )
+        axes = len(sizes[0][1])
+        require_same_size([*sizes, *((name, array.shape) for name, array in named if array.ndim == axes)])
     else:
         fitted = repaired(fitted, repairs)
     return Sample(
@@ -448,7 +440,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         tuple(name for name, _ in truths),
         shown(files.prediction),
         labels_predicted=form == "labels",
-        categories_drawn=categories,
+        categories_drawn=any(maps.form == "categories" for maps in drawn),
         without_truth=not files.ground_truths,
         about=(about, predicted.about),
         lossy=lossy,
