@@ -15,6 +15,7 @@ from segbench.core.geometry import CORNERS_APART, Geometry, corners_apart
 from segbench.core.messages import Message, Setting
 from segbench.core.notes import Note
 from segbench.core.sample import Maps, Reading
+from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.repairs import Repairs
 
 _TURNED = 0.01
@@ -61,41 +62,62 @@ def one_grid(
     sides = [*truths, prediction]
     volume = any(maps.volume for _, maps in sides)
     axes = 3 if volume else 2
-    grids = [Grid.of(file, maps, axes) for file, maps in sides if maps.maps]
+    return compare([Grid.of(file, maps, axes) for file, maps in sides if maps.maps], reads, repairs)
+
+
+def compare(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> OneGrid:
+    """Refuse grids that are not that of the first, and return what they have in common."""
+    volume = any(grid.volume for grid in grids)
     if volume:
         _refuse_settings(grids, reads, repairs)
+        for other in grids[1:]:
+            require_shape(other, grids[0])
+    _refuse_faults(grids, reads, repairs)
     notes: list[Note] = []
     for other in grids[1:]:
-        if volume:
-            require_shape(other, grids[0])
         if other.shape in ((), grids[0].shape):
             notes += _require_position(other, grids[0], arrays_alone=repairs.geometry == "shape")
-    _refuse_faults(grids, reads, repairs)
     known = [grid.geometry for grid in grids if grid.geometry and not grid.geometry.fault]
     return OneGrid(known[0].spacing if known else None, volume, tuple(notes))
+
+
+def grid_error_of(headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: Repairs) -> GridError | None:
+    """Return why the files of an image are not on one grid, as far as their headers tell; None of images."""
+    known = [
+        Grid(shown(path), header.volume or header.shape or (), header.volume is not None, header.geometry)
+        for path, role, header in headers
+        if (header.volume or header.shape) and not header.odd and role != "field"
+    ]
+    if not any(grid.volume or grid.geometry for grid in known) or known[0].file != shown(headers[0][0]):
+        return None
+    try:
+        compare(known, reads, repairs)
+    except GridError as error:
+        return error
+    return None
 
 
 def _refuse_settings(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> None:
     """Refuse volumes of a protocol that counts none, and repairs that are for images."""
     first = next(grid for grid in grids if grid.volume)
     if reads.without_volumes:
-        raise refused_volume(first.file, first.shape, reads)
+        raise refused_volume(first, reads)
     needless = [name for name in ("resize", "crop", "nodata") if getattr(repairs, name)]
     if needless:
         given = Setting("resize_predictions" if needless[0] == "resize" else needless[0], None)
         problem = Message("volume", "is a volume, which nothing is done to: no resizing, cropping or values of no data")
-        raise DataError(first.file, problem, Message("fix", "leave out {given}", given=given))
+        raise GridError(first.file, problem, Message("fix", "leave out {given}", given=given))
 
 
-def refused_volume(file: str, shape: Sequence[int], reads: Reading) -> DataError:
+def refused_volume(grid: Grid, reads: Reading) -> GridError:
     """Say that a protocol counts no volumes."""
     problem = Message(
         "volume",
         "is a volume of {shape: x } voxels (depth x height x width), and {reason}",
-        shape=shape,
+        shape=grid.shape,
         reason=reads.without_volumes,
     )
-    return DataError(file, problem, "save each slice as an image of its own")
+    return GridError(grid.file, problem, "save each slice as an image of its own")
 
 
 def refuse_field(file: str) -> None:
