@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from numpy.typing import NDArray
@@ -75,6 +76,9 @@ EXTENSIONS = tuple(BY_EXTENSION)
 
 STACKS = (*arrays.NPY.extensions, *arrays.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
+
+OF_VOLUMES = frozenset(chain(nifti.FORMAT.extensions, metaimage.FORMAT.extensions, nrrd.FORMAT.extensions))
+"""Extensions of files of which a header says that they are volumes."""
 
 _OF_THE_WEB = b"<"
 """What HTML and XML begin with."""
