@@ -63,9 +63,9 @@ class Geometry:
         return positions
 
 
-def written_spacing(spacing: Sequence[float]) -> str:
+def written_spacing(spacing: Sequence[float], digits: int = 10) -> str:
     """Write a spacing, given in the order of an array's axes, as headers have it: width x height x depth."""
-    return "x".join(f"{extent:.10g}" for extent in reversed(spacing))
+    return "x".join(f"{extent:.{digits}g}" for extent in reversed(spacing))
 
 
 def shortest_decimal(stored: float) -> float:
@@ -99,7 +99,7 @@ def _fault_of(spacing: Sequence[float], affine: Affine | None) -> Message:
             "spacing-differs",
             "has a spacing of {spacing}, but neighbours are {lengths} apart by its affine",
             spacing=written_spacing(spacing),
-            lengths=written_spacing(lengths.tolist()),
+            lengths=written_spacing(lengths.tolist(), digits=6),
         )
     directions = columns / lengths
     cosines = np.abs(directions.T @ directions - np.eye(len(spacing)))

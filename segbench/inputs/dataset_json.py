@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from segbench.core.errors import LISTED, DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
-from segbench.inputs.class_names import labels_text
 
 _LARGEST_BYTES = 2**24
 _LARGEST_LABEL = 10**9
@@ -72,11 +71,9 @@ def _classes_in(path: str, labels: Mapping[str, Any]) -> DatasetClasses:
             "has regions of several labels, which overlap: {regions}",
             regions=first_names(regions, LISTED),
         )
-        every = {
-            *named,
-            *(number for value in labels.values() if isinstance(value, list) for number in map(_label_of, value)),
-        }
-        listed = labels_text(sorted(label for label in every if label is not None and label not in ignored))
+        members = [number for value in labels.values() if isinstance(value, list) for number in map(_label_of, value)]
+        every = {*named, *(number for number in members if number is not None)}.difference(ignored)
+        listed = ",".join(map(str, sorted(every)))
         fix = Message("fix", "list the labels themselves: {classes}", classes=Setting("classes", listed))
         raise DataError(path, problem, fix)
     if not named:

@@ -21,6 +21,16 @@ from segbench.loaders.volumes import GZIP, as_volume, packed_start, shape_of_vol
 
 _SIZES = {348: 1, 540: 2}
 """The size of a header, which is its first number, and the version that it tells."""
+_NAMES = {
+    1: "single bits",
+    32: "complex64",
+    128: "RGB colours",
+    1536: "float128",
+    1792: "complex128",
+    2048: "complex256",
+    2304: "RGBA colours",
+}
+"""Types that are not read."""
 _SINGLE, _PAIR = (b"n+1", b"n+2"), (b"ni1", b"ni2")
 _LONGEST = 540
 _FURTHEST = 2**28
@@ -99,7 +109,7 @@ def _head(start: bytes, path: str) -> _Head:
         raise DataError(path, problem, WRITE_AGAIN)
     spacing = tuple(shortest_decimal(extent) for extent in header["pixdim"][axes:0:-1].tolist())
     affine = _affine(header, axes) if header["sform_code"] > 0 or header["qform_code"] > 0 else None
-    return _Head(shape, _dtype(header, path), int(offset), _scale(header), Geometry(spacing, affine).checked())
+    return _Head(shape, _dtype(header, path), int(offset), _scale(header, path), Geometry(spacing, affine).checked())
 
 
 def _dtype(header: Any, path: str) -> np.dtype[Any]:  # noqa: ANN401  nibabel's
@@ -110,22 +120,29 @@ def _dtype(header: Any, path: str) -> np.dtype[Any]:  # noqa: ANN401  nibabel's
     except Exception:  # noqa: BLE001  nibabel's own, of a code that there is not
         dtype = np.dtype("V1")
     if dtype.kind not in "iuf" or dtype.itemsize > 8:
-        names = {1: "single bits", 128: "RGB colours", 2304: "RGBA colours"}
         problem = Message(
             "wrong-type",
             "values of type {dtype}, expected integers or floats of up to 64 bits",
-            dtype=names.get(code, str(dtype) if dtype.kind in "cf" else f"{code}, which is unknown"),
+            dtype=_NAMES.get(code, f"{code}, which is unknown"),
         )
         raise DataError(path, problem, "save labels or scores, as one number for each voxel")
     return dtype
 
 
-def _scale(header: Any) -> tuple[float, float]:  # noqa: ANN401  as above
+def _scale(header: Any, path: str) -> tuple[float, float]:  # noqa: ANN401  as above
     """Return the factor and the addend of stored values; a factor of 0 or NaN means that there is none."""
     factor, addend = float(header["scl_slope"]), float(header["scl_inter"])
-    if not math.isfinite(factor) or factor == 0:
+    if math.isnan(factor) or factor == 0:
         return (1.0, 0.0)
-    return (factor, addend if math.isfinite(addend) else 0.0)
+    if not math.isfinite(factor) or not math.isfinite(addend):
+        problem = Message(
+            "wrong-scale",
+            "says that values are multiplied by {factor:g} and raised by {addend:g}, expected finite numbers",
+            factor=factor,
+            addend=addend,
+        )
+        raise DataError(path, problem, WRITE_AGAIN)
+    return (factor, addend)
 
 
 def _affine(header: Any, axes: int) -> Affine:  # noqa: ANN401  as above

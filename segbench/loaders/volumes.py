@@ -94,8 +94,7 @@ def shape_of_volume(extents: Sequence[int], path: str) -> tuple[int, ...]:
     if len(kept) not in (2, 3):
         problem = Message(
             "other-dimensions",
-            "has {axes} axes ({extents}), expected 3: width x height x depth",
-            axes=len(kept),
+            "has the size {extents}, expected three dimensions: width x height x depth",
             extents=written,
         )
         raise DataError(path, problem, "save each volume, such as each channel or moment, as a file of its own")
