@@ -461,8 +461,8 @@ def test_the_command_line_counts_folders(segbench, truths, tmp_path):
     answer = segbench(
         "labels", truths, write_cases(tmp_path / "pred", PREDICTED), "--classes", "0-2", "--format", "json"
     )
-    (result,) = json.loads(answer.out)
-    assert result["metrics"]["miou"] == evaluate(truths, tmp_path / "pred", THREE).summary["miou"]
+    (result,) = json.loads(answer.out)["runs"]
+    assert result["summary"]["miou"] == evaluate(truths, tmp_path / "pred", THREE).summary["miou"]
     answer = segbench("pixels", truths, write_cases(tmp_path / "soft", SOFT), "--positive", ">0")
     assert answer.code == 0
     answer = segbench("labels", truths, tmp_path / "pred", "--classes", "0-2", "--volumes", "--geometry", "shape")

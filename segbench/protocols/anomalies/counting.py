@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, FloatArray
+from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.levels import refuse_not_finite
 from segbench.inputs.anomaly_maps import AnomalyImage
 from segbench.inputs.defects import Defect
@@ -23,10 +23,8 @@ _TOP = 100  # one pixel in so many makes the score of an image
 
 def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
     """Count one image; a score of the image that a table has takes the place of `image_score`."""
-    from segbench.protocols.anomalies.kernels import component_sizes
-
     name, mask, valid, scores, full = image.file, image.anomalous, image.valid, image.scores, image.full
-    rows = np.flatnonzero(mask.any(axis=1))
+    rows = np.flatnonzero(mask.any(axis=tuple(range(1, mask.ndim))))
     any_anomalous = bool(rows.size)
     marked = slice(rows[0], rows[-1] + 1) if any_anomalous else slice(0, 0)  # few rows, mostly
     if valid is None:
@@ -40,8 +38,7 @@ def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
         sizes = np.repeat(np.array(saturations, np.int32), saturations)
         of_found = np.concatenate([_saturating(scores, defect) for defect in image.defects])
     elif any_anomalous:
-        of_pixels = np.empty(mask[marked].shape, np.int32)
-        component_sizes(mask[marked], of_pixels)
+        of_pixels = _sizes_of_components(mask[marked])
         sizes, of_found = of_pixels[mask[marked]], scores[marked][mask[marked]]
     counted = sum(part.size for part in normal) + int(np.count_nonzero(mask))
     falling, pixels = _runs(name, normal)
@@ -64,6 +61,20 @@ def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
         anomalous_images=own[: 1 if any_anomalous else 0],
         ignored=scores.size - counted,
     )
+
+
+def _sizes_of_components(mask: BoolArray) -> NDArray[np.int32]:
+    """Return how large the component of each pixel is; pixels and voxels that share a corner touch."""
+    if mask.ndim == 2:
+        from segbench.protocols.anomalies.kernels import component_sizes
+
+        sizes = np.empty(mask.shape, np.int32)
+        component_sizes(mask, sizes)
+        return sizes
+    from scipy.ndimage import label
+
+    components, _ = label(mask, np.ones((3,) * mask.ndim), output=np.int32)
+    return np.bincount(components.reshape(-1)).astype(np.int32)[components]
 
 
 def _saturating(scores: Array, defect: Defect) -> Array:
