@@ -16,7 +16,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
 from segbench.core.numbers import written
-from segbench.core.options import flag_of, option, options_of, value_of
+from segbench.core.settings import flag_of, option, options_of, value_of
 from segbench.inputs.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 

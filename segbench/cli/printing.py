@@ -13,7 +13,7 @@ import click
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import DIGITS
-from segbench.core.options import option
+from segbench.core.settings import option
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result

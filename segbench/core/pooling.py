@@ -96,8 +96,8 @@ class ScorePool:
             [np.full(sampled.size, size / max(sampled.size, 1)) for sampled, size in self._samples]
         )
         order = np.argsort(-scores, kind="stable")
-        room = np.floor(np.cumsum(scores_per_sample[order]) / (SCORES_AT_ONCE * 3 / 4))
-        starts = scores[order][np.flatnonzero(np.diff(room)) + 1]
+        range_numbers = np.floor(np.cumsum(scores_per_sample[order]) / (SCORES_AT_ONCE * 3 / 4))
+        starts = scores[order][np.flatnonzero(np.diff(range_numbers)) + 1]
         return [np.inf, *np.unique(starts)[::-1].tolist(), -np.inf]
 
     def _between(self, name: str, lowest: float, below: float) -> ScoreCounts:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segbench.core.geometry import Geometry
-    from segbench.core.notes import Note
+    from segbench.core.messages import Note
     from segbench.core.sample import NoData
 
 Role = Literal[

@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 
 from segbench.core.messages import Message
 
-_VOLUMES = "convert each series to a volume (dcm2niix -z y -o FOLDER DICOM), and segmentations with dcmqi's segimage2itkimage"
+_VOLUMES = (
+    "convert each series to a volume (dcm2niix -z y -o FOLDER DICOM), and segmentations with dcmqi's segimage2itkimage"
+)
 _DRAW = "draw them as masks or label maps, one PNG per image"
 _SAVE = "save the array of each image as an NPY file"
 _TILES = "save the regions that were annotated as PNG or TIFF files"

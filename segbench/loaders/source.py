@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, Setting
 from segbench.loaders.decoded import WRITE_AGAIN, Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.detached import may_be_detached, with_data_file
 from segbench.loaders.endings import extension_of, split_extension, split_suffix

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.geometry import CORNERS_APART, Geometry, corners_apart
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import Maps, Reading
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.repairs import Repairs

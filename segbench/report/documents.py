@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from segbench.aggregator.result import AXES, ImageSummaries, Result, UnitSummaries
-from segbench.core.messages import Message
+from segbench.aggregator.result import AXES, Result
+from segbench.aggregator.summaries import ImageSummaries, UnitSummaries
+from segbench.core.messages import Message, Note, as_note
+from segbench.core.metric import finite, finite_values
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
-from segbench.core.notes import Note, as_note
-from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.metric_table import MetricTable
 from segbench.report.tables import (
@@ -131,7 +131,7 @@ def _document_of_parts(results: Sequence[Result], how: TableSettings) -> str:
             run[how.rows] = row.name
         errors = row.result.standard_errors if how.rows == "run" else {}
         if errors:
-            run["standard_errors"] = {source: how.chosen(finite_values(of)) for source, of in errors.items()}
+            run["standard_errors"] = {source: how.chosen(finite_values(values)) for source, values in errors.items()}
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 

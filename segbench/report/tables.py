@@ -20,13 +20,11 @@ from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Style, joined
-from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
+from segbench.core.messages import Either, Message, Note, Style, joined, notes_about, part_of
+from segbench.core.metric import Metric, Summary, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names
-from segbench.core.notes import Note, notes_about, part_of
 from segbench.core.numbers import DIGITS, many, number
-from segbench.core.options import options_of
-from segbench.core.summary import Summary
+from segbench.core.settings import options_of
 from segbench.inputs.class_names import in_no_mean
 from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.registry import protocols_of, verb_of
@@ -284,36 +282,40 @@ def table_of_images(
     """
     results = [result for _, result in named]
     known = image_metrics(results)
-    chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    alone = [result.per_unit if units else result.per_image for result in results]
-    if units and not any(alone):
+    metrics = tuple(known.values()) if keys is None else _chosen(known, keys)
+    summaries_of = [result.per_unit if units else result.per_image for result in results]
+    if units and not any(summaries_of):
         raise without_units(results)
-    images = [list(summaries) for summaries in alone]
     noun = next((result.units.noun for result in results if result.units), "unit") if units else "image"
-    starts = np.cumsum([0, *map(len, images)])
-    order = np.arange(starts[-1])
+    # Rows are numbered through all results; those that are shown are read in the order of results files.
+    names_of_result = [list(summaries) for summaries in summaries_of]
+    first_rows = np.cumsum([0, *map(len, names_of_result)])
+    order = np.arange(first_rows[-1])
     if sort in known:  # a file may hold runs of several protocols
-        values = np.concatenate([summaries.column(sort) for summaries in alone])
+        values = np.concatenate([summaries.column(sort) for summaries in summaries_of])
         order = worst_first(known[sort], values)
-    row_of = {}
-    for k in sorted(order[:most].tolist()):  # as results files hold them
-        result_number = int(np.searchsorted(starts, k, "right")) - 1
-        image = images[result_number][k - starts[result_number]]
-        row_of[k] = TableRow((*named[result_number][0], image), alone[result_number][image], method=result_number)
-    rows = [row_of[k] for k in order[:most].tolist()]
-    keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
-    undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
-    noted = []
-    for (note, result_number), count in undefined.items():
-        message = note.message.extended(": {number}", number=part_of(count, of_result[result_number], noun))
-        noted.append((replace(note, message=message), " of ".join(named[result_number][0])))
-    of_notes = grouped(dict.fromkeys(noted))
-    notes = [note.said_of(few_names(of, len(named))) for note, of in of_notes.items()]
+    shown = order[:most].tolist()
+    row_of: dict[int, TableRow] = {}
+    for row_number in sorted(shown):
+        k = int(np.searchsorted(first_rows, row_number, "right")) - 1
+        name = names_of_result[k][row_number - first_rows[k]]
+        result_labels, _ = named[k]
+        row_of[row_number] = TableRow((*result_labels, name), summaries_of[k][name], method=k)
+    rows = [row_of[row_number] for row_number in shown]
+    shown_keys, rows_of_result = [metric.key for metric in metrics], Counter(row.method for row in rows)
+    undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, shown_keys))
+    notes_of = []
+    for (note, k), count in undefined.items():
+        message = note.message.extended(": {number}", number=part_of(count, rows_of_result[k], noun))
+        result_labels, _ = named[k]
+        notes_of.append((replace(note, message=message), " of ".join(result_labels)))
+    by_note = grouped(dict.fromkeys(notes_of))
+    notes = [note.said_of(few_names(methods, len(named))) for note, methods in by_note.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
         unknown = Message("published", "published without images, so metrics of images are unknown")
         notes.append(Note(unknown).said_of(", ".join(published)))
-    return MetricTable((*labels, noun), chosen, rows, notes=tuple(notes))
+    return MetricTable((*labels, noun), metrics, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
@@ -502,7 +504,7 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
     names = names_of(results)
     apart = not_ranked_together(results, names)
     of_notes = grouped(dict.fromkeys((note, part.method) for part in parts for note in part.notes))
-    on_parts = [note.said_of(few_names(of, len(names))) for note, of in of_notes.items()]
+    on_parts = [note.said_of(few_names(methods, len(names))) for note, methods in of_notes.items()]
     failed = []
     for method, result in zip(names, results, strict=True):
         number = part_of(len(result.failed), len(result.failed) + len(result.counts))
@@ -516,11 +518,14 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
 
 def _ranked_apart(groups: Sequence[Sequence[PartRow]]) -> list[Note]:
     """Say of which classes not all methods are ranked together."""
-    notes = (
-        (not_ranked_together([part.result for part in of], [part.method for part in of]), of[0].name) for of in groups
-    )
-    of_notes = grouped((note, name) for note, name in notes if note is not None)
-    return [note if len(of) == len(groups) else note.said_of(", ".join(of)) for note, of in of_notes.items()]
+    apart = []
+    for parts in groups:
+        note = not_ranked_together([part.result for part in parts], [part.method for part in parts])
+        if note is not None:
+            apart.append((note, parts[0].name))
+    return [
+        note if len(names) == len(groups) else note.said_of(", ".join(names)) for note, names in grouped(apart).items()
+    ]
 
 
 def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> list[Note]:
@@ -529,10 +534,10 @@ def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> li
     of_notes = grouped(((part.name, note), part.method) for part, note in notes_of)
     methods = len({part.method for part in classes})
     parts_of: dict[tuple[Note, str], dict[Message | None, list[str]]] = {}
-    for (name, note), of in of_notes.items():
+    for (name, note), noted_methods in of_notes.items():
         number = note.message.values.get("number")
         alike = note if number is None else note.with_values(number="")
-        who = "" if len(of) == methods else ", ".join(of)
+        who = "" if len(noted_methods) == methods else ", ".join(noted_methods)
         parts_of.setdefault((alike, who), {}).setdefault(number, []).append(name)
     notes = []
     for (note, who), names in parts_of.items():
@@ -540,7 +545,7 @@ def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> li
             on_parts = note.said_of(", ".join(names[None]))
         else:
             of_parts = [
-                Message("of-parts", "{number} ({parts})", number=number, parts=of) for number, of in names.items()
+                Message("of-parts", "{number} ({parts})", number=number, parts=parts) for number, parts in names.items()
             ]
             on_parts = note.with_values(number=joined(of_parts))
         notes.append(on_parts.said_of(who) if who else on_parts)

@@ -90,9 +90,9 @@ class Jackknife:
     @cached_property
     def freedom(self) -> FloatArray:
         """Degrees of freedom of the interval of this method alone, shape (metrics,)."""
-        off = self.pseudo - self.pseudo.mean(axis=0)
+        deviations = self.pseudo - self.pseudo.mean(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):  # all pseudo-values are equal
-            excess = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2 - 1
+            excess = (deviations**4).mean(axis=0) / (deviations**2).mean(axis=0) ** 2 - 1
         by_kurtosis = 2 * self.images / np.maximum(np.nan_to_num(excess), _ROUNDING)  # at least 0 but for rounding
         highest = self.freedom_of_differences
         freedom: FloatArray = np.clip(by_kurtosis, np.minimum(_LEAST_FREEDOM, highest), highest)
@@ -106,8 +106,9 @@ def jackknife(table: Table) -> Jackknife:
 
 def pseudo_values_of_folds(table: Table, folds: Sequence[str]) -> FloatArray:
     """Leave out each fold of a table in turn, given that of each row: pseudo-values, shape (folds, metrics)."""
-    kept = [[fold != left_out for fold in folds] for left_out in dict.fromkeys(folds)]
-    return _pseudo_values(table, table.measure(np.array([*kept, [True] * len(folds)], np.float64)))
+    weights = [[fold != left_out for fold in folds] for left_out in dict.fromkeys(folds)]
+    all_folds = [True] * len(folds)
+    return _pseudo_values(table, table.measure(np.array([*weights, all_folds], np.float64)))
 
 
 def mean_of_runs(runs: Sequence[Jackknife]) -> Jackknife:

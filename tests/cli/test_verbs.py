@@ -16,7 +16,7 @@ from cases import write_papers
 from refusing import insist, within
 
 from segbench.cli.commands import app
-from segbench.core.options import flag_of, options_of
+from segbench.core.settings import flag_of, options_of
 from segbench.protocols.registry import protocols, protocols_of, verbs
 
 ROOT = Path(__file__).parents[2]
@@ -194,7 +194,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import segbench
-from segbench.core.options import option
+from segbench.core.settings import option
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from segbench.core.arguments import as_whole, check_choice
 from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
+from segbench.core.settings import as_whole, check_choice
 from segbench.inputs.class_names import read_classes
 from segbench.protocols.contours.distances import Distances
 from segbench.protocols.contours.measures import Mask

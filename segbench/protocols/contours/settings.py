@@ -9,17 +9,25 @@ from functools import cached_property, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import as_real, check_choice, check_settings, listed, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES, ArgumentError
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Either, Message, Setting, protocol_with
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers, setting_text
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import (
+    as_real,
+    check_choice,
+    check_settings,
+    listed,
+    option,
+    option_like,
+    read_numbers,
+    set_fields,
+    setting_text,
+)
 from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.cut_masks import CutMasks

@@ -9,7 +9,7 @@ Conventions
 3. ``mean_image_f`` is the mean of the images' best F, over the images that have positives. The sum is rounded once, so
    that it does not depend on the order of the images.
 4. ``iou`` is the intersection over union at the ODS threshold, TP / (P + FP).
-5. Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): metrics that need a ranking of pixels or
+5. Two-valued predictions are evaluated at the mask (`segbench.curves.pooled`): metrics that need a ranking of pixels or
    a choice of thresholds are undefined.
 6. Of more than `segbench.curves.pooled.RESAMPLED_ABOVE` distinct scores, resamples are measured at a choice of them
    (`segbench.curves.pooled.reduced_for_resamples`); estimates are always exact.
@@ -28,19 +28,25 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, within_total
 from segbench.core.levels import note_on_scales
-from segbench.core.messages import NOTHING, Message
-from segbench.core.metric import Metric, left_out_note, shares
-from segbench.core.notes import Note
+from segbench.core.messages import NOTHING, Message, Note
+from segbench.core.metric import Metric, Summary, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts, Several
 from segbench.core.series import Space
-from segbench.core.summary import Summary
 from segbench.core.table import ColumnLayout, CountsTable, Keeping, Kept, Sums, Table
 from segbench.curves.curve import Curve
-from segbench.curves.many import AREAS, measured_curves
-from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
-from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
+from segbench.curves.pooled import (
+    AREAS,
+    AT_THE_MASK,
+    REDUCED_ABOVE,
+    TWO_VALUED,
+    PooledPixels,
+    mask_points,
+    mask_threshold,
+    measured_curves,
+    pixel_curve,
+)
 from segbench.protocols.pixels.calibration import KEPT as KEPT_OF_CALIBRATION
 from segbench.protocols.pixels.calibration import Calibration
 from segbench.protocols.pixels.image_set import (
@@ -223,12 +229,12 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
-        from segbench.curves import metric_kernels
+        from segbench.curves import kernels
 
         heights = np.full((len(of), at.size), np.nan)
         if not self._is_mask:
             positives, negatives = (np.ascontiguousarray(of[name]) for name in ("positives", "negatives"))
-            metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
+            kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
     def without_each(self) -> FloatArray:
