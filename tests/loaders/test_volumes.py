@@ -450,6 +450,19 @@ class TestChecks:
             "ground truth",
         ]
 
+    @pytest.mark.parametrize("turn", ["[..., ::-1]", "[:, ::-1]", "[::-1]", ".transpose(2, 1, 0)"])
+    def test_turned_arrays_without_header(self, tmp_path, turn):
+        masks = [np.zeros((12, 12, 12), np.uint8) for _ in range(4)]
+        for number, mask in enumerate(masks):
+            mask[1:4, 2 + number % 2 : 6, 6:11] = 1
+        truths = write_cases(tmp_path / "gt", masks)
+        (tmp_path / "pred").mkdir()
+        for number, mask in enumerate(masks):
+            noise = np.random.default_rng(number).random(mask.shape)
+            turned = eval(f"soft{turn}", {"soft": mask * 0.5 + noise})  # noqa: S307  our own advice
+            np.save(tmp_path / "pred" / f"case_{number}.npy", turned)
+        assert self.findings(truths, tmp_path / "pred", ABOVE_0)["turned"].fix.values["turn"] == turn
+
     def test_truncated_files_are_unreadable(self, truths, tmp_path):
         folder = write_cases(tmp_path / "pred", PREDICTED)
         path = folder / "case_1.nii.gz"
