@@ -43,11 +43,10 @@ from segbench.loaders.source import (
     method_name,
     not_readable,
 )
-from segbench.loaders.volumes import MAX_VOXELS
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES
 
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
-MAX_BYTES_OF_VOLUMES = 8 * MAX_VOXELS + 2**16
-"""What one member may unpack to: the largest image, or volume, in 64-bit numbers, with a header."""
+"""What one member may unpack to, unless it is a volume: the largest image, in 64-bit numbers, with a header."""
 MAX_UNPACKED = 2**37
 """What a ``.tar.gz`` may unpack to, besides half of what is free in the temporary folder."""
 

@@ -21,6 +21,8 @@ from segbench.loaders.decoded import CUT, LABELS, WRITE_AGAIN, Decoded, Role
 
 MAX_VOXELS = 2**29
 """The largest volume that is decoded, of 1024 x 1024 x 512 or 512 x 512 x 2048 voxels; in 64-bit floats it is 4 GiB."""
+MAX_BYTES_OF_VOLUMES = 8 * MAX_VOXELS + 2**20
+"""The largest file of a volume: 64-bit numbers, with a header."""
 WHOLE = 1e-4
 """How far labels that are stored as floats may be from whole numbers, as factors in headers have 24 bits."""
 GZIP = b"\x1f\x8b"
