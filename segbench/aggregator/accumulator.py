@@ -185,9 +185,8 @@ class Accumulator:
     def _forget(self) -> None:
         self._images: dict[str, _HeldImage] = {}
         self._digests: dict[str, str] = {}  # of images in the results file
-        self._image_facts: dict[
-            str, Facts
-        ] = {}  # of images that have any, so that each update does not read all images
+        # Of images that have any, so that each update does not read all images.
+        self._image_facts: dict[str, Facts] = {}
         self._unnamed: dict[Facts, Pool] = {}
         self._notes: set[Note] = set()
 
