@@ -13,8 +13,8 @@ from typing import NamedTuple
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders import metaimage, nrrd
-from segbench.loaders.decoded import WRITE_AGAIN, Source, shown
 from segbench.loaders.endings import extension_of
+from segbench.loaders.source import WRITE_AGAIN, Source, shown
 from segbench.loaders.volumes import Stored
 
 _BEYOND = 2**16

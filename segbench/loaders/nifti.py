@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry, shortest_decimal
 from segbench.core.messages import Message
-from segbench.loaders.decoded import WRITE_AGAIN, Decoded, Format, Header, Role
+from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.source import WRITE_AGAIN
 from segbench.loaders.volumes import GZIP, as_volume, packed_start, shape_of_volume, unpacked
 
 _SIZES = {348: 1, 540: 2}
