@@ -72,8 +72,8 @@ def _header(file: BinaryIO, _role: Role) -> Header:
     head = _head(packed_start(start, _LONGEST), "")
     short = not start.startswith(GZIP) and file.seek(0, 2) < head.size
     dtype = head.dtype.newbyteorder("=").name if head.scale == (1, 0) else "float64"
-    found = Header(dtype=dtype, odd=short, geometry=head.geometry)
-    return found.of_shape(head.shape)
+    header = Header(dtype=dtype, odd=short, geometry=head.geometry)
+    return header.of_shape(head.shape)
 
 
 def _head(start: bytes, path: str) -> _Head:

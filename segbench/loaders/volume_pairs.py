@@ -125,9 +125,9 @@ def _refuse_settings(grids: Sequence[Grid], reads: Reading, repairs: GridSetting
         raise refused_volume(first, reads)
     needless = [name for name in ("resize", "crop", "nodata") if getattr(repairs, name)]
     if needless:
-        given = Setting("resize_predictions" if needless[0] == "resize" else needless[0], None)
+        setting = Setting("resize_predictions" if needless[0] == "resize" else needless[0], None)
         problem = Message("volume", "is a volume, which nothing is done to: no resizing, cropping or values of no data")
-        raise GridError(first.file, problem, Message("fix", "leave out {given}", given=given))
+        raise GridError(first.file, problem, Message("fix", "leave out {given}", given=setting))
 
 
 def refused_volume(grid: Grid, reads: Reading) -> GridError:

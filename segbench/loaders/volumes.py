@@ -182,14 +182,14 @@ def _damaged_gzip(path: str, reason: str) -> DataError:
     return DataError(path, problem, WRITE_AGAIN)
 
 
-def require_length(found: int, expected: int, path: str, *, more: str = "") -> None:
+def require_length(length: int, expected: int, path: str, *, more: str = "") -> None:
     """Refuse a file that does not have the bytes that its header announces."""
-    if found != expected:
+    if length != expected:
         problem = Message(
             "other-length",
             "header and data disagree: the header announces {expected} bytes, and the file has {more}{found}",
             expected=expected,
             more=more,
-            found=found - 1 if more else found,
+            found=length - 1 if more else length,
         )
         raise DataError(path, problem, WRITE_AGAIN)
