@@ -32,10 +32,11 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS
-from segbench.loaders.endings import extension_of
-from segbench.loaders.images import EXTENSIONS, OF_VOLUMES
+from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.source import (
     CLUTTER,
+    OF_VOLUMES,
+    extension_of,
     refuse_pointer,
     shown,
 )

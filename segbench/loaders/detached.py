@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders import metaimage, nrrd
-from segbench.loaders.endings import extension_of
-from segbench.loaders.source import WRITE_AGAIN, Source, shown
-from segbench.loaders.volumes import Stored
+from segbench.loaders.source import CUT, WRITE_AGAIN, LocalFile, Source, extension_of, read_bytes, shown
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES, Stored
 
 _BEYOND = 2**16
 """Bytes by which a data file may be larger than what its header announces: data that cannot be packed grow a little."""
@@ -39,6 +39,22 @@ _HEADERS = {".mha": _OF_METAIMAGE, ".mhd": _OF_METAIMAGE, ".nrrd": _OF_NRRD, ".s
 def may_be_detached(source: Source) -> bool:
     """Return whether the data of a file may lie in another one."""
     return extension_of(source.name) in _HEADERS
+
+
+def read_volume(path: Source) -> bytes:
+    """Read a file of a volume, with its data where these lie in another one."""
+    if isinstance(path, LocalFile):
+        _refuse_larger(path, MAX_BYTES_OF_VOLUMES)
+    return with_data_file(path, read_bytes(path))
+
+
+def _refuse_larger(path: LocalFile, most: int) -> None:
+    """Refuse a file that is larger than any that is decoded, before it is read."""
+    with suppress(OSError, ValueError):  # which reading it says
+        found = os.stat(path).st_size  # noqa: PTH116  a str is enough
+        if found > most:
+            problem = Message("too-large", "has {found} bytes, more than {most}", found=found, most=most)
+            raise DataError(shown(path), problem, CUT)
 
 
 def with_data_file(source: Source, content: bytes) -> bytes:

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Note, Setting, joined
-from segbench.loaders.endings import extension_of, split_suffix
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import SampleFiles, read_text
-from segbench.loaders.source import LocalFile, is_stream, shown
+from segbench.loaders.source import LocalFile, extension_of, is_stream, shown, split_suffix
 
 Images = Iterable[str] | str | PathLike[str] | None
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +22,7 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders import arrays, matlab, metaimage, nifti, nrrd, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Header, Role
-from segbench.loaders.detached import may_be_detached, with_data_file
-from segbench.loaders.endings import extension_of
+from segbench.loaders.detached import may_be_detached
 from segbench.loaders.other_formats import ending_of, other_format
 from segbench.loaders.source import (
     CUT,
@@ -33,13 +30,13 @@ from segbench.loaders.source import (
     LocalFile,
     Source,
     empty,
+    extension_of,
     not_readable,
-    read_bytes,
     refuse_endless,
     refuse_pointer,
     shown,
 )
-from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES, decode_array
+from segbench.loaders.volumes import decode_array
 
 _lock = threading.Lock()
 _stack = ExitStack()
@@ -92,9 +89,6 @@ EXTENSIONS = tuple(BY_EXTENSION)
 
 STACKS = (*arrays.NPY.extensions, *arrays.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
-
-OF_VOLUMES = frozenset(chain(nifti.FORMAT.extensions, metaimage.FORMAT.extensions, nrrd.FORMAT.extensions))
-"""Extensions of files of which a header says that they are volumes."""
 
 _OF_THE_WEB = b"<"
 """What HTML and XML begin with."""
@@ -169,22 +163,6 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
     reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
     problem = Message("damaged", "damaged or truncated {expected} file ({reason})", expected=expected, reason=reason)
     return DataError(name, problem, WRITE_AGAIN)
-
-
-def read_content(path: Source) -> bytes:
-    """Read a whole file, with its data where these lie in another one."""
-    if isinstance(path, LocalFile) and extension_of(path.name) in OF_VOLUMES:
-        _refuse_larger(path, MAX_BYTES_OF_VOLUMES)
-    return with_data_file(path, read_bytes(path))
-
-
-def _refuse_larger(path: LocalFile, most: int) -> None:
-    """Refuse a file that is larger than any that is decoded, before it is read."""
-    with suppress(OSError, ValueError):  # which reading it says
-        found = os.stat(path).st_size  # noqa: PTH116  a str is enough
-        if found > most:
-            problem = Message("too-large", "has {found} bytes, more than {most}", found=found, most=most)
-            raise DataError(shown(path), problem, CUT)
 
 
 def read_header(path: Source, role: Role) -> Header:

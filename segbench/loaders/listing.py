@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, TypeVar
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note, joined
 from segbench.loaders.archives import Archive, Member, members_of
-from segbench.loaders.endings import split_suffix
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.other_formats import ending_of, other_format
 from segbench.loaders.source import (
@@ -35,6 +34,7 @@ from segbench.loaders.source import (
     read_bounded,
     refuse_endless,
     shown,
+    split_suffix,
 )
 
 LARGEST_LIST = 2**28

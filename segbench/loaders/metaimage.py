@@ -17,6 +17,7 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry
 from segbench.core.messages import Message
 from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.source import METAIMAGE
 from segbench.loaders.volumes import Stored, affine_of_axes, convert_it, decoded_volume, shape_of_volume
 
 LONGEST = 2**16
@@ -151,4 +152,4 @@ def _is_true(fields: Mapping[str, str], name: str) -> bool:
     return fields.get(name, "").lower() in ("true", "t", "1")
 
 
-FORMAT = Format("MetaImage", (".mha", ".mhd"), (b"ObjectType", b"NDims"), _decode, _header)
+FORMAT = Format("MetaImage", METAIMAGE, (b"ObjectType", b"NDims"), _decode, _header)

@@ -17,7 +17,7 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry, shortest_decimal
 from segbench.core.messages import Message
 from segbench.loaders.decoded import Decoded, Format, Header, Role
-from segbench.loaders.source import WRITE_AGAIN
+from segbench.loaders.source import NIFTI, WRITE_AGAIN
 from segbench.loaders.volumes import GZIP, as_volume, packed_start, shape_of_volume, unpacked
 
 _SIZES = {348: 1, 540: 2}
@@ -158,7 +158,7 @@ def _affine(header: Any, axes: int) -> Affine:  # noqa: ANN401  as above
 
 FORMAT = Format(
     "NIfTI",
-    (".nii", ".nii.gz"),
+    NIFTI,
     (b"\x5c\x01\x00\x00", b"\x00\x00\x01\x5c", b"\x1c\x02\x00\x00", b"\x00\x00\x02\x1c", GZIP),
     _decode,
     _header,

@@ -16,6 +16,7 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry, shortest_decimal
 from segbench.core.messages import Message
 from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.source import NRRD
 from segbench.loaders.volumes import Stored, affine_of_axes, convert_it, decoded_volume, shape_of_volume
 
 LONGEST = 2**20
@@ -169,4 +170,4 @@ def _length(vector: list[float]) -> float:
     return shortest_decimal(float(np.sqrt(np.square(vector).sum())))
 
 
-FORMAT = Format("NRRD", (".nrrd", ".seg.nrrd", ".nhdr"), (b"NRRD",), _decode, _header)
+FORMAT = Format("NRRD", NRRD, (b"NRRD",), _decode, _header)

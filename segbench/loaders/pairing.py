@@ -30,7 +30,6 @@ from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Reading
 from segbench.core.settings import as_path
-from segbench.loaders.endings import split_suffix
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (
     Names,
@@ -45,9 +44,9 @@ from segbench.loaders.hints import (
     numbered_otherwise,
     own_folder,
 )
-from segbench.loaders.images import EXTENSIONS, OF_VOLUMES, read_header
+from segbench.loaders.images import EXTENSIONS, read_header
 from segbench.loaders.listing import Entries, FileColumn, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
-from segbench.loaders.source import LocalFile, Source, is_archive, method_name, shown
+from segbench.loaders.source import OF_VOLUMES, LocalFile, Source, is_archive, method_name, shown, split_suffix
 
 Place = str | PathLike[str] | None
 

@@ -32,8 +32,8 @@ from segbench.loaders.sizes import (
     other_size,
     require_doubled_size,
 )
-from segbench.loaders.source import Source, shown
-from segbench.loaders.volume_pairs import one_grid, refuse_field
+from segbench.loaders.source import OF_VOLUMES, Source, extension_of, read_bytes, shown
+from segbench.loaders.volume_pairs import ON_PIXELS, one_grid, refuse_field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -397,9 +397,22 @@ class RawFiles:
 
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once."""
-    from segbench.loaders.images import read_content
+    contents = {
+        source: _read_volume(source) if extension_of(source.name) in OF_VOLUMES else read_bytes(source)
+        for source in files.sources
+    }
+    return RawFiles(files, contents)
 
-    return RawFiles(files, {source: read_content(source) for source in files.sources})
+
+def read_file(source: Source) -> bytes:
+    """Read a whole file, of a volume with its data where these lie in another one."""
+    return _read_volume(source) if extension_of(source.name) in OF_VOLUMES else read_bytes(source)
+
+
+def _read_volume(source: Source) -> bytes:
+    from segbench.loaders.detached import read_volume
+
+    return read_volume(source)
 
 
 def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None) -> Sample:
@@ -409,17 +422,19 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     repairs = repairs or Repairs()
     reads = replace(reads, as_volumes=True) if repairs.volumes else reads
     files, contents = raw.files, raw.contents
-    prediction_file = shown(files.prediction)
-    drawn_by_file = [(shown(path), reads.truths(contents[path], path)) for path in files.ground_truths]
-    drawn = [maps for _, maps in drawn_by_file]
+    truth_files, prediction_file = tuple(map(shown, files.ground_truths)), shown(files.prediction)
+    drawn = [reads.truths(contents[path], path) for path in files.ground_truths]
+    drawn_by_file = list(zip(truth_files, drawn, strict=True))
     truths = [(file, array) for file, maps in drawn_by_file for array in maps.maps]
     about = next((maps.about for maps in drawn if maps.about), None)
-    true_lossy = next((maps.lossy for maps in drawn if maps.lossy), "")
     truth_nodata = dict.fromkeys(hole.value for maps in drawn for hole in maps.nodata if hole)
     notes = _on_side("ground truth", chain.from_iterable(maps.notes for maps in drawn))
     reads = replace(reads, as_volumes=True) if any(maps.volume for maps in drawn) else reads
+    on_grid = any(maps.volume or maps.geometry for maps in drawn)
     predicted = reads.predictions(files, contents)
-    grid = one_grid(drawn_by_file, (prediction_file, predicted), reads, repairs)
+    grid = ON_PIXELS
+    if on_grid or predicted.volume or predicted.geometry:
+        grid = one_grid(drawn_by_file, (prediction_file, predicted), reads, repairs)
     if grid.volume and files.field is not None:
         refuse_field(shown(files.field))
     notes |= dict.fromkeys(grid.notes)
@@ -427,7 +442,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     if form == "soft" and reads.levels and repairs.scale is None:
         prediction_notes += note_on_levels(predictions[0].dtype)
     notes |= _on_side("prediction", prediction_notes)
-    lossy = true_lossy, predicted.lossy
+    lossy = next((maps.lossy for maps in drawn if maps.lossy), ""), predicted.lossy
     numbered = SIDES if form == "labels" else reads.numbered
     notes |= dict.fromkeys(_notes_on_loss(numbered, lossy))
     if not truths:
@@ -516,10 +531,8 @@ def decode_truth(files: SampleFiles) -> NDArray[Any] | None:
     """Decode the first ground truth of an image by itself; None where there is none."""
     if not files.ground_truths:
         return None
-    from segbench.loaders.images import read_content
-
     path = files.ground_truths[0]
-    return CLASS_MAPS.truths(read_content(path), path).maps[0]
+    return CLASS_MAPS.truths(read_file(path), path).maps[0]
 
 
 def _digest(data: bytes) -> str:

@@ -6,6 +6,7 @@ No file beside images, such as a list, a preset or a palette, is read without a 
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import stat
 from contextlib import suppress
@@ -15,7 +16,6 @@ from typing import Protocol
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
-from segbench.loaders.endings import split_suffix
 from segbench.loaders.other_formats import other_format
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -23,6 +23,12 @@ ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 CLUTTER = re.compile(r"\..*|thumbs\.db|desktop\.ini|__macosx|ehthumbs\.db|\$recycle\.bin", re.IGNORECASE | re.DOTALL)
 """Names of files and folders that people do not see."""
 
+
+NIFTI, METAIMAGE, NRRD = (".nii", ".nii.gz"), (".mha", ".mhd"), (".nrrd", ".seg.nrrd", ".nhdr")
+OF_VOLUMES = frozenset((*NIFTI, *METAIMAGE, *NRRD))
+"""Extensions of files of which a header says that they are volumes."""
+_DOUBLE = {".gz": ".nii.gz", ".nrrd": ".seg.nrrd"}
+"""Extensions of two parts, by their last one; other files that end in these have one extension."""
 
 CUT, WRITE_AGAIN = "cut it into parts", "write the file again"
 """What to do with files that are too large, or damaged."""
@@ -86,6 +92,22 @@ def shown(name: object) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def split_suffix(path: str) -> tuple[str, str]:
+    """Part a path from its extension; a name that is only dot and letters has none."""
+    stem, suffix = posixpath.splitext(path)
+    double = _DOUBLE.get(suffix.lower())
+    if double:
+        inner, first = posixpath.splitext(stem)
+        if (first + suffix).lower() == double:
+            return inner, first + suffix
+    return stem, suffix
+
+
+def extension_of(path: str) -> str:
+    """Return the extension of a path, in lower case."""
+    return split_suffix(path)[1].lower()
 
 
 def is_archive(name: str) -> bool:

@@ -74,6 +74,10 @@ class OneGrid:
     notes: tuple[Note, ...]
 
 
+ON_PIXELS = OneGrid(None, volume=False, notes=())
+"""The grid of images of which no file tells a geometry."""
+
+
 def one_grid(
     truths: Sequence[tuple[str, Maps]], prediction: tuple[str, Maps], reads: Reading, repairs: GridSettings
 ) -> OneGrid:

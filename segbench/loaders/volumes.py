@@ -19,8 +19,7 @@ from segbench.core.geometry import Affine, Geometry
 from segbench.core.messages import Message
 from segbench.loaders import arrays
 from segbench.loaders.decoded import LABELS, Decoded, Role
-from segbench.loaders.endings import split_suffix
-from segbench.loaders.source import CUT, WRITE_AGAIN
+from segbench.loaders.source import CUT, WRITE_AGAIN, split_suffix
 
 MAX_VOXELS = 2**29
 """The largest volume that is decoded, of 1024 x 1024 x 512 or 512 x 512 x 2048 voxels; in 64-bit floats it is 4 GiB."""

@@ -486,7 +486,7 @@ class TestArraysAndPages:
 
 
 def test_both_extensions_go_from_the_names_of_images():
-    from segbench.loaders.endings import split_suffix
+    from segbench.loaders.source import split_suffix
 
     assert split_suffix("a/b.c.nii.gz") == ("a/b.c", ".nii.gz")
     assert split_suffix("a/B.NII.GZ") == ("a/B", ".NII.GZ")

@@ -28,7 +28,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray, within_total
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray, total_of, within_total
 from segbench.core.levels import note_on_scales
 from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric, left_out_note, shares
@@ -312,7 +312,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def totals(self) -> Mapping[str, int]:
         """Positive, negative and ignored pixels."""
         counts = self._pool.counts
-        totals = counts.total_positives, counts.total_negatives, counts.ignored
+        totals = total_of(counts.positives), total_of(counts.negatives), counts.ignored
         return dict(zip((metric.key for metric in TOTALS), totals, strict=True))
 
     def why_undefined(self, metric: Metric) -> Message:
