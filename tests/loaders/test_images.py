@@ -22,8 +22,8 @@ from PIL import Image
 from refusing import refused
 
 from segbench.core.errors import DataError
-from segbench.loaders.images import EXTENSIONS, OF_VOLUMES, decode
-from segbench.loaders.source import read_bytes
+from segbench.loaders.images import EXTENSIONS, decode
+from segbench.loaders.source import OF_VOLUMES, read_bytes
 
 from .encoders import (
     COLOUR8,
