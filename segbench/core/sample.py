@@ -127,6 +127,11 @@ class Sample:
         Values in ground truths that their files declare to mean that there are no data.
     nodata : tuple of `NoData`
         Pixels of each prediction for which its file has no data; empty if there are none.
+    spacing : tuple of float, optional
+        How far apart pixels or voxels are in mm along each axis, as the header of the ground truth has it, in the
+        shortest decimals; None if that is not known.
+    volume : bool
+        Whether arrays of three dimensions are a volume, (depth, height, width), and not a stack of classes.
 
     Examples
     --------
@@ -153,6 +158,8 @@ class Sample:
     numbered: tuple[Side, ...] = ()
     truth_nodata: tuple[float, ...] = ()
     nodata: tuple[NoData | None, ...] = ()
+    spacing: tuple[float, ...] | None = None
+    volume: bool = False
 
     @property
     def truth_files(self) -> tuple[str, ...]:
