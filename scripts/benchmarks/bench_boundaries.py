@@ -31,10 +31,8 @@ import segbench
 from segbench.imaging.bits import levels_of, pack
 from segbench.imaging.thinning import thin_levels
 from segbench.inputs.lines import as_scores, as_thresholds
-from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.assignment import new_side, reached, sweep, tabulate_costs
 from segbench.protocols.boundaries.counting import compile_kernels, kernels_cached
-from segbench.protocols.boundaries.search import side
-from segbench.protocols.boundaries.sweep import reached, sweep
 
 MAX_DIST = 0.0075
 
@@ -180,11 +178,11 @@ def split(scores: Any, truths: list[Any]) -> list[float]:  # noqa: ANN401 - leve
     used = np.zeros_like(maps)
     prepared = 0.0
     for annotator, truth in enumerate(truths):
-        table = costs((height, width), MAX_DIST * math.hypot(height, width), int(truth.sum()), annotator)
+        table = tabulate_costs((height, width), MAX_DIST * math.hypot(height, width), int(truth.sum()), annotator)
         packed = pack(truth)
         start = time.process_time()
-        rows = side(packed, width, prediction=False)
-        side(every & reached(rows.pixel, table), width, prediction=True)
+        rows = new_side(packed, width, prediction=False)
+        new_side(every & reached(rows.pixel, table), width, prediction=True)
         prepared += time.process_time() - start
         sweep(maps, every, packed, table, used)
     marks.append(time.process_time())

@@ -16,7 +16,7 @@ from measuring import duration, in_turn, machine, times_as_long, versions
 from scipy.ndimage import gaussian_filter
 
 import segbench
-from segbench.protocols.centerlines.choices import Skeleton
+from segbench.protocols.centerlines.settings import Skeleton
 from segbench.protocols.centerlines.skeletons import skeleton_of
 
 _ROUNDS = 15

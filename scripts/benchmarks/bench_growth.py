@@ -19,7 +19,7 @@ from measuring import duration, machine, processor_seconds, versions
 from numpy.typing import NDArray
 
 import segbench
-from segbench.protocols.centerlines.choices import Skeleton
+from segbench.protocols.centerlines.settings import Skeleton
 
 Mask = NDArray[np.bool_]
 _ROUNDS = 3

@@ -25,11 +25,10 @@ import segbench
 from segbench.imaging.bits import levels_of, pack, unpack
 from segbench.imaging.thinning import thin_levels
 from segbench.inputs.lines import as_scores, label_boundaries
-from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.assignment import sweep, tabulate_costs
 from segbench.protocols.boundaries.counting import count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.matching import match_boundaries
-from segbench.protocols.boundaries.sweep import sweep
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # which hold what scripts share
 from bsds500 import boundaries, options_with_folder, soft_map
@@ -135,7 +134,7 @@ def against_scipy(root: Path, kind: str, every_nth: int) -> list[str]:
         for annotator, drawn in enumerate(boundaries(root, name)):
             truth = np.ascontiguousarray(drawn != 0)
             pixels = int(truth.sum())
-            table = costs(truth.shape, MAX_DIST * float(np.hypot(*truth.shape)), pixels, annotator)
+            table = tabulate_costs(truth.shape, MAX_DIST * float(np.hypot(*truth.shape)), pixels, annotator)
             swept = sweep(maps, every, pack(truth), table, np.zeros_like(maps), trace=True)
             for level in range(0, THRESHOLDS.size, every_nth):
                 where = f"{kind} {name}, annotator {annotator}, threshold {THRESHOLDS[level]:g}"

@@ -16,14 +16,26 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from segbench.aggregator.batches import BATCH_HINT, Batch, Called, CountOn, Name, as_batch, as_image, as_name, as_planes
+from segbench.aggregator.assembling import PackedCounts
+from segbench.aggregator.batches import (
+    BATCH_HINT,
+    DIGEST_BITS,
+    Batch,
+    Called,
+    CountOn,
+    Name,
+    as_batch,
+    as_image,
+    as_name,
+    as_planes,
+    content_of,
+)
 from segbench.aggregator.codec import EncodedCounts, decode, encode
-from segbench.aggregator.contents import BITS, content_of
 from segbench.aggregator.one_image import count_batch
 from segbench.aggregator.records import UNNAMED, DataDigest, Digests, Outcome, Run, as_run, signature
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
-from segbench.aggregator.store import PackedCounts, ResultsFile
+from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path, check_choice
 from segbench.core.capabilities import OnDevice, Pooling, Settled, settled
 from segbench.core.errors import ArgumentError, DataError
@@ -49,7 +61,7 @@ Packed = Mapping[Facts, bytes]
 class _HeldImage(NamedTuple):
     """What is held of an image."""
 
-    content: int  # of the ground truth, see `segbench.aggregator.contents`; of tiles the sum
+    content: int  # of the ground truth, see `content_of`; of tiles the sum
     packed: Packed
 
 
@@ -523,7 +535,7 @@ class Accumulator:
         for facts, data in fresh.packed.items():
             parts = [decode(part, self.protocol.counts) for part in (joined[facts], data)] if facts in joined else []
             joined[facts] = encode(self.protocol.counts.sum(parts)) if parts else data
-        return _HeldImage((before.content + fresh.content) & BITS, joined)
+        return _HeldImage((before.content + fresh.content) & DIGEST_BITS, joined)
 
     def _pool(self, unnamed: Iterable[Counted]) -> None:
         for part in unnamed:

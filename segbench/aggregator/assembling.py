@@ -16,6 +16,7 @@ from segbench.aggregator.codec import EncodedCounts, decode, decode_kept, encode
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.records import (
     UNNAMED,
+    ByName,
     DataDigest,
     Digests,
     Outcome,
@@ -25,7 +26,7 @@ from segbench.aggregator.records import (
     with_version,
 )
 from segbench.aggregator.result import Result, note_on_stop, partial_text
-from segbench.aggregator.store import PackedCounts, ResultsFile
+from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path
 from segbench.core.capabilities import Pooling, read_published, settled
 from segbench.core.errors import ArgumentError, DataError, Failure
@@ -39,6 +40,28 @@ from segbench.loaders.palettes import Palettes
 
 NOTHING_SAVED = Message("nothing-saved", "no image was saved before the run stopped")
 _DAMAGED = "the file was changed or damaged: run again into a new file"
+
+
+class PackedCounts(ByName[bytes]):
+    """Packed counts by the names of images: those that are held, and others that the results file keeps for a run.
+
+    They are read when they are wanted, with those of the next images; a run that replaced them has other digests.
+    """
+
+    def __init__(self, digests: Digests, in_memory: dict[str, bytes], path: Path | None, run: Run) -> None:
+        self._names = self.digests = digests
+        self.in_memory = in_memory
+        self._path, self._run = path, run
+        self._page: dict[str, bytes] = {}
+
+    def __getitem__(self, name: str) -> bytes:
+        if counts := self.in_memory.get(name) or self._page.get(name):
+            return counts
+        if self._path is None or name not in self.digests:
+            raise KeyError(name)
+        with ResultsFile(self._path) as file:
+            page = self._page = file.counts_from(self._run, name, self.digests)  # which other threads may replace
+        return page[name]
 
 
 def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) -> Result:

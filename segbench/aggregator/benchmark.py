@@ -228,23 +228,7 @@ def evaluate(
     protocol = as_protocol(protocol)
     _refuse_unfit(protocol, repairs, thresholds, executor)
     if ground_truth is not None and not isinstance(ground_truth, (str, PathLike)):
-        defaults = signature(evaluate).parameters
-        beside = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "run", "results", "progress"}
-        if misplaced := [
-            name for name in arguments if name in beside and arguments[name] is not defaults[name].default
-        ]:
-            hint = "leave out these arguments, or save the arrays as files"
-            if "prediction" in misplaced:
-                pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
-                hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
-            raise ArgumentError(
-                Message(
-                    "for-files-only",
-                    "{arguments}: for files only, but ground_truth holds arrays; {hint}",
-                    arguments=misplaced,
-                    hint=hint,
-                )
-            )
+        _refuse_beside_arrays(arguments)
         if results is not None:
             require_results_place(Path(as_path(results, "results")))
         result = evaluate_arrays(ground_truth, protocol, method=method, run=run, progress=progress)
@@ -278,7 +262,8 @@ def evaluate(
             pairings[called] = find_files(inputs.absolute(), protocol)
     for pairing in pairings.values():
         pairing.require_complete()
-    refuse_overlapping_runs(pairings)
+    if several is not None:
+        refuse_overlapping_runs(pairings)
     total, done = sum(len(pairing.files) for pairing in pairings.values()), 0
     evaluated = []
     for called, pairing in pairings.items():
@@ -304,6 +289,27 @@ def evaluate(
 def _report_progress(progress: Callable[[int, int], None], before: int, total: int, done: int, _: int) -> None:
     """Report the images of a method that are done, with those of the methods before it."""
     progress(before + done, total)
+
+
+def _refuse_beside_arrays(arguments: Mapping[str, object]) -> None:
+    """Refuse arguments of `evaluate` that are for files where ground truth and prediction are given as arrays."""
+    defaults = signature(evaluate).parameters
+    for_files = set(defaults) - {"ground_truth", "protocol", *KINDS, "method", "run", "results", "progress"}
+    misplaced = [name for name in arguments if name in for_files and arguments[name] is not defaults[name].default]
+    if not misplaced:
+        return
+    hint = "leave out these arguments, or save the arrays as files"
+    if "prediction" in misplaced:
+        pairs_of = "evaluate([(labels, scores)]) for one image, evaluate(zip(labels, scores)) for many"
+        hint = f"give pairs: {pairs_of}, and a protocol by its name: protocol="
+    raise ArgumentError(
+        Message(
+            "for-files-only",
+            "{arguments}: for files only, but ground_truth holds arrays; {hint}",
+            arguments=misplaced,
+            hint=hint,
+        )
+    )
 
 
 def _refuse_beside_several(

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.aggregator.by_name import ByName
+from segbench.aggregator.records import ByName
 from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError

@@ -26,7 +26,7 @@ from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
-from segbench.protocols.stored import StoredProtocol
+from segbench.protocols.registry import StoredProtocol
 
 _HINT = "check the disk and permissions, or name another file"
 

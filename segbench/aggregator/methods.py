@@ -17,7 +17,7 @@ from segbench.core.names import MethodRun
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.source import method_name
-from segbench.statistics.run_means import are_folds
+from segbench.statistics.runs import are_folds
 
 Place: TypeAlias = str | os.PathLike[str]
 Predictions: TypeAlias = Mapping[str, Place] | list[str] | list[Path] | list[Place] | tuple[Place, ...]

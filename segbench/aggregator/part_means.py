@@ -14,8 +14,7 @@ from segbench.core.protocol import Capability, Counted, Protocol
 from segbench.core.sample import Sample
 from segbench.core.table import Table
 from segbench.inputs.class_names import in_no_mean
-from segbench.statistics.group_means import GroupMeans
-from segbench.statistics.run_means import RunMeans
+from segbench.statistics.means import GroupMeans, RunMeans
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,13 +15,12 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from segbench._version import __version__
-from segbench.aggregator.by_name import ByName
 from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.messages import Message
@@ -33,8 +32,7 @@ from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
 from segbench.loaders.repairs import idle
-from segbench.protocols.registry import protocols
-from segbench.protocols.stored import StoredProtocol
+from segbench.protocols.registry import StoredProtocol, protocols
 
 SELECTION = ("subset", "missing", "partial", "runs", "folds")
 """Fields that say which part of a set was counted, and in how many runs; images and their digest say which images
@@ -102,6 +100,7 @@ def _written(parts: Mapping[str, str]) -> str:
     return shown("|".join(f"{name}:{value.replace('|', '%7C')}" for name, value in parts.items()))
 
 
+Value = TypeVar("Value")
 Record = TypeVar("Record")
 Beside = ParamSpec("Beside")
 Said = TypeVar("Said", Message, Note, Failure)
@@ -131,6 +130,20 @@ class Outcome(NamedTuple):
         """Return the columns of the image, without its run."""
         columns = {"facts": json.dumps(self.facts), "failure": _stored(self.failure), "notes": references(self.notes)}
         return tuple(self._replace(**columns))  # type: ignore[arg-type]
+
+
+class ByName(Mapping[str, Value]):
+    """A mapping of names, in their order; values are read or computed when they are asked for."""
+
+    _names: Collection[str]
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the names."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """Count the names."""
+        return len(self._names)
 
 
 class Digests(ByName[str]):

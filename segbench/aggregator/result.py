@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from segbench.aggregator.by_name import ByName
 from segbench.aggregator.codec import EncodedCounts, encode
 from segbench.aggregator.measuring import measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
 from segbench.aggregator.records import (
     UNNAMED,
+    ByName,
     DataDigest,
     Digests,
     Outcome,
@@ -62,10 +62,11 @@ from segbench.loaders.belonging import FOLDER, GROUP, KINDS, UNIT, Assignment, B
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
+from segbench.statistics.means import RunMeans
 from segbench.statistics.measured import Measured, as_draws, as_level
-from segbench.statistics.run_means import RunMeans, are_folds
+from segbench.statistics.runs import are_folds
 from segbench.statistics.spread import Spread, spreads_of
-from segbench.statistics.units import by_unit, summed_counts
+from segbench.statistics.tables import by_unit, summed_counts
 
 if TYPE_CHECKING:
     import pandas as pd

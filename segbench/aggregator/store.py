@@ -25,9 +25,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
 from segbench._version import __version__
-from segbench.aggregator.by_name import ByName
 from segbench.aggregator.records import (
-    Digests,
     Outcome,
     Run,
     StoredNotes,
@@ -338,28 +336,6 @@ _ASTRAY = (
 _LARGE, _HELD = 2**16, 2**24
 """Packed counts of an image of more bytes stay in the results file, and those of a run after so many bytes."""
 _PAGE = 2**20
-
-
-class PackedCounts(ByName[bytes]):
-    """Packed counts by the names of images: those that are held, and others that the results file keeps for a run.
-
-    They are read when they are wanted, with those of the next images; a run that replaced them has other digests.
-    """
-
-    def __init__(self, digests: Digests, in_memory: dict[str, bytes], path: Path | None, run: Run) -> None:
-        self._names = self.digests = digests
-        self.in_memory = in_memory
-        self._path, self._run = path, run
-        self._page: dict[str, bytes] = {}
-
-    def __getitem__(self, name: str) -> bytes:
-        if counts := self.in_memory.get(name) or self._page.get(name):
-            return counts
-        if self._path is None or name not in self.digests:
-            raise KeyError(name)
-        with ResultsFile(self._path) as file:
-            page = self._page = file.counts_from(self._run, name, self.digests)  # which other threads may replace
-        return page[name]
 
 
 class Begun(NamedTuple):

@@ -1,7 +1,12 @@
-"""`check`: two folders to a report, from names, headers and a few images."""
+"""`check`: from two folders to a report, by names, headers and some images, or by counting all of them.
+
+Rules (`segbench.checks.rules`) judge what is seen; this module looks, more closely where they find something.
+"""
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +17,10 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from segbench.checks.counting import THREADS, counted_findings, refused_set, uncounted_findings
-from segbench.checks.findings import Finding, Place, Report, in_order
-from segbench.checks.names import copy_findings, duplicate_findings, problem_findings, same_file_findings
+from segbench.aggregator.benchmark import evaluate_pairing
+from segbench.checks.copies import copy_findings, duplicate_findings, same_file_findings
+from segbench.checks.findings import Finding, Place, Report, finding, in_order, refused_set, uncounted_findings
+from segbench.checks.names import problem_findings
 from segbench.checks.rules import judge
 from segbench.checks.seen import SAMPLE, Seen
 from segbench.checks.survey import Read, Surveyed, survey_headers
@@ -22,13 +28,15 @@ from segbench.checks.truths import ONE_SIDED
 from segbench.core.arguments import as_whole
 from segbench.core.capabilities import settled
 from segbench.core.errors import DataError
+from segbench.core.grouping import grouped
+from segbench.core.messages import Message, joined
 from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol
 from segbench.inputs.files import find_files
 from segbench.inputs.mask_summaries import summarized
-from segbench.inputs.nodata import decode_for, interpret_decoded
+from segbench.inputs.nodata import count_decoded, decode_for, interpret_decoded
 from segbench.inputs.stacks import with_its_classes
-from segbench.inputs.summaries import ImageSummary
+from segbench.inputs.summaries import ImageSummary, as_in_run
 from segbench.loaders.arrays import StackError
 from segbench.loaders.decoded import Header, Role, Source
 from segbench.loaders.file_list import Images
@@ -130,7 +138,11 @@ def check_methods(
 ) -> list[Report]:
     """Check several methods, where `quick` with archives shut and no files compared; each header is read once."""
     read_once = cast("Read", cache(read_header))
-    read = partial(_header_on_disk, read_once) if quick else read_once
+
+    def read(path: Source, role: Role) -> Header:
+        # Reading the header of a member of an archive costs as much as reading the member.
+        return _UNREAD if quick and not isinstance(path, LocalFile) else read_once(path, role)
+
     as_repairs(repairs, protocol.reads)
     reports = [
         _Set(pairing, protocol, repairs, survey_headers(pairing.files, read, protocol.reads, repairs)).report(
@@ -145,9 +157,10 @@ def check_methods(
     ]
 
 
-Item = TypeVar("Item")
+_Image = TypeVar("_Image")
 _UNREAD = Header()  # one for all, of very many
 _MOST_ODD = 1000  # files of odd headers that are decoded, to say what is wrong with them
+_THREADS = min(8, os.cpu_count() or 1)  # which decode and count images: both let others run
 _WORTH_THREADS = 8
 _MORE = 4  # times as many images, until all are inspected
 _SAID_BY = {"low-levels": "levels-unscaled", "one-class": ONE_SIDED}
@@ -156,11 +169,6 @@ _OF_THE_SET = frozenset({"identical", "never-predicted", "few-levels", "levels-u
 _OF_THE_SET |= {"inverted", "inverted-ground-truth", "thick-ground-truth", "masks", "range", "renumbered"}
 _OF_THE_SET |= {"label-map", "exchanged", ONE_SIDED}
 """Findings that say something of all images, which a few may not show."""
-
-
-def _header_on_disk(read: Read, path: Source, role: Role) -> Header:
-    """Leave members of archives unread: reading a header costs as much as reading the member."""
-    return read(path, role) if isinstance(path, LocalFile) else _UNREAD
 
 
 @dataclass(frozen=True)
@@ -176,37 +184,38 @@ class _Set:
         """Judge names, headers and some images."""
         files = self.pairing.files
         summaries: Sequence[ImageSummary] = ()
-        findings = problem = problem_findings(self.pairing)
-        if not problem:
+        findings = problem_findings(self.pairing)
+        unusable = bool(findings)
+        if not unusable:
             seen, findings = self.look(sample)
-            if quick and _seen_in(findings, seen.summaries) and not any(found.whole for found in findings):
+            if quick and not _stops_set(findings) and _shows_something(findings, seen.summaries):
                 # The few may be the only ones, above all where no header shows which are sound; and advice is on all.
                 sample = SAMPLE
                 seen, findings = self.look(sample)
-            while sample and sample < len(files) and any(found.kind == ONE_SIDED for found in findings):
+            while sample and sample < len(files) and any(finding.kind == ONE_SIDED for finding in findings):
                 sample *= _MORE  # any other image may show the side that is lacking
                 seen, findings = self.look(sample)
             summaries = seen.summaries
-            same = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
-            if any(found.kind == "is-ground-truth" for found in same):  # which is why they are masks
-                findings = [found for found in findings if found.kind != "masks-among-maps"]
-            findings += same
+            copies = same_file_findings(files) if quick else duplicate_findings(files, self.surveyed.lengths)
+            if any(finding.kind == "is-ground-truth" for finding in copies):  # which is why they are masks
+                findings = [finding for finding in findings if finding.kind != "masks-among-maps"]
+            findings += copies
             if sample is not None:
                 findings += self.refused(seen, findings)
-            elif not any(problem.whole for problem in findings):
-                known = {image for problem in findings for image in problem.images}
-                findings += counted_findings(self.pairing, self.protocol, self.repairs, known)
-            said = {_SAID_BY.get(found.message.values.get("error", "")) for found in findings}
-            findings = _in_words_of_run([found for found in findings if found.kind not in said], summaries)
+            elif not _stops_set(findings):
+                findings += self.refused_by_run(findings)
+            told_by_run = {_SAID_BY.get(finding.message.values.get("error", "")) for finding in findings}
+            findings = [finding for finding in findings if finding.kind not in told_by_run]
+            findings = _in_words_of_run(findings, summaries)
         return Report(
             method=method.method,
             run=method.run,
             protocol=self.protocol.name,
             images=len(files),
             inspected=len(summaries),
-            refused=any(found.whole for found in findings) or _none_left(findings, summaries),
+            refused=_stops_set(findings) or _stops_all_inspected(findings, summaries),
             findings=in_order(findings),
-            notes=() if problem else (*self.pairing.notes, *self.pairing.notes_on_left_out),
+            notes=() if unusable else (*self.pairing.notes, *self.pairing.notes_on_left_out),
         )
 
     def look(self, sample: int | None) -> tuple[Seen, list[Finding]]:
@@ -218,21 +227,50 @@ class _Set:
     def refused(self, seen: Seen, findings: Sequence[Finding]) -> list[Finding]:
         """Find what a run refuses of the images inspected, or of the set if these are all, and no finding explains."""
         known = {image for finding in findings for image in finding.images}
-        told = {place.file for finding in findings if finding.whole for place in finding.places}
+        known_files = {place.file for finding in findings if finding.whole for place in finding.places}
         failures: dict[str, DataError] = {
             summary.image: summary.refused
             for summary in seen.summaries
-            if summary.refused and summary.image not in known and summary.refused.path not in told
+            if summary.refused and summary.image not in known and summary.refused.path not in known_files
         }
-        if failures or known or any(finding.whole for finding in findings):
+        if failures or known or _stops_set(findings):
             return seen.of_part(uncounted_findings(failures, len(seen.summaries)))
         facts = {summary.image: summary.facts for summary in seen.summaries if summary.facts}
-        all_seen, part = len(seen.summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
+        complete, part = len(seen.summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
         try:
-            settled(self.protocol, facts, complete=all_seen, part=part)
+            settled(self.protocol, facts, complete=complete, part=part)
         except DataError as error:
             return seen.of_part(refused_set(error))
         return []
+
+    def refused_by_run(self, findings: Sequence[Finding]) -> list[Finding]:
+        """Count every image, and find what that refuses, of the images or of the set, and no finding explains."""
+        known = {image for finding in findings for image in finding.images}
+        try:
+            with ThreadPoolExecutor(_THREADS) as threads, warnings.catch_warnings(action="ignore"):
+                result = evaluate_pairing(
+                    self.pairing, self.protocol, method="", repairs=self.repairs, executor=threads
+                )
+        except DataError as error:
+            return refused_set(error)
+        failures: dict[str, DataError] = {}
+        for files in self.pairing.files:
+            if files.name in result.failed and files.name not in known:
+                try:  # for the error itself, which advises on the values of a set; a result keeps that of one image
+                    with np.errstate(invalid="ignore"):
+                        sample = decode_for(result.rules, read(files), self.repairs)
+                        as_in_run(partial(count_decoded, result.rules), sample)
+                except DataError as error:
+                    failures[files.name] = error
+        if failures or known or not result.summary.empty:
+            return uncounted_findings(failures, len(self.pairing.files))
+        reasons = grouped((reason, key) for key, reason in result.summary.undefined.items())
+        undefined = [
+            Message("metrics", "{metrics} ({reason})", metrics=keys, reason=reason) for reason, keys in reasons.items()
+        ]
+        message = Message("undefined", "no metric is defined: {reasons}", reasons=joined(undefined))
+        fix = "give images in which what is measured occurs"
+        return finding(message, fix, [], side="ground truth", whole=True)
 
     def summaries(self, sample: int | None) -> list[ImageSummary]:
         """Inspect some images, None for all, as evenly spread as the headers allow."""
@@ -243,27 +281,26 @@ class _Set:
         summarize = partial(_summary_of, protocol=protocol, repairs=repairs)
         if len(chosen) < _WORTH_THREADS:
             return list(map(summarize, chosen))
-        with ThreadPoolExecutor(THREADS) as threads:  # decoders let others run
+        with ThreadPoolExecutor(_THREADS) as threads:  # decoders let others run
             return list(threads.map(summarize, chosen))
 
     def sound(self, sample: int | None) -> list[SampleFiles]:
         """Choose a few of the images that look sound, evenly spread, and those that look damaged."""
-        files, broken, odd = self.pairing.files, self.surveyed.broken, self.surveyed.odd
+        broken, odd = self.surveyed.broken, self.surveyed.odd
         unsound = {misfit.image for misfit in self.surveyed.misfits} | broken.keys() | odd.keys()
-        sound: Sequence[int] = range(len(files))
+        sound: Sequence[SampleFiles] = self.pairing.files
         damaged: list[SampleFiles] = []
         if unsound:
-            sound = [k for k, one in enumerate(files) if one.name not in unsound]
-            damaged = [one for one in files if one.name in odd and one.name not in broken]
-        spread = map(files.__getitem__, _spread(sound, sample))
-        return [*spread, *damaged[: None if sample is None else _MOST_ODD]]
+            sound = [files for files in self.pairing.files if files.name not in unsound]
+            damaged = [files for files in self.pairing.files if files.name in odd and files.name not in broken]
+        return [*_evenly_spread(sound, sample), *damaged[: None if sample is None else _MOST_ODD]]
 
     def repairable(self, sample: int | None) -> list[SampleFiles]:
         """Choose a few images where all have a prediction of another size: their values may be wrong, too."""
         misfits = self.surveyed.misfits
-        fit = {one.image for one in misfits if one.role == "prediction" and fixable(one.shape, one.expected)}
-        fit -= {one.image for one in misfits if one.role != "prediction"}
-        return _spread([files for files in self.pairing.files if files.name in fit], sample)
+        names = {misfit.image for misfit in misfits if fixable(misfit.shape, misfit.expected)}
+        names -= {misfit.image for misfit in misfits if misfit.role != "prediction"}
+        return _evenly_spread([files for files in self.pairing.files if files.name in names], sample)
 
 
 def _summary_of(files: SampleFiles, protocol: Protocol, repairs: Repairs) -> ImageSummary:
@@ -281,31 +318,37 @@ def _summary_of(files: SampleFiles, protocol: Protocol, repairs: Repairs) -> Ima
 
 def _in_words_of_run(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> list[Finding]:
     """Say of a file that a single finding stops what a run says of it."""
-    refused = {summary.refused.path: summary.refused.what for summary in summaries if summary.refused}
-    stopping = [finding for finding in findings if finding.images]
-    times = Counter(file for finding in stopping for file, _ in finding.places)
+    refusals = {summary.refused.path: summary.refused.what for summary in summaries if summary.refused}
+    times = Counter(file for finding in findings if finding.images for file, _ in finding.places)
 
-    def in_words(finding: Finding) -> Finding:
-        told = ((file, refused.get(file) if times[file] == 1 else None, detail) for file, detail in finding.places)
-        return replace(finding, places=tuple(Place(file, of_run or detail) for file, of_run, detail in told))
+    def in_words_of_run(place: Place) -> Place:
+        return place._replace(detail=refusals.get(place.file) or place.detail) if times[place.file] == 1 else place
 
-    return [in_words(finding) if finding.images else finding for finding in findings]
+    return [
+        replace(finding, places=tuple(map(in_words_of_run, finding.places))) if finding.images else finding
+        for finding in findings
+    ]
 
 
-def _seen_in(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:
+def _shows_something(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:
     """Return whether inspecting images showed something in their pixels."""
     kinds = {summary.scores.is_mask for summary in summaries if summary.scores and not summary.scores.constant}
-    told = any(found.kind in _OF_THE_SET for found in findings)
-    return _none_left(findings, summaries) or told or len(kinds) > 1
+    of_set = any(finding.kind in _OF_THE_SET for finding in findings)
+    return _stops_all_inspected(findings, summaries) or of_set or len(kinds) > 1
 
 
-def _none_left(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:
+def _stops_set(findings: Sequence[Finding]) -> bool:
+    """Return whether a finding stops the whole set."""
+    return any(finding.whole for finding in findings)
+
+
+def _stops_all_inspected(findings: Sequence[Finding], summaries: Sequence[ImageSummary]) -> bool:
     """Return whether not one of the images inspected can be counted."""
     lost = {image for finding in findings for image in finding.images}
     return bool(lost) and lost.issuperset(summary.image for summary in summaries)
 
 
-def _spread(samples: Sequence[Item], count: int | None) -> list[Item]:
+def _evenly_spread(images: Sequence[_Image], count: int | None) -> list[_Image]:
     """Take so many images, None for all, evenly spread."""
-    taken = len(samples) if count is None else min(count, len(samples))
-    return [samples[place * len(samples) // taken] for place in range(taken)]
+    taken = len(images) if count is None else min(count, len(images))
+    return [images[number * len(images) // taken] for number in range(taken)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from segbench.checks.findings import Finding, Place, failing, finding, holding
-from segbench.checks.predicted import labels_as_scores
+from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.scores import SCORE_RULES
 from segbench.checks.seen import Seen, rule
 from segbench.core.messages import Either, Message, Setting

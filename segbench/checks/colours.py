@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from segbench.checks.findings import Finding, Place, finding
-from segbench.checks.predicted import labels_as_scores
+from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.seen import Seen, rule
 from segbench.checks.truths import photographs
 from segbench.core.messages import Message, Setting

@@ -8,11 +8,13 @@ from itertools import chain, product
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
+from segbench.core.grouping import grouped
 from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, described, joined
 from segbench.core.names import MethodRun
 from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
-from segbench.inputs.label_rules import listed
+from segbench.inputs.label_rules import ManyValuesError, listed
+from segbench.inputs.summaries import UncountedError
 
 Severity: TypeAlias = Literal["error", "warning"]
 About: TypeAlias = Literal["names", "ground truth", "prediction"]
@@ -246,6 +248,34 @@ def failing(
     hints = list(dict.fromkeys(error.hint for error in failures.values() if error.hint))
     places = (Place(error.path, error.what) for error in failures.values())
     return finding(message, joined(hints[:3]) or fix, places, side=side, images=failures)
+
+
+def refused_set(error: DataError) -> list[Finding]:
+    """Return why a set as a whole is refused."""
+    side: About = "ground truth" if error.path == "ground truth" else "prediction"
+    message = Message("not-countable", "{path}: {reason}", path=error.path, reason=error.what, error=error.kind)
+    return finding(message, error.hint, [], side=side, whole=True)
+
+
+def uncounted_findings(failures: Mapping[str, DataError], total: int) -> list[Finding]:
+    """List what cannot be counted, with advice that fits all images inspected, ground truth and predictions apart."""
+    uncounted = {image: error for image, error in failures.items() if isinstance(error, UncountedError)}
+    findings: list[Finding] = []
+    for side, images in grouped((error.side, image) for image, error in uncounted.items()).items():
+        errors: dict[str, DataError] = {image: uncounted[image].error for image in images}
+        of_many_values = {image: error for image, error in errors.items() if isinstance(error, ManyValuesError)}
+        values = sorted({value for error in of_many_values.values() for value in error.stored})
+        other_side = sorted({value for error in of_many_values.values() for value in error.other_side})
+        errors |= {image: error.of_set(values, other_side) for image, error in of_many_values.items() if error.stored}
+        message = Message(
+            "not-countable",
+            "{count:many image} of {total} inspected cannot be counted with these settings",
+            count=len(errors),
+            total=total,
+            errors=sorted({error.kind for error in errors.values()}),
+        )
+        findings += failing(message, errors, side=side)
+    return findings
 
 
 def holding(values: Sequence[float]) -> Message:

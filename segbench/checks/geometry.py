@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.checks.findings import Finding, Place, finding
-from segbench.checks.predicted import labels_as_scores
-from segbench.checks.scores import INVERTED_BELOW
+from segbench.checks.inversion import INVERTED_BELOW
+from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.seen import Seen, rule
 from segbench.checks.sizes import RENAME
 from segbench.core.errors import DataError

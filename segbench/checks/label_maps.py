@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from segbench.checks.counting import uncounted_findings
-from segbench.checks.findings import Finding, Place, finding, holding
+from segbench.checks.findings import Finding, Place, finding, holding, uncounted_findings
 from segbench.checks.label_damage import without_advice_on_damage
 from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError

@@ -1,17 +1,17 @@
-"""Soft predictions: which way scores run, what range they have, whether there is more than one."""
+"""Soft predictions: what range and scale scores have, and whether there are more than a few."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, isnan, nan
+from math import exp, nan
 from statistics import median
 
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding, found_in
-from segbench.checks.predicted import labels_as_scores
+from segbench.checks.inversion import GROUP, inverted_scores
+from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.seen import Seen, rule
-from segbench.checks.truths import rule_for_other_side
 from segbench.core.grouping import grouped
 from segbench.core.inputs import SoftMaps
 from segbench.core.levels import (
@@ -25,20 +25,14 @@ from segbench.core.levels import (
     are_wide,
     how_to_scale,
 )
-from segbench.core.messages import Either, Message, Setting, alternatives, as_message, joined, protocol_with
+from segbench.core.messages import Either, Message, Setting, joined, protocol_with
 from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
-from segbench.inputs.summaries import MOST_VALUES, Ranking, ScoreSummary
+from segbench.inputs.summaries import MOST_VALUES, ScoreSummary
 from segbench.loaders.decoded import shown
 
 LABELS = Either("Labels()", "segbench labels GT PRED")
 """Counts masks."""
-INVERTED = "predictions are inverted (low scores mean positive)"
-INVERTED_BELOW = 0.4
-"""A method that is merely poor comes near .5; turned around it would do better than .6."""
-GROUP, CLEARLY, ALONE = 0.2, 0.2, 0.1
-"""From two images and this share of all on, images of one direction are a group, ranked this badly or this well by
-their median. Fewer count only where each is ranked worse or better still, as a hard image alone seldom is."""
 FEW_LEVELS = 3
 """So many scores make a curve of so few points that its area is mostly interpolation."""
 SMALL = 1024
@@ -91,88 +85,6 @@ def types(seen: Seen) -> list[Finding]:
         places = (Place(shown(path)) for path in min(by_type.values(), key=len))
         found += finding(message, "save all predictions in one type", places)
     return found
-
-
-def inverted_findings(
-    rankings: Sequence[Ranking],
-    turn: Message | Setting | str,
-    when: str = INVERTED,
-    *,
-    on_bright: bool = False,
-    other_side: Message | Setting | None = None,
-) -> list[Finding]:
-    """Find predictions that run the other way than the ground truth; `turn` says how to turn them, and `when`.
-
-    `other_side` is the setting that exchanges positive and negative in the ground truth; None if there is none.
-    """
-    ranked = [ranking for ranking in rankings if not isnan(ranking.auc)]
-    middle = median([ranking.auc for ranking in ranked] or [1.0])
-    if partly := _partly_inverted(ranked, middle, on_bright=on_bright):
-        return partly
-    bright = on_bright and 2 * sum(ranking.bright for ranking in ranked) > len(ranked)
-    if middle >= (0.5 if bright else INVERTED_BELOW):
-        return []
-    positives = sum(ranking.share * ranking.pixels for ranking in ranked)
-    mostly = bool(other_side) and 2 * positives > sum(ranking.pixels for ranking in ranked)
-    message = Message(
-        "inverted",
-        "scores are higher on negatives than on positives (median AUC-ROC {auc:.2f}){ground}{most}",
-        auc=middle,
-        ground=", on a bright background" if bright else "",
-        most=", and most pixels are positive" if mostly else "",
-    )
-    fix = as_message(turn)
-    if other_side:
-        of_predictions = Message("fix", "{turn} if {when}", turn=turn, when=when)
-        of_truth = Message(
-            "fix",
-            "{other_side} if the ground truth is inverted (its other value is what is to be found)",
-            other_side=other_side,
-        )
-        fix = alternatives((of_truth, of_predictions) if mostly else (of_predictions, of_truth))
-    worse = (ranking for ranking in ranked if ranking.auc < 0.5)
-    return found_in(worse, message, fix, _ranking)
-
-
-def _ranking(score: Ranking) -> Message:
-    return Message("detail", "AUC-ROC {auc:.2f}", auc=score.auc)
-
-
-def _partly_inverted(ranked: Sequence[Ranking], middle: float, *, on_bright: bool) -> list[Finding]:
-    """Find that scores run one way in some images, and the other way in others."""
-    low, high = _lines_by_ground(ranked) if on_bright else ([], [])
-    if not low or not high:
-        low, high = _by_ranking(ranked, middle)
-    message = Message(
-        "partly-inverted",
-        "{count} of {total:many image} {count:verb look} inverted: scores are higher on negatives there, and on "
-        "positives elsewhere",
-        count=len(low),
-        total=len(ranked),
-    )
-    fix = "look at these images, and save the files that are inverted again, predictions or ground truth: no option "
-    fix += "turns only some"
-    return found_in(low if high else [], message, fix, _ranking)
-
-
-def _lines_by_ground(ranked: Sequence[Ranking]) -> tuple[list[Ranking], list[Ranking]]:
-    """Give maps of dark lines on a bright ground that rank worse than chance, and maps that are neither."""
-    low = [score for score in ranked if score.bright and score.auc < 0.5]
-    return low, [score for score in ranked if not score.bright and score.auc > 0.5]
-
-
-def _by_ranking(ranked: Sequence[Ranking], middle: float) -> tuple[list[Ranking], list[Ranking]]:
-    """Give the images that are clearly ranked the wrong way and the right way; none if this may be a weak method."""
-    low = [score for score in ranked if score.auc < INVERTED_BELOW]
-    high = [score for score in ranked if score.auc > 1 - INVERTED_BELOW]
-    least = max(2, GROUP * len(ranked))
-    low = low if len(low) >= least else [score for score in low if score.auc < ALONE]
-    high = high if len(high) >= least else [score for score in high if score.auc > 1 - ALONE]
-    if not low or not high:
-        return [], []
-    clear = median(score.auc for score in low) < CLEARLY and median(score.auc for score in high) > 1 - CLEARLY
-    mostly = middle < INVERTED_BELOW and len(high) >= least
-    return (low, high) if clear or mostly else ([], [])
 
 
 @rule("range", needs=["scores"], unless=[labels_as_scores])
@@ -516,20 +428,6 @@ def masks_among_maps(seen: Seen) -> list[Finding]:
         total=len(scores),
     )
     return found_in(masks, message, "save soft maps of all images, or masks of all")
-
-
-@rule("inverted", "partly-inverted", needs=["varied_scores"], unless=[labels_as_scores])
-def inverted_scores(seen: Seen) -> list[Finding]:
-    """Find soft maps that run the other way than the ground truth."""
-    inverts = seen.soft_maps.invert
-    turn = Message("fix", "save scores that are high where something is positive")
-    if inverts is not None:
-        invert = Message("fix", "leave out {given}", given=Setting("invert", True))
-        turn = invert if inverts else as_message(Setting("invert", True))
-    when = "high scores mean positive" if inverts else INVERTED
-    lines = seen.lines is not None
-    other_side = None if lines else rule_for_other_side(seen)
-    return inverted_findings(seen.varied_scores, turn, when, on_bright=lines, other_side=other_side)
 
 
 @rule(

@@ -9,7 +9,7 @@ from statistics import fmean
 import numpy as np
 
 from segbench.checks.findings import Finding, Place, finding, found_in, holding
-from segbench.checks.predicted import labels_as_scores
+from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.seen import Seen, rule
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, as_message
@@ -43,8 +43,6 @@ _NOT_THIN = 0.1
 """Thick places per pixel: below 0.02 in BSDS500, above 0.2 in borders drawn on both sides."""
 ONE_SIDED = "no-positives"
 """The finding that no image shows anything positive, or anything negative."""
-_MOST_OF_MASKS = 4
-"""Masks hold two values, for instance 0 and 1 in some files and 0 and 255 in others, and perhaps one for the unsure."""
 
 _found = partial(found_in, side="ground truth")
 
@@ -300,11 +298,6 @@ def several_annotators(seen: Seen) -> list[Finding]:
     return finding(message, fix, places, side="ground truth", images=images, whole=whole)
 
 
-def _pairs_of_values(seen: Seen) -> Mapping[tuple[float, ...], list[TruthSummary]]:
-    """Group ground truths by the values that they hold."""
-    return grouped((truth.values, truth) for truth in seen.truths if truth.values)
-
-
 def _settled_by_set(seen: Seen) -> bool:
     """Return whether the values of the set decide which is positive."""
     masks = seen.masks_drawn
@@ -314,8 +307,8 @@ def _settled_by_set(seen: Seen) -> bool:
 @rule("mixed-ground-truth", needs=["truths"], unless=[photographs, several_values, labels_as_scores])
 def mixed_values(seen: Seen) -> list[Finding]:
     """Find masks that hold other pairs of values than others."""
-    pairs = _pairs_of_values(seen)
-    together = sorted({value for values in pairs for value in values})
+    by_values = grouped((truth.values, truth) for truth in seen.truths if truth.values)
+    together = sorted({value for values in by_values for value in values})
     if not _settled_by_set(seen) or len(together) <= 2 or _by_kind(seen):
         return []
     message = Message(
@@ -324,7 +317,7 @@ def mixed_values(seen: Seen) -> list[Finding]:
         listed=listed(together),
         values=together,
     )
-    rarest = min(pairs.values(), key=len)
+    rarest = min(by_values.values(), key=len)
     return _found(rarest, message, Setting("positive", f">={together[1]:g}"), _held, whole=True)
 
 
@@ -398,7 +391,12 @@ def lines_on_white(seen: Seen) -> list[Finding]:
         "{percent:.0f} % of the ground truth is boundary, as in black lines on white",
         percent=100 * share,
     )
-    return _found(white, message, Setting("positive", 0), _share_of_lines)
+    return _found(
+        white,
+        message,
+        Setting("positive", 0),
+        lambda truth: Message("detail", "{percent:.0f} %", percent=100 * truth.positive_share),
+    )
 
 
 @rule("thick-ground-truth", needs=["truths", "lines"], unless=[lines_on_white])
@@ -422,24 +420,12 @@ def thick_lines(seen: Seen) -> list[Finding]:
         label_maps=Setting("label_maps", True),
         alone=without if seen.rule else "",
     )
-    return _found(thick, message, fix, _thick_places)
-
-
-def _share_of_lines(truth: TruthSummary) -> Message:
-    return Message("detail", "{percent:.0f} %", percent=100 * truth.positive_share)
-
-
-def _thick_places(truth: TruthSummary) -> Message:
-    return Message("detail", "{thick:.0f} thick places per 100 pixels", thick=100 * truth.thick)
-
-
-def rule_for_other_side(seen: Seen) -> Setting | None:
-    """Return the setting under which the other side of the ground truth is positive; None unless these are masks."""
-    values = sorted({value for truth in seen.truths for value in truth.values})
-    if not 2 <= len(values) <= _MOST_OF_MASKS and (seen.rule is None or seen.rule.comparison == "="):
-        return None
-    rule_of_truth = seen.rule or LabelRule("=", tuple(values[1:]))
-    return Setting("positive", rule_of_truth.other_side(values))
+    return _found(
+        thick,
+        message,
+        fix,
+        lambda truth: Message("detail", "{thick:.0f} thick places per 100 pixels", thick=100 * truth.thick),
+    )
 
 
 _EXCHANGED = Message(

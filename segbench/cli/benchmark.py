@@ -16,7 +16,8 @@ from segbench.cli.command import Command, flag, stopping
 from segbench.cli.counting import Workers, count_methods, thresholds_of
 from segbench.cli.data import Data, defaults_of, without_meaning
 from segbench.cli.options import OptionGroup, group, protocol_group
-from segbench.cli.printing import Printed, Shown, print_reasons, print_run, print_saved
+from segbench.cli.printing import Printed, print_reasons, print_run, print_saved
+from segbench.cli.progress import ProgressOption
 from segbench.cli.selection import Leveled, joined_if_alike, tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, option_of
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(Leveled, Workers, Shown, Printed):
+class RunOptions(Leveled, Workers, ProgressOption, Printed):
     """What is counted and what is printed, as given on the command line."""
 
     human: bool = option(

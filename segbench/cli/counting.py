@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from segbench.cli.command import Stopped
-from segbench.cli.printing import Progress, progress_of
+from segbench.cli.progress import ProgressForm, progress_of
 from segbench.cli.selection import tell
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Setting
@@ -108,7 +108,7 @@ def count_methods(
     output: Path | None = None,
     fresh: bool = False,
     workers: Workers = Workers(),
-    progress: Progress = "auto",
+    progress: ProgressForm = "auto",
     human: bool = False,
     crisp: bool = False,
     repairs: Repairs | None = None,

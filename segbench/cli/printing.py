@@ -1,15 +1,10 @@
-"""How verbs print: results on standard output, and on standard error what else, with the progress of a run."""
+"""How verbs print results: tables and documents on standard output, what else must be known on standard error."""
 
 from __future__ import annotations
 
 import shlex
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from functools import partial
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -120,76 +115,3 @@ def print_saved(output: Path) -> None:
     """Say where results are saved, and what can be done with them."""
     typed = shlex.quote(str(output))
     click.echo(f"Saved to {output}. Next: segbench report {typed}, segbench compare {typed}", err=True)
-
-
-Progress: TypeAlias = Literal["auto", "bar", "lines", "none"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """How progress is shown."""
-
-    progress: Progress = option(
-        "Show progress as a bar, as lines (every 10 % or minute) or none; auto is a bar on a terminal, else lines.",
-        "auto",
-        metavar="FORM",
-        rare=True,
-    )
-
-
-_QUIET = 1.0  # seconds in which auto prints no line
-_MINUTE = 60.0
-
-
-class ProgressCount:
-    """How many images are done, of how many: a call prints a line for every 10 %, and one a minute if they take longer.
-
-    A bar is drawn by `draw` instead.
-    """
-
-    def __init__(self, label: str, form: Progress, draw: Callable[..., None] | None = None) -> None:
-        self.done, self.total = 0, 0
-        self._label, self._draw = label, draw
-        self._quiet = {"auto": _QUIET, "lines": 0.0}.get(form, inf)
-        self._started = self._printed = time.monotonic()
-        self._tenths = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        """Take the number done and the number of all."""
-        self.done, self.total = done, total
-        if self._draw:
-            self._draw(completed=done, total=total)
-        now, tenths = time.monotonic(), 10 * done // total
-        seconds = now - self._started
-        due = tenths > self._tenths or now - self._printed >= _MINUTE
-        if due and seconds >= self._quiet:
-            self._printed, self._tenths = now, tenths
-            left = f", about {_clock(seconds * (total - done) / done)} left" if 0 < done < total else ""
-            share = f"{100 * done // total} %"
-            with suppress(OSError, ValueError):  # nobody reads it any more, which must not end the run
-                click.echo(f"{self._label}: {done} of {total} ({share}) in {_clock(seconds)}{left}", err=True)
-
-
-@contextmanager
-def progress_of(label: str, form: Progress = "auto") -> Iterator[ProgressCount]:
-    """Show how many images are done; call what it gives with the number done and the number of all."""
-    from rich import progress as parts
-    from rich.console import Console
-
-    console = Console(stderr=True, force_terminal=True if form == "bar" else None)
-    if form in ("lines", "none") or not console.is_terminal:
-        yield ProgressCount(label, form)
-        return
-    columns = (
-        parts.TextColumn("{task.description}", markup=False),
-        parts.BarColumn(),
-        parts.MofNCompleteColumn(),
-        parts.TimeElapsedColumn(),
-        parts.TimeRemainingColumn(),
-    )
-    with parts.Progress(*columns, console=console, transient=True) as bar:
-        yield ProgressCount(label, "bar", partial(bar.update, bar.add_task(label, total=None)))
-
-
-def _clock(seconds: float) -> str:
-    return str(timedelta(seconds=round(seconds)))

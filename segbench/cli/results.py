@@ -15,7 +15,8 @@ from segbench.cli.counting import Jobs, Workers
 from segbench.cli.guesses import metric_keys_of, titles_of
 from segbench.cli.methods import places_by_name
 from segbench.cli.options import argument
-from segbench.cli.printing import Printed, Rounded, Shown, print_results, print_saved, progress_of
+from segbench.cli.printing import Printed, Rounded, print_results, print_saved
+from segbench.cli.progress import ProgressOption, progress_of
 from segbench.cli.selection import (
     EVERY_PART,
     KEYS,
@@ -586,7 +587,7 @@ def _inches(text: str) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportCommand(OneFile, ChosenParts, Shown, Jobs, Leveled):
+class ReportCommand(OneFile, ChosenParts, ProgressOption, Jobs, Leveled):
     """``segbench report``."""
 
     output: Path = option("Write this page: .html.", Path("report.html"), flag="-o --output")
@@ -638,7 +639,7 @@ class ReportCommand(OneFile, ChosenParts, Shown, Jobs, Leveled):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overlay(OneFile, Shown):
+class Overlay(OneFile, ProgressOption):
     """``segbench overlay``."""
 
     output: Path = option(

@@ -410,7 +410,7 @@ def chosen_methods(runs: Chosen, methods: str) -> Chosen:
 
 def on_common(runs: Chosen) -> Chosen:
     """Return the runs on the images that all of them have."""
-    from segbench.aggregator.common import on_common_images
+    from segbench.aggregator.comparing import on_common_images
 
     if len({result.protocol for result in runs.results}) != 1:
         return runs  # which comparing refuses

@@ -10,7 +10,8 @@ import click
 
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.options import argument
-from segbench.cli.printing import Shown, print_results, print_saved, progress_of
+from segbench.cli.printing import print_results, print_saved
+from segbench.cli.progress import ProgressOption, progress_of
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, joined
 from segbench.core.notes import Note
@@ -25,7 +26,7 @@ _HINT = "give another folder"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nms(Shown):
+class Nms(ProgressOption):
     """``segbench nms``."""
 
     in_dir: str = argument("IN_DIR", "Folder or archive of soft boundary maps.")
@@ -111,7 +112,7 @@ class Nms(Shown):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verify(Shown, Jobs):
+class Verify(ProgressOption, Jobs):
     """``segbench verify``."""
 
     bsds500: Path | None = option("Also check BSDS500, unpacked in this folder.", metavar="DIR")

@@ -1,4 +1,4 @@
-"""The protocols by name: one line for each that ships, and those that other packages add.
+"""Protocols by name, by the counts that they measure, and in the form in which results files store them.
 
 A package adds a protocol by an entry point. The command line (``segbench trimap GT PRED``), results files, tables and
 reports then know it::
@@ -6,21 +6,24 @@ reports then know it::
     [project.entry-points."segbench.protocols"]
     trimap = "trimap_benchmark:Trimap"
 
-Results files hold names of protocols only; nothing is imported because a file names it.
+Results files hold the name of a protocol, and its settings as JSON; nothing is imported because a file names it.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import Field, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
+from segbench.core.options import fields_with
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -269,3 +272,96 @@ def _entry_points() -> Iterator[str]:
 def _package(entry: EntryPoint) -> str:
     """Name the package that adds a protocol."""
     return f"the package {entry.dist.name}" if entry.dist else "another package"
+
+
+class StoredProtocol(NamedTuple):
+    """A protocol as a results file has it, as two JSON texts; both empty for results that others counted.
+
+    Settings of counting decide what is counted or refused, and identify a run; settings of measuring change only the
+    table, and say how the counts were last measured. A shorthand, such as the convention of a tool, is stored as the
+    settings that it sets.
+    """
+
+    counting: str = ""
+    measuring: str = ""
+
+    @classmethod
+    def of(cls, protocol: Protocol) -> StoredProtocol:
+        """Write the settings of a protocol."""
+        settings = {setting.name: getattr(protocol, setting.name) for setting in _stored_fields(type(protocol))}
+        measuring = {name: settings.pop(name) for name in fields_with(protocol, "measuring") & settings.keys()}
+        counting = {"class": type(protocol).__name__} | settings
+        return cls(*(json.dumps(_plain(part), sort_keys=True, default=str) for part in (counting, measuring)))
+
+    def restored(self, name: str) -> Protocol:
+        """Return the protocol of that name; settings that do not fit it are an `ArgumentError`."""
+        kind = protocols().get(name)
+        if kind is None:
+            raise ArgumentError(
+                Message(
+                    "unknown-protocol",
+                    "there is no protocol {name!r}; the protocols are {protocols}",
+                    name=name,
+                    protocols=tuple(protocols()),
+                )
+            )
+        if not self.counting:
+            return kind()
+        try:
+            return _made(kind, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
+        except (TypeError, ValueError, KeyError) as error:
+            why = error.message if isinstance(error, ArgumentError) else str(error)
+            raise ArgumentError(
+                Message(
+                    "other-version", "the settings of {name} are not those of this version ({why})", name=name, why=why
+                )
+            ) from error
+
+    def lacking(self, name: str) -> str:
+        """Name the class that counted if it is not installed, so that the protocol of that name stands for it."""
+        kind = protocols().get(name)
+        if kind is None or not self.counting:
+            return ""
+        counted_by = str(json.loads(self.counting)["class"])
+        return "" if _class_of(kind, counted_by).__name__ == counted_by else counted_by
+
+
+def _stored_fields(kind: type[Protocol]) -> list[Field[Any]]:
+    """List the fields of a protocol that are stored."""
+    settings: Any = fields(kind)  # type: ignore[arg-type]  # protocols are dataclasses
+    own = [setting for setting in settings if setting.init and setting.compare]
+    return [setting for setting in own if setting.metadata.get("measuring") != "shorthand"]
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it; a protocol among the settings is an object with its class."""
+    from segbench.core.protocol import Protocol
+
+    if isinstance(value, Protocol):
+        settings = {setting.name: getattr(value, setting.name) for setting in _stored_fields(type(value))}
+        return {"class": type(value).__name__} | _plain(settings)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, (list, tuple, range)) else value
+
+
+def _class_of(kind: type[Protocol], name: str) -> type[Protocol]:
+    """Return a class by its name if it is beside that of the protocol, as that of annotators is; else the latter."""
+    from segbench.core.protocol import Protocol
+
+    beside = getattr(sys.modules[kind.__module__], name, None)
+    return beside if isinstance(beside, type) and issubclass(beside, Protocol) else kind
+
+
+def _made(kind: type[Protocol], settings: Mapping[str, Any]) -> Protocol:
+    """Make a protocol of stored settings."""
+    made = _class_of(kind, str(settings["class"]))
+    known = {setting.name for setting in _stored_fields(made)}
+    return made(**{name: _restored(kind, value) for name, value in settings.items() if name in known})
+
+
+def _restored(kind: type[Protocol], value: Any) -> Any:
+    """Return a value as settings have it: tuples for lists, protocols for objects with a class."""
+    if isinstance(value, list):
+        return tuple(_restored(kind, part) for part in value)
+    return _made(kind, value) if isinstance(value, dict) and "class" in value else value

@@ -19,8 +19,9 @@ from segbench.core.notes import Note
 from segbench.core.numbers import exact, many, number, signed
 from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
+from segbench.report.metric_table import MetricTable, TableRow
 from segbench.report.remarks import remarks
-from segbench.report.tables import MetricTable, TableRow, method_table
+from segbench.report.tables import method_table
 from segbench.report.terminal import say, show_table
 from segbench.statistics.answer import Answer, letters_text, p_number
 from segbench.statistics.comparison import Comparison, Difference, compared
@@ -288,13 +289,8 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
     rows = sorted(differences, key=lambda row: order.index(row.a))
     tallied = comparison.test == "signed-rank"
     table = _pairs_table(comparison, {answer.metric.key: rows}, comparison.test, digits, tallied=tallied)
-    tested = [row.by(comparison.test) for row in rows]
-    return [_against(answer, tested, against)], [table]
-
-
-def _against(answer: Answer, rows: Sequence[Difference], against: str) -> str:
-    """Say how the other methods compare to one, and which methods lack values."""
-    return "; ".join(filter(None, (answer.lack_more, _compared_with(answer, rows, against), answer.lacking)))
+    verdict = _compared_with(answer, [row.by(comparison.test) for row in rows], against)
+    return ["; ".join(filter(None, (answer.lack_more, verdict, answer.lacking)))], [table]
 
 
 def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> str:

@@ -15,9 +15,9 @@ from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_
 from segbench.core.notes import Note, as_note
 from segbench.core.summary import finite, finite_values
 from segbench.core.text_table import TextTable, side_by_side
+from segbench.report.metric_table import MetricTable
 from segbench.report.tables import (
     PLAIN,
-    MetricTable,
     ResultSet,
     TableSettings,
     image_metrics,
@@ -103,14 +103,12 @@ def _with_runs(results: Sequence[Result], how: TableSettings) -> tuple[list[Resu
     for number, result in enumerate(results):
         means = [mean_of_folds(result)] if result.pools_folds and how.rows == "method" else []
         listed += [(of_method, number) for of_method in (*result.runs.values(), result, *means)]
-    drawn = [_drawn_as(result, how.intervals[number]) for result, number in listed] if how.intervals else []
+    drawn = []
+    for result, number in listed if how.intervals else ():
+        whole = how.intervals[number]
+        drawn.append(result.intervals(level=whole.level, replicates=whole.replicates, seed=whole.seed))
     sets = [how.sets[number] for _, number in listed] if how.sets else []
     return [result for result, _ in listed], replace(how, intervals=drawn, sets=sets)
-
-
-def _drawn_as(result: Result, drawn: Intervals) -> Intervals:
-    """Return the intervals of a result, drawn as others were."""
-    return result.intervals(level=drawn.level, replicates=drawn.replicates, seed=drawn.seed)
 
 
 def _narrowed(run: Mapping[str, Any], how: TableSettings) -> dict[str, Any]:

@@ -19,8 +19,9 @@ from segbench.core.metric import OPTIMISTIC, footnotes
 from segbench.core.names import one_line
 from segbench.core.notes import Note, as_note
 from segbench.core.text_table import TextTable, side_by_side
+from segbench.report.metric_table import BELOW, MetricTable
 from segbench.report.remarks import Remark, remarks, run_notes
-from segbench.report.tables import BELOW, PLAIN, MetricTable, ResultSet, TableSettings, listed
+from segbench.report.tables import PLAIN, ResultSet, TableSettings, listed
 
 _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}

@@ -18,7 +18,7 @@ from segbench.core.table import Table
 from segbench.core.text_table import WIDTH, TextTable, remarks_html, table_html
 from segbench.statistics.measured import FoundInterval, Interval
 from segbench.statistics.pairs import Pairs, Tally
-from segbench.statistics.run_means import told_of_runs
+from segbench.statistics.runs import told_of_runs
 
 SHOWN = 20
 """Methods in a printed table; of more the best are shown."""

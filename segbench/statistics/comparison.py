@@ -27,11 +27,12 @@ from segbench.core.text_table import data_frame, remarks_html
 from segbench.curves.masks import AT_THE_MASK
 from segbench.statistics.answer import Answer
 from segbench.statistics.failures import on_differences, on_distances
-from segbench.statistics.intervals import Intervals, intervals_of, notes_on, unknown_units
+from segbench.statistics.intervals import Intervals, intervals_of, notes_on
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.pairs import Pairs, SignedRankTests, Test, TTests
-from segbench.statistics.run_means import told_of_runs, with_trainings
+from segbench.statistics.runs import told_of_runs, with_trainings
 from segbench.statistics.signed_rank import TIED
+from segbench.statistics.units import unknown_units
 
 if TYPE_CHECKING:
     import pandas as pd

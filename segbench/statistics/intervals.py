@@ -20,12 +20,10 @@ from segbench.core.text_table import TextTable, data_frame, remarks_html, table_
 from segbench.core.units import UnitTable
 from segbench.loaders.belonging import By
 from segbench.statistics.failures import on_intervals
-from segbench.statistics.group_means import GroupMeans
-from segbench.statistics.jackknife import t_value
 from segbench.statistics.measured import Interval, Measured, as_draws, as_level
 from segbench.statistics.tables import Counted, table_of
-from segbench.statistics.units import note_on_units, suggested_units
-from segbench.statistics.variance import Component
+from segbench.statistics.units import unknown_units
+from segbench.statistics.variance import Component, t_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,17 +283,6 @@ def few_images(images: int, noun: str = "image") -> tuple[Note, ...]:
         )
         return (Note(message),)
     return ()
-
-
-def unknown_units(measured: Measured) -> tuple[Note, ...]:
-    """Say that images of units which names suggest resemble each other, by the first mean over images."""
-    table = measured.table
-    means = (column for column, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
-    column = next(means, None)
-    if column is None or isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups:
-        return ()
-    suggested = suggested_units(table.names)
-    return () if suggested is None else note_on_units(suggested, table.names, measured.of_images[:, column])
 
 
 def notes_on(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]:

@@ -26,17 +26,16 @@ from segbench.core.arrays import FloatArray
 from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.metric import Metric
 from segbench.core.table import CELLS_AT_ONCE, Table
-from segbench.statistics.group_means import GroupMeans
-from segbench.statistics.jackknife import (
+from segbench.statistics.means import GroupMeans, on_common
+from segbench.statistics.variance import (
+    Component,
     Jackknife,
+    Variance,
     jackknife,
-    logit_ends,
     mean_of_runs,
     pseudo_values_of_folds,
     standard_error,
 )
-from segbench.statistics.run_means import on_common
-from segbench.statistics.variance import Component, Variance
 
 Interval = tuple[float, float]
 
@@ -184,7 +183,7 @@ class Measured:
         error, freedom = float(self.variance.error[column]), float(self.variance.freedom[column])
         reach = float(self._reach[column])
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
-            return FoundInterval(logit_ends(estimate, reach), NOTHING, error, freedom)
+            return FoundInterval(_logit_ends(estimate, reach), NOTHING, error, freedom)
         return FoundInterval(_within_range(metric, estimate - reach, estimate + reach), NOTHING, error, freedom)
 
     @cached_property
@@ -258,6 +257,14 @@ def widened(width: FloatArray | float, reach: FloatArray) -> FloatArray:
     """By how much each end of an interval over images moves out for what reaches as far beside it, as trainings do."""
     half = np.asarray(width) / 2
     return np.asarray(np.hypot(half, reach) - half)
+
+
+def _logit_ends(estimate: float, reach: float) -> tuple[float, float]:
+    """Return estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
+    from scipy.special import expit, logit
+
+    at, width = logit(estimate), reach / (estimate * (1 - estimate))
+    return float(expit(at - width)), float(expit(at + width))
 
 
 def _within_range(metric: Metric, low: float, high: float) -> Interval:

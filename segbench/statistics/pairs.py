@@ -1,7 +1,7 @@
 """All pairs of methods by one metric: differences on the same images, with intervals and p-values.
 
 There are two tests. The signed-rank test (`segbench.statistics.signed_rank`) takes the differences of images, or of
-what else the rows of a table are. The t-test takes pseudo-values (`segbench.statistics.jackknife`): those of two
+what else the rows of a table are. The t-test takes pseudo-values (`segbench.statistics.variance`): those of two
 methods are subtracted image by image. What is tested, and what not, is in docs/comparing.md; beside that:
 
 - Where pseudo-values differ by the same amount in every image, p is as in a test of signs.
@@ -27,7 +27,6 @@ from segbench.core.messages import NOTHING, Message, as_message
 from segbench.core.metric import Metric
 from segbench.core.numbers import many, number, verb
 from segbench.core.table import CELLS_AT_ONCE
-from segbench.statistics.jackknife import holm, sign_test, standard_error
 from segbench.statistics.measured import Measured, widened
 from segbench.statistics.signed_rank import (
     TIED,
@@ -37,7 +36,7 @@ from segbench.statistics.signed_rank import (
     signed_rank_p,
     walsh_interval,
 )
-from segbench.statistics.variance import Component, Variance
+from segbench.statistics.variance import Component, Variance, standard_error
 
 Test = Literal["t-test", "signed-rank"]
 
@@ -616,3 +615,20 @@ class SignedRankTests(Pairs):
             return f"{few}, and with fewer than {fewest} p cannot be {least} or less"
         few = f"at most {many(most, 'difference')} of a pair {verb(most, 'are')} not 0"
         return f"{few}, and with fewer than {fewest} none of {tests} p-values can be {least} or less"
+
+
+def sign_test(differences: FloatArray | IntArray) -> float:
+    """Return the exact two-sided p-value of as many differences above as below 0: of yes and no, McNemar's."""
+    from scipy.special import bdtr
+
+    above, below = np.count_nonzero(differences > 0), np.count_nonzero(differences < 0)
+    return min(2 * float(bdtr(min(above, below), above + below, 0.5)), 1.0) if above + below else 1.0
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Correct p-values for being several, by Holm 1979; nan are left out of the number."""
+    corrected = np.full(p_values.size, np.nan)
+    order = np.argsort(p_values)[: int(np.sum(~np.isnan(p_values)))]
+    times = np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * times), 1.0)
+    return corrected

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
+from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, joined
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
 from segbench.core.table import Table, Tabled
-from segbench.loaders.belonging import UNIT, By, assignment
+from segbench.core.units import SummedRows, UnitTable
+from segbench.loaders.belonging import UNIT, Assignment, By, assignment
 from segbench.protocols.registry import measuring, protocols
-from segbench.statistics.run_means import table_of_runs
-from segbench.statistics.units import by_unit
+from segbench.statistics.means import RunMeans
+from segbench.statistics.runs import named_runs
 
 _METHOD = "the method"
+_LISTED = 5
 Counted = Mapping[str, Any] | Table | Tabled
 """Counts by the name of the image, or what has a table of them."""
 
@@ -58,14 +62,39 @@ def table_of(counts: Counted | Sequence[Mapping[str, Any]], protocol: Protocol |
 def table_of_counts(
     method: str, runs: Mapping[str, Mapping[str, Any]], protocol: Protocol | None = None, unit: By = None
 ) -> Table:
-    """Lay out the counts of each image of the runs of a method, see `table_of_runs`."""
+    """Lay out the counts of each image of the runs of a method: the mean over trainings, or all folds as one.
+
+    If units are given, rows are summed by unit, and no unit may have images in several folds.
+    """
     measuring = protocol or protocol_measuring(*runs.values())
-    if unit is None:
-        return table_of_runs(method, runs, measuring.table)
-    units = assignment(UNIT, unit, {image for images in runs.values() for image in images})
-    return table_of_runs(
-        method, runs, lambda counts: by_unit(measuring.table(counts), counts, units, measuring.table), units
-    )
+    units = None if unit is None else assignment(UNIT, unit, {image for images in runs.values() for image in images})
+    tables = []
+    for counts in named_runs(method, runs).values():
+        table = measuring.table(counts)
+        tables.append(table if units is None else by_unit(table, counts, units, measuring.table))
+    if len(tables) > 1:
+        return RunMeans(dict(zip(runs, tables, strict=True)))
+    if len(runs) == 1:
+        return tables[0]
+    fold_of = {image: fold for fold, images in runs.items() for image in images}
+    if units is not None:
+        units.refuse_divided(fold_of, "fold")
+    return tables[0].in_folds([fold_of[image] for image in tables[0].image_of_rows])
+
+
+def by_unit(
+    table: Table, counts: Mapping[str, Counts], units: Assignment, measure: Callable[[Mapping[str, Any]], Table]
+) -> UnitTable:
+    """Return a table of the counts of images summed by unit; `measure` makes a table of counts by name."""
+    unit_of_rows = [units.of_images[image] for image in table.image_of_rows]
+    return UnitTable(SummedRows(table, unit_of_rows, units.noun), lambda: measure(summed_counts(counts, units)))
+
+
+def summed_counts(counts: Mapping[str, Counts], units: Assignment) -> dict[str, Counts]:
+    """Return the counts of each unit added up."""
+    images = grouped((units.of_images[image], image) for image in counts)
+    kind = type(next(iter(counts.values())))
+    return {unit: kind.sum(counts[image] for image in names) for unit, names in images.items()}
 
 
 def as_runs(method: str, counts: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
@@ -100,9 +129,6 @@ def protocol_measuring(*sets: Mapping[str, Any]) -> Protocol:
             expected=expected,
         )
     )
-
-
-_LISTED = 5
 
 
 def refuse_different(methods: Mapping[str, Mapping[str, Any]]) -> None:

@@ -1,25 +1,24 @@
-"""Which images belong together: patients, videos, scenes, photographs cut into tiles."""
+"""Units that names of images suggest where none were named: patients, videos, scenes, photographs cut into tiles."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any
 
 import numpy as np
 
 from segbench.core.arrays import FloatArray
-from segbench.core.counts import Counts
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
 from segbench.core.notes import Note
-from segbench.core.table import Table
-from segbench.core.units import SummedRows, UnitTable
+from segbench.core.units import UnitTable
 from segbench.loaders.belonging import FEWEST_UNITS, FOLDER, UNIT, Assignment, by_name
 from segbench.statistics.answer import p_text
+from segbench.statistics.means import GroupMeans
+from segbench.statistics.measured import Measured
 
 _NUMBERED = re.compile(r"(.*?\D)\d+", re.DOTALL)  # what stands before the last number of a name
 _SEPARATED = re.compile(r"[_\-. /].*", re.DOTALL)
@@ -27,22 +26,18 @@ _YEAR = re.compile(r"(19|20)\d\d\D*")
 _SIGNIFICANT = 0.01
 
 
-def by_unit(
-    table: Table, counts: Mapping[str, Counts], units: Assignment, measure: Callable[[Mapping[str, Any]], Table]
-) -> UnitTable:
-    """Return a table of the counts of images summed by unit; `measure` makes a table of counts by name."""
-    unit_of_rows = [units.of_images[image] for image in table.image_of_rows]
-    return UnitTable(SummedRows(table, unit_of_rows, units.noun), lambda: measure(summed_counts(counts, units)))
+def unknown_units(measured: Measured) -> tuple[Note, ...]:
+    """Say that images of units which names suggest resemble each other, by the first mean over images."""
+    table = measured.table
+    means = (column for column, metric in enumerate(table.metrics) if metric.mean_over_images and metric.key)
+    column = next(means, None)
+    if column is None or isinstance(table, (GroupMeans, UnitTable)) or table.in_named_groups:
+        return ()
+    suggested = _suggested_units(table.names)
+    return () if suggested is None else _note_on_units(suggested, table.names, measured.of_images[:, column])
 
 
-def summed_counts(counts: Mapping[str, Counts], units: Assignment) -> dict[str, Counts]:
-    """Return the counts of each unit added up."""
-    images = grouped((units.of_images[image], image) for image in counts)
-    kind = type(next(iter(counts.values())))
-    return {unit: kind.sum(counts[image] for image in names) for unit, names in images.items()}
-
-
-def suggested_units(names: Sequence[str]) -> Assignment | None:
+def _suggested_units(names: Sequence[str]) -> Assignment | None:
     """Return the units that names suggest: folders, or what stands before numbers; None without such.
 
     There are two at least, and half of them have several images. A year before a number says nothing. Of several
@@ -85,7 +80,7 @@ def _common_start(texts: Sequence[str]) -> str:
     return "".join(character for character, _ in same)
 
 
-def note_on_units(suggested: Assignment, names: Sequence[str], values: FloatArray) -> tuple[Note, ...]:
+def _note_on_units(suggested: Assignment, names: Sequence[str], values: FloatArray) -> tuple[Note, ...]:
     """Say that images of units which their names suggest resemble each other, by a value of each image.
 
     By Kruskal and Wallis' test over the units, at .01; nothing where values do not differ.

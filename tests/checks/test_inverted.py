@@ -8,7 +8,7 @@ from broken_folders import NAMES, blobs, each, lines
 from noted import advised
 
 import segbench as library
-from segbench.checks.scores import inverted_findings
+from segbench.checks.inversion import inverted_findings
 from segbench.inputs.summaries import ScoreSummary
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 from refusing import insist, refused, within
 
 from segbench import Contours, DataError, Labels, Pixels, compare, compare_results, evaluate
-from segbench.aggregator.common import on_common_images
+from segbench.aggregator.comparing import on_common_images
 
 IMAGES = 12
 

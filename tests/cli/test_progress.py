@@ -26,7 +26,7 @@ def slow(monkeypatch):
         return decoded(*arguments)
 
     monkeypatch.setattr(executors, "decode_for", decode)
-    monkeypatch.setattr("segbench.cli.printing.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr("segbench.cli.progress.time", SimpleNamespace(monotonic=lambda: clock[0]))
 
 
 def test_lines_come_every_ten_per_cent(segbench, folders):
@@ -38,14 +38,14 @@ def test_lines_come_every_ten_per_cent(segbench, folders):
 
 @pytest.mark.usefixtures("slow")
 def test_lines_come_every_minute_where_ten_per_cent_take_longer(segbench, folders, monkeypatch):
-    monkeypatch.setattr("segbench.cli.printing._MINUTE", 0.01)
+    monkeypatch.setattr("segbench.cli.progress._MINUTE", 0.01)
     answer = segbench("pixels", *folders, "-j", "1", "--progress", "lines")
     assert len(LINE.findall(answer.err)) == 12
 
 
 @pytest.mark.usefixtures("slow")
 def test_lines_are_the_choice_where_there_is_no_terminal(segbench, folders, monkeypatch):
-    monkeypatch.setattr("segbench.cli.printing._QUIET", 0.22)
+    monkeypatch.setattr("segbench.cli.progress._QUIET", 0.22)
     answer = segbench("pixels", *folders, "-j", "1")
     first, *others = [int(done) for done, _ in LINE.findall(answer.err)]
     assert first == 5  # nothing is printed of what is over at once
@@ -58,7 +58,7 @@ def test_a_short_run_without_a_terminal_prints_none(segbench, folders):
 
 @pytest.mark.usefixtures("slow")
 def test_none_prints_none(segbench, folders, monkeypatch):
-    monkeypatch.setattr("segbench.cli.printing._QUIET", 0)
+    monkeypatch.setattr("segbench.cli.progress._QUIET", 0)
     assert not LINE.search(segbench("pixels", *folders, "-j", "1", "--progress", "none").err)
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from peer_tables import boundaries, labels, page, pixel_programs, pixels, regions, saliency
+from peer_tables import boundaries, labels, page, pixels, regions, saliency
 from peer_tables.contests import Effort
 from peer_tables.images import EdgeImage, MaskImage, shipped_edges, shipped_masks
 from peer_tables.programs import PYEDGEEVAL, PYSODMETRICS, TORCHMETRICS, Program
@@ -25,12 +25,12 @@ def scratch(tmp_path_factory):
     return str(tmp_path_factory.mktemp("arrays"))
 
 
-@pytest.mark.parametrize("work", pixel_programs.WORKS)
+@pytest.mark.parametrize("work", pixels.WORKS)
 @pytest.mark.parametrize(
     ("contestant", "kind"),
     [
         pytest.param(contestant, kind, id=f"{contestant.name}, {kind}")
-        for contestant in pixel_programs.CONTESTANTS
+        for contestant in pixels.CONTESTANTS
         for kind in contestant.kinds
     ],
 )
@@ -40,8 +40,7 @@ def test_curves_and_areas_agree_with_every_program(scratch, contestant, work, ki
         pytest.skip(contestant.program.missing)
     arrays = pixels.load(scratch, 3000, kind)
     answer, ours = (
-        pixel_programs.at_levels(work, kind, pixels.do(name, work, *arrays))
-        for name in (contestant.name, pixel_programs.OURS)
+        pixels.at_levels(work, kind, pixels.do(name, work, *arrays)) for name in (contestant.name, pixels.OURS)
     )
     assert len(answer) == (2 * 255 if "curve" in work else 1)
     assert answer == pytest.approx(ours, abs=tolerance(contestant, work, kind))
@@ -50,7 +49,7 @@ def test_curves_and_areas_agree_with_every_program(scratch, contestant, work, ki
 def tolerance(contestant, work, kind):
     if contestant.program is not TORCHMETRICS:
         return EXACT
-    if str(pixel_programs.LEVELS) not in contestant.name:
+    if str(pixels.LEVELS) not in contestant.name:
         return SINGLE
     # Its thresholds are rounded otherwise than k / 255, so some levels fall below their own threshold; and 256
     # thresholds give the area of float scores only roughly.

@@ -13,7 +13,7 @@ from sets import pixel_methods
 from segbench import compare, count
 from segbench.core.errors import DataError
 from segbench.core.scores import ScoreCounts
-from segbench.statistics.jackknife import holm
+from segbench.statistics.pairs import holm
 
 
 def method(count, seed, skill, levels=8):

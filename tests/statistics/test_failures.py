@@ -10,7 +10,7 @@ from PIL import Image
 
 import segbench
 from segbench.core.notes import notes_about
-from segbench.statistics.group_means import GroupMeans
+from segbench.statistics.means import GroupMeans
 
 
 def at_distances(distances):

@@ -16,7 +16,7 @@ from sets import pixel_methods
 import segbench
 from segbench import LabelCounts
 from segbench.core.errors import DataError
-from segbench.statistics.run_means import RunMeans
+from segbench.statistics.means import RunMeans
 
 LABELS = segbench.Labels(classes=2)
 SETS = 40  # of each kind, 200 in all

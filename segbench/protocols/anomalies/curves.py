@@ -10,11 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
-from segbench.core.arrays import BoolArray, FloatArray, IntArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.messages import NOTHING, Message
+from segbench.core.numbers import number
+from segbench.core.series import Line, Space
+from segbench.curves.curve import Curve, Drawn
 from segbench.protocols.anomalies.counts import AnomalyCounts, falling_between
 
 SCORES_AT_ONCE = 2**24
@@ -149,6 +153,18 @@ def area_up_to(x: FloatArray, y: FloatArray, limit: float) -> float:
     return area
 
 
+def pro_areas(above: FloatArray, equal: FloatArray, found: FloatArray, components: FloatArray) -> FloatArray:
+    """Give the areas under the PRO curve up to each of `LIMITS`, of rows of sums; shape (limits, rows)."""
+    areas = np.full((len(LIMITS), len(above)), np.nan)
+    for row, of_row in enumerate(components.tolist()):
+        normal = above[row].sum() + equal[row].sum()
+        if normal and of_row:
+            x, y = pro_corners(above[row], equal[row], found[row])
+            areas[:, row] = [area_up_to(x, y, limit * normal) / limit for limit in LIMITS]
+            areas[:, row] /= normal * of_row
+    return areas
+
+
 def _thinned(points: FloatArray) -> FloatArray:
     """Keep some of many points: between any two, neither axis gains more than a small share."""
     if points.shape[1] <= 2 * _DRAWN:
@@ -239,6 +255,15 @@ def _highest(parts: list[tuple[FloatArray, FloatArray]], enough: float) -> tuple
     return _cut(-distinct, np.bincount(places.reshape(-1), shares, distinct.size).astype(np.float64), enough)
 
 
+def pimo_values(areas: FloatArray, times: FloatArray) -> tuple[float, float, float]:
+    """Give mean, median, and the share at 0, of areas that count several times each."""
+    order = np.argsort(areas)
+    upto = np.cumsum(times[order])
+    middle = [areas[order[np.searchsorted(upto, upto[-1] / 2, side=side)]] for side in ("left", "right")]
+    mean, zero = float(areas @ times / upto[-1]), float(times[areas <= 0].sum() / upto[-1])
+    return mean, float(sum(middle) / 2), zero
+
+
 def chosen_pro(pro: Pro, most: int) -> tuple[FloatArray, bool]:
     """Choose falling thresholds at which images are left out, and say whether some were left out."""
     scores, places = np.unique(-pro.thresholds[np.isfinite(pro.thresholds)], return_index=True)
@@ -280,3 +305,52 @@ def highest(counts: AnomalyCounts, lowest: float) -> AnomalyCounts:
         image_sizes=np.append(sizes[kept], rest),
         normal_images=counts.normal_images,
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnomalyCurve(Drawn):
+    """The curves of anomaly maps: ROC and precision-recall of pixels, PRO, and the mean PIMO curve.
+
+    Parameters
+    ----------
+    pixels : Curve
+        ROC and precision-recall.
+    pro : Pro
+        The PRO curve, of very many scores at a choice of its points.
+    pimo : tuple of array
+        Shared FPR, and the mean recall of anomalous images.
+    """
+
+    measure: ClassVar[str] = "f"
+    steps: ClassVar[bool] = True
+    best: ClassVar[Mapping[str, str]] = {"f": "ods_f"}
+
+    pixels: Curve
+    pro: Pro
+    pimo: Line
+
+    @property
+    def columns(self) -> Mapping[str, Array]:
+        """Rising thresholds, counts and rates of pixels."""
+        columns = self.pixels.columns
+        known = np.isfinite(columns["threshold"])
+        return {name: values[known][::-1] for name, values in columns.items()}
+
+    @property
+    def caption(self) -> str:
+        """AUPRO."""
+        return f"AUPRO@30% {number(self.pro.areas[0])}"
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """Precision-recall and ROC, of pixels."""
+        return ("pr", "roc")
+
+    @property
+    def prevalence(self) -> float:
+        """The share of anomalous pixels."""
+        return self.pixels.prevalence
+
+    def line(self, space: Space) -> Line:
+        """Give the points to draw of pixels."""
+        return self.pixels.line(space)

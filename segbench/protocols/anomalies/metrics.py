@@ -8,28 +8,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from segbench.core.arrays import Array, FloatArray, IntArray
+from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.levels import note_on_scales
 from segbench.core.messages import Either, Message
 from segbench.core.metric import Metric, shares
 from segbench.core.names import first_names
 from segbench.core.notes import Note
-from segbench.core.numbers import number
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Space
 from segbench.core.table import CountsTable, Reducing, Sums
-from segbench.curves.curve import Curve, Drawn
 from segbench.curves.many import measured_curves
-from segbench.protocols.anomalies import curves
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.curves import LIMITS, Pimo, Pro, measured_pimo, measured_pro, pro_corners
+from segbench.protocols.anomalies.curves import (
+    LIMITS,
+    RATES,
+    AnomalyCurve,
+    Pimo,
+    Pro,
+    chosen_pimo,
+    chosen_pro,
+    highest,
+    measured_pimo,
+    measured_pro,
+    pimo_values,
+    pro_areas,
+)
 from segbench.protocols.registry import protocols
 
 METRICS = shares(
@@ -184,7 +194,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         gains = np.zeros(rates.shape[1])
         for row in np.flatnonzero((normal > 0) & times.any(axis=1)):
             shared = np.cumsum(rates[row]) / normal[row]
-            if pimo_weights(shared, *curves.RATES, gains):
+            if pimo_weights(shared, *RATES, gains):
                 values[:, row] = pimo_values(self.thresholded.recalls @ gains, times[row])
         return dict(zip(("aupimo", "aupimo_median", "aupimo_zero"), values, strict=True))
 
@@ -249,9 +259,9 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         from segbench.protocols.anomalies.kernels import add_between, places_of
 
         most = int(np.clip(_CELLS // max(self.images, 1), _FEWEST, _MOST))
-        scores, joined = curves.chosen_pro(self.pro, most)
+        scores, joined = chosen_pro(self.pro, most)
         places = places_of(scores)
-        pimo = curves.chosen_pimo(self.pimo, most)
+        pimo = chosen_pimo(self.pimo, most)
         above, equal = (np.zeros((self.images, size), np.int64) for size in (scores.size + 1, scores.size))
         found = np.zeros((self.images, scores.size))
         rates, recalls = np.zeros((self.images, pimo.size)), []
@@ -345,7 +355,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         some = self.pixels.reduced.scores[:3]  # which tell that predictions are no masks
         nothing, empty = np.zeros(some.size, np.int64), np.empty(0)
         no_pixels = AnomalyCounts(some, nothing, nothing, empty, nothing[:0], nothing[:0], empty, empty)
-        return AnomalyCounts.sum([no_pixels, *(curves.highest(one, lowest) for one in self.ordered)])
+        return AnomalyCounts.sum([no_pixels, *(highest(one, lowest) for one in self.ordered)])
 
     @property
     def drawn(self) -> AnomalyCurve:
@@ -372,73 +382,3 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of pixels off at some places, see `Table`."""
         return self.pixels.heights(space, at, of["pixels"])
-
-
-def pro_areas(above: FloatArray, equal: FloatArray, found: FloatArray, components: FloatArray) -> FloatArray:
-    """Give the areas under the PRO curve up to each of `LIMITS`, of rows of sums; shape (limits, rows)."""
-    areas = np.full((len(LIMITS), len(above)), np.nan)
-    for row, of_row in enumerate(components.tolist()):
-        normal = above[row].sum() + equal[row].sum()
-        if normal and of_row:
-            x, y = pro_corners(above[row], equal[row], found[row])
-            areas[:, row] = [curves.area_up_to(x, y, limit * normal) / limit for limit in LIMITS]
-            areas[:, row] /= normal * of_row
-    return areas
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class AnomalyCurve(Drawn):
-    """The curves of anomaly maps: ROC and precision-recall of pixels, PRO, and the mean PIMO curve.
-
-    Parameters
-    ----------
-    pixels : Curve
-        ROC and precision-recall.
-    pro : Pro
-        The PRO curve, of very many scores at a choice of its points.
-    pimo : tuple of array
-        Shared FPR, and the mean recall of anomalous images.
-    """
-
-    measure: ClassVar[str] = "f"
-    steps: ClassVar[bool] = True
-    best: ClassVar[Mapping[str, str]] = {"f": "ods_f"}
-
-    pixels: Curve
-    pro: Pro
-    pimo: Line
-
-    @property
-    def columns(self) -> Mapping[str, Array]:
-        """Rising thresholds, counts and rates of pixels."""
-        columns = self.pixels.columns
-        known = np.isfinite(columns["threshold"])
-        return {name: values[known][::-1] for name, values in columns.items()}
-
-    @property
-    def caption(self) -> str:
-        """AUPRO."""
-        return f"AUPRO@30% {number(self.pro.areas[0])}"
-
-    @property
-    def spaces(self) -> tuple[Space, ...]:
-        """Precision-recall and ROC, of pixels."""
-        return ("pr", "roc")
-
-    @property
-    def prevalence(self) -> float:
-        """The share of anomalous pixels."""
-        return self.pixels.prevalence
-
-    def line(self, space: Space) -> Line:
-        """Give the points to draw of pixels."""
-        return self.pixels.line(space)
-
-
-def pimo_values(areas: FloatArray, times: FloatArray) -> tuple[float, float, float]:
-    """Give mean, median, and the share at 0, of areas that count several times each."""
-    order = np.argsort(areas)
-    upto = np.cumsum(times[order])
-    middle = [areas[order[np.searchsorted(upto, upto[-1] / 2, side=side)]] for side in ("left", "right")]
-    mean, zero = float(areas @ times / upto[-1]), float(times[areas <= 0].sum() / upto[-1])
-    return mean, float(sum(middle) / 2), zero

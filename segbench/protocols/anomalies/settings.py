@@ -113,14 +113,14 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.MeasuredBySet, can.Pi
         from segbench.protocols.anomalies.metrics import METRICS, TOTALS
 
         if self.defects:
-            from segbench.protocols.anomalies.saturated import METRICS as OF_DEFECTS
+            from segbench.protocols.anomalies.defects import METRICS as OF_DEFECTS
 
             return (*OF_DEFECTS, *TOTALS[:3])
         return (*METRICS, *TOTALS)
 
     def table(self, per_image: Mapping[str, AnomalyCounts], *, of_set: Counts | None = None) -> Table:
         if self.defects:
-            from segbench.protocols.anomalies.saturated import DefectTable
+            from segbench.protocols.anomalies.defects import DefectTable
 
             return DefectTable(per_image)
         from segbench.protocols.anomalies.metrics import AnomalyTable

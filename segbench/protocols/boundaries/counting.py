@@ -14,10 +14,9 @@ from segbench.core.levels import in_type_of
 from segbench.imaging import thinning
 from segbench.imaging.bits import count_bits, levels_of, pack, pack_levels
 from segbench.inputs import lines as inputs
-from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.assignment import sweep, sweep_down, tabulate_costs
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.suppression import nms
-from segbench.protocols.boundaries.sweep import sweep, sweep_down
 
 
 def count_boundaries(
@@ -62,8 +61,8 @@ def _count(
     matched_gt = np.zeros(thresholds.size, np.int64)
     pixels = [int(np.count_nonzero(truth)) for truth in truths]
     for annotator, truth in enumerate(truths):
-        pair_costs = costs(shape, max_dist_px, pixels[annotator], annotator)
-        matched_gt += sweep(maps, every, pack(truth), pair_costs, used).matched
+        costs = tabulate_costs(shape, max_dist_px, pixels[annotator], annotator)
+        matched_gt += sweep(maps, every, pack(truth), costs, used).matched
     total_gt = np.full_like(matched_gt, sum(pixels))
     return BoundaryCounts(thresholds, matched_gt, total_gt, count_bits(used), count_bits(maps))
 

@@ -13,8 +13,7 @@ from segbench.core.arrays import BoolArray, IntArray
 from segbench.imaging.bits import pack
 from segbench.imaging.thinning import thin as thinned
 from segbench.inputs.lines import as_mask, check_same_size, tolerance_px
-from segbench.protocols.boundaries.costs import costs
-from segbench.protocols.boundaries.sweep import sweep
+from segbench.protocols.boundaries.assignment import sweep, tabulate_costs
 from segbench.protocols.states import State
 
 
@@ -61,7 +60,7 @@ def match_boundaries(
     rint(100 distance)`` is the distance in hundredths of a pixel and ``lambda = max(1, ceil(100 * 100 * max_dist_px))``
     is a hundred times the tolerance. This is almost always the largest number of pairs: one is given up only where that
     lowers the total distance by more than a hundred times the tolerance. Ties are broken as
-    `segbench.protocols.boundaries.costs` says, so that the result is a function of the input.
+    `segbench.protocols.boundaries.assignment` says, so that the result is a function of the input.
 
     Parameters
     ----------
@@ -95,8 +94,8 @@ def match_boundaries(
     check_same_size(on, truth)
     max_dist_px = as_real(max_dist_px, "max_dist_px", "a number of pixels from 0 to 1e9", least=0, most=1e9)
     every, drawn = pack(on), np.argwhere(truth)
-    pair_costs = costs(truth.shape, max_dist_px, len(drawn), as_whole(annotator, "annotator"))
-    swept = sweep(every[None], every, pack(truth), pair_costs, np.zeros_like(every[None]), trace=True)
+    costs = tabulate_costs(truth.shape, max_dist_px, len(drawn), as_whole(annotator, "annotator"))
+    swept = sweep(every[None], every, pack(truth), costs, np.zeros_like(every[None]), trace=True)
     partners, predicted = swept.partners[0], np.argwhere(on)
     to_gt = np.full(len(predicted), -1, np.int64)
     matched = np.flatnonzero(partners >= 0)

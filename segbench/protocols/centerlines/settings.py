@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 
 from segbench.core import capabilities as can
 from segbench.core.arguments import check_settings
@@ -20,7 +20,6 @@ from segbench.core.sample import Reading, Sample
 from segbench.inputs.cut_masks import CONNECTIVITY, CutMasks
 from segbench.inputs.label_rules import Positive
 from segbench.loaders.reading import MASKS
-from segbench.protocols.centerlines.choices import Skeleton
 from segbench.protocols.states import State
 
 if TYPE_CHECKING:
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
     from segbench.inputs.mask_pairs import MaskPair
     from segbench.protocols.centerlines.counts import CenterlineCounts
     from segbench.protocols.centerlines.metrics import CenterlineTable
+
+Skeleton: TypeAlias = Literal["zhang", "lee", "thin", "medial-axis"]
 
 _NO_VOLUMES = f"centerlines are compared in two dimensions: save one image per slice, or {VOLUMES}"
 _MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary has the centerlines of no object

@@ -10,8 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import BoolArray
-from segbench.protocols.centerlines.choices import Skeleton
+from segbench.core.arrays import BoolArray, IntArray
+from segbench.core.compiling import compiled, index
+from segbench.imaging.deletion import queue_all, queue_beside
+from segbench.imaging.thinning import thin, thin_by
+
+ByteArray = NDArray[np.uint8]
 
 # Neighbours clockwise from the top left: bit b of a pattern says that neighbour b is on, bit 8 the pixel itself.
 _STEPS = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
@@ -27,7 +31,7 @@ _ZHANG = (
 )
 
 
-def _lee_tables() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+def _lee_tables() -> tuple[ByteArray, ByteArray]:
     """Return by pattern the borders that a pixel may be deleted from, a bit each, and whether its deletion is simple.
 
     It is simple where its neighbours are connected. A candidate is no end of a line, and its deletion leaves the Euler
@@ -47,17 +51,13 @@ _ZHANG_DELETABLE = np.array([0] * 256 + [int(passes) for passes in _ZHANG], np.u
 _LEE_DELETABLE, _LEE_SIMPLE = _lee_tables()
 
 
-def skeleton_of(mask: BoolArray, method: Skeleton) -> BoolArray:
+def skeleton_of(mask: BoolArray, method: str) -> BoolArray:
     """Return the skeleton of a mask."""
-    from segbench.imaging.thinning import thin, thin_by
-
     if method == "thin":
         return thin(mask)
     if method == "zhang":
         return thin_by(_ZHANG_DELETABLE, _STEPS, mask)
     if method == "lee":
-        from segbench.protocols.centerlines.kernels import lee_skeleton
-
         bits = np.ascontiguousarray(mask).view(np.uint8)
         return lee_skeleton(bits, _LEE_DELETABLE, _LEE_SIMPLE, np.array(_STEPS)).view(np.bool_)
     from skimage.morphology import medial_axis
@@ -65,3 +65,58 @@ def skeleton_of(mask: BoolArray, method: Skeleton) -> BoolArray:
     mask = np.require(mask, requirements="W")  # scikit-image refuses arrays that are read-only, as files are read
     # It breaks ties in an order drawn at random.
     return np.asarray(medial_axis(mask, rng=0))  # type: ignore[no-untyped-call]  # scikit-image is untyped
+
+
+@compiled()
+def lee_skeleton(  # noqa: C901 - one loop over turns, whose parts share all arrays
+    mask: ByteArray, deletable: ByteArray, simple: ByteArray, steps: IntArray
+) -> ByteArray:
+    """Thin a mask by Lee's method, from the four borders in turn, until nothing changes.
+
+    Turns of kind b delete from border b, see `segbench.imaging.deletion`. Candidates of a border are collected first,
+    then deleted one after the other in the order of rows, if they are still `simple`. The pattern of a pixel has a bit
+    for each of its neighbours, at the `steps`, and bit 8 for itself. After the first four turns only pixels beside one
+    that was deleted in the last four are visited: no others can have become candidates.
+    """
+    height, width = mask.shape
+    stride = width + 2
+    offsets = steps[:, 0] * stride + steps[:, 1]
+    pattern = np.zeros((height + 2) * stride, np.uint16)
+    pixels = np.empty(np.count_nonzero(mask), np.uint32)  # of the padded image, in the order of rows
+    total = 0
+    for y in range(height):
+        for x in range(width):
+            if mask[y, x]:
+                pixels[total] = (y + 1) * stride + x + 1
+                total += 1
+    for pixel in pixels:
+        pattern[pixel] |= 256
+        for b in range(8):
+            pattern[index(pixel + offsets[b])] |= 1 << ((b + 4) & 7)
+    queued = np.zeros(pattern.size, np.bool_)
+    queue, deleted = np.empty_like(pixels), np.empty_like(pixels)
+    starts = np.zeros(4, np.int64)  # where in `deleted` each of the last four turns began
+    gone = turn = 0
+    while turn < 4 or starts[turn & 3] < gone:
+        border = np.uint8(1 << (turn & 3))
+        if turn < 4:
+            size = queue_all(pixels, pattern, deletable, border, queue)
+        else:
+            before = deleted[starts[turn & 3] : gone]
+            size = queue_beside(before, offsets, pattern, deletable, border, queued, queue)
+            queue[:size].sort()
+        starts[turn & 3] = gone
+        for n in range(size):
+            pixel = queue[n]
+            queued[pixel] = False
+            if simple[pattern[pixel] & 255]:
+                pattern[pixel] &= 255
+                for b in range(8):
+                    pattern[index(pixel + offsets[b])] &= 511 - (1 << ((b + 4) & 7))
+                deleted[gone] = pixel
+                gone += 1
+        turn += 1
+    skeleton = np.zeros((height, width), np.uint8)
+    for pixel in pixels:
+        skeleton[pixel // stride - 1, pixel % stride - 1] = pattern[pixel] >> 8
+    return skeleton

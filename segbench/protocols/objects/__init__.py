@@ -1,5 +1,11 @@
 """The objects protocol: panoptic quality, instance label maps, and connected components of masks.
 
+`Objects` (`settings`) takes two maps of one image, in which its inputs have found the objects. `counting` finds which
+objects overlap and matches them; it makes `ObjectCounts` (`counts`), whole numbers that add up over images: how many
+objects there are, and intersection and union of each pair. The tables in `metrics`, one per kind of objects, compute
+every metric from these, and `pictures` outlines what is found, missed and false. Begin with
+`counting.count_instances`.
+
 Conventions
 -----------
 1. Panoptic quality: a predicted segment matches one of the ground truth of its class if their IoU is above .5, without

@@ -1,4 +1,7 @@
-"""Label maps of one image to object counts: which objects lie on each other, and which are found."""
+"""Label maps of one image to object counts: which objects overlap, and which of them match.
+
+Begin with `count_instances`; `segbench.inputs.overlaps` counts the pixels that objects share.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray
+from segbench.core.compiling import compiled
 from segbench.inputs.class_names import written_classes
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES
 from segbench.inputs.overlaps import Overlaps, added_up
@@ -19,67 +23,93 @@ _TIE = 1e-9
 
 
 class OverlappingPairs(NamedTuple):
-    """Objects that share pixels: their places among the values of either map, intersections and unions."""
+    """Objects that share pixels: their indices in the values of either map, intersections and unions."""
 
     rows: IntArray
     columns: IntArray
     shared: IntArray
     unions: IntArray
 
-    def some(self, kept: Array) -> OverlappingPairs:
-        """Give some of them."""
-        return OverlappingPairs(*(part[kept] for part in self))
+    def select(self, kept: Array) -> OverlappingPairs:
+        """Return the pairs that a mask keeps, or those at some positions."""
+        return OverlappingPairs(*(field[kept] for field in self))
 
     def matched(self) -> OverlappingPairs:
-        """Give a one-to-one matching of the pairs with an IoU of at least 1/2, as large as can be.
+        """Return a one-to-one matching of the pairs with an IoU of at least 1/2, as large as can be.
 
         No object is in two such pairs, unless it is cut into two equal halves, which are two pairs of IoU 1/2: of these
         the first is taken. The largest matching at any higher threshold is a part of this one.
         """
-        near = self.some(2 * self.shared >= self.unions)
-        for side in (0, 1):
-            near = near.some(np.sort(np.unique(near[side], return_index=True)[1]))
-        return near
+        pairs = self.select(2 * self.shared >= self.unions)
+        pairs = pairs.select(_first_positions(pairs.rows))
+        return pairs.select(_first_positions(pairs.columns))
 
 
-def instance_pairs(found: Overlaps) -> OverlappingPairs:
-    """Give all pairs of objects of two instance label maps that share pixels; 0 is no object."""
-    rows, columns, shared = found.some((found.true[found.rows] != 0) & (found.predicted[found.columns] != 0))
-    return OverlappingPairs(rows, columns, shared, found.true_areas[rows] + found.predicted_areas[columns] - shared)
+def _first_positions(values: IntArray) -> IntArray:
+    """Return where each value stands first, in rising order."""
+    return np.sort(np.unique(values, return_index=True)[1])
+
+
+def instance_pairs(overlaps: Overlaps) -> OverlappingPairs:
+    """Return all pairs of objects of two instance label maps that share pixels; 0 is no object."""
+    both_objects = (overlaps.true[overlaps.rows] != 0) & (overlaps.predicted[overlaps.columns] != 0)
+    rows, columns, shared = overlaps.some(both_objects)
+    unions = overlaps.true_areas[rows] + overlaps.predicted_areas[columns] - shared
+    return OverlappingPairs(rows, columns, shared, unions)
 
 
 def count_instances(truth: Array, predicted: Array) -> ObjectCounts:
     """Count an image of two instance label maps, in which 0 is no object."""
-    found = Overlaps.of(truth, predicted)
-    pairs = instance_pairs(found)
+    overlaps = Overlaps.of(truth, predicted)
+    is_true, is_predicted = overlaps.true != 0, overlaps.predicted != 0
+    pairs = instance_pairs(overlaps)
     matched = pairs.matched()
-    areas = np.where(found.true != 0, found.true_areas, 0), np.where(found.predicted != 0, found.predicted_areas, 0)
+    true_areas = np.where(is_true, overlaps.true_areas, 0)
+    predicted_areas = np.where(is_predicted, overlaps.predicted_areas, 0)
     return ObjectCounts.made(
         INSTANCES,
         matched.shared,
         matched.unions,
         things=[1],
-        objects=[int((found.true != 0).sum()), int((found.predicted != 0).sum()), 0],
+        objects=[int(is_true.sum()), int(is_predicted.sum()), 0],
         sizes=[[matched.rows.size, 0]],
-        aji=_aji(pairs, areas),
+        aji=_aji(pairs, true_areas, predicted_areas),
     )
 
 
-def _aji(pairs: OverlappingPairs, areas: tuple[IntArray, IntArray]) -> list[int]:
-    """Give intersection and union of AJI, then of AJI+."""
-    from segbench.protocols.objects import kernels
+def _aji(pairs: OverlappingPairs, true_areas: IntArray, predicted_areas: IntArray) -> list[int]:
+    """Compute intersection and union of AJI, then of AJI+."""
+    total_area = int(true_areas.sum() + predicted_areas.sum())
+    best = best_partners(pairs.rows, pairs.shared, pairs.unions, true_areas.size)
+    chosen = pairs.select(best[best >= 0])  # several true objects may choose the same predicted one
+    unpaired_area = total_area - true_areas[chosen.rows].sum() - predicted_areas[np.unique(chosen.columns)].sum()
+    one_to_one = int(pairs.shared[_largest_sum(pairs)].sum())
+    return [
+        int(chosen.shared.sum()),
+        int(chosen.unions.sum() + unpaired_area),
+        one_to_one,
+        total_area - one_to_one,
+    ]
 
-    rows, columns, shared, unions = pairs
-    total = int(areas[0].sum() + areas[1].sum())
-    best = kernels.best_columns(rows, shared, unions, areas[0].size)
-    best = best[best >= 0]
-    lonely = total - areas[0][rows[best]].sum() - areas[1][np.unique(columns[best])].sum()
-    one_to_one = int(shared[_largest_sum(pairs)].sum())
-    return [int(shared[best].sum()), int(unions[best].sum() + lonely), one_to_one, total - one_to_one]
+
+@compiled()
+def best_partners(rows: IntArray, shared: IntArray, unions: IntArray, n_rows: int) -> IntArray:
+    """Find the position of the largest intersection over union in each row, the first of several, or -1.
+
+    Fractions are compared by their products, which are exact.
+    """
+    best = np.full(n_rows, -1, np.int64)
+    for k in range(rows.size):
+        so_far = best[rows[k]]
+        if so_far < 0 or shared[k] * unions[so_far] > shared[so_far] * unions[k]:
+            best[rows[k]] = k
+    return best
 
 
 def _largest_sum(pairs: OverlappingPairs) -> IntArray:
-    """Find the entries of the one-to-one matching with the largest sum of IoU; of ties, the largest intersection.
+    """Find the one-to-one matching with the largest sum of IoU; return the positions of its pairs.
+
+    Of ties it is the one with the largest intersection.
 
     A pair of IoU g leaves (1 - g) / (1 + g) at most to other pairs of either object where both are equally large, and
     less in sum where not: from .57 on it is in such a matching. What is left is an assignment problem, in which each
@@ -89,82 +119,98 @@ def _largest_sum(pairs: OverlappingPairs) -> IntArray:
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     sure = 5 * pairs.shared >= 3 * pairs.unions
-    left = np.flatnonzero(~np.isin(pairs.rows, pairs.rows[sure]) & ~np.isin(pairs.columns, pairs.columns[sure]))
-    if not left.size:
+    open_rows = ~np.isin(pairs.rows, pairs.rows[sure])
+    open_columns = ~np.isin(pairs.columns, pairs.columns[sure])
+    undecided = np.flatnonzero(open_rows & open_columns)
+    if not undecided.size:
         return np.flatnonzero(sure)
-    rows, columns, shared, unions = pairs.some(left)
+    rows, columns, shared, unions = pairs.select(undecided)
     gain = shared / unions + _TIE * shared / shared.sum()
-    (true, rows), (found, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
-    alone = np.arange(true.size)
-    costs = np.concatenate([2.0 - gain, np.full(true.size, 2.0)])  # above 0, for an entry of 0 would be none
-    places = np.concatenate([rows, alone]), np.concatenate([columns, found.size + alone])
-    matched = min_weight_full_bipartite_matching(csr_array((costs, places), shape=(true.size, found.size + true.size)))
-    return np.append(np.flatnonzero(sure), left[matched[1][rows] == columns])
+    distinct_rows, rows = np.unique(rows, return_inverse=True)
+    distinct_columns, columns = np.unique(columns, return_inverse=True)
+    n_true, n_predicted = distinct_rows.size, distinct_columns.size
+    alone = np.arange(n_true)
+    costs = np.concatenate([2.0 - gain, np.full(n_true, 2.0)])  # above 0, for an entry of 0 would be none
+    positions = np.concatenate([rows, alone]), np.concatenate([columns, n_predicted + alone])
+    graph = csr_array((costs, positions), shape=(n_true, n_predicted + n_true))
+    _, column_of_row = min_weight_full_bipartite_matching(graph)
+    return np.append(np.flatnonzero(sure), undecided[column_of_row[rows] == columns])
 
 
 class Panoptic(NamedTuple):
-    """What became of the segments of two panoptic maps, by their places among the values."""
+    """What became of the segments of two panoptic maps, in the order of the values of either map."""
 
-    true: IntArray  # the class of each true segment, -1 for void and crowds
-    predicted: IntArray  # the class of each predicted one, -1 for void
+    true_labels: IntArray  # the class of each true segment, -1 for void and crowds
+    predicted_labels: IntArray  # the class of each predicted one, -1 for void
     matched: OverlappingPairs
     ignored: BoolArray  # predicted segments that are not matched and mostly in void, or crowds of their class
 
 
-def match_panoptic(found: Overlaps, truth: Segments, predicted: Segments) -> Panoptic:
+def match_panoptic(overlaps: Overlaps, truth: Segments, predicted: Segments) -> Panoptic:
     """Match segments of a class that share more than half of their union."""
-    true, labels = (
-        np.array([side.labels.get(value, -1) for value in values.tolist()], np.int64)
-        for side, values in ((truth, found.true), (predicted, found.predicted))
-    )
-    rows, columns, pixels = found.rows, found.columns, found.pixels
-    void, same = true[rows] < 0, true[rows] == labels[columns]
-    crowd = np.isin(found.true, list(truth.crowds))
-    some = void | (crowd[rows] & same)
-    in_void, excused = (added_up(columns[part], pixels[part], labels.size) for part in (void, some))
-    rows, columns, shared = found.some(same & ~void & ~crowd[rows])
-    unions = found.true_areas[rows] + (found.predicted_areas - in_void)[columns] - shared
+    true_labels = _labels_of(overlaps.true, truth)
+    predicted_labels = _labels_of(overlaps.predicted, predicted)
+    rows, columns, pixels = overlaps.rows, overlaps.columns, overlaps.pixels
+    is_crowd = np.isin(overlaps.true, list(truth.crowds))
+    in_void = true_labels[rows] < 0
+    same_class = true_labels[rows] == predicted_labels[columns]
+    excused = in_void | (is_crowd[rows] & same_class)
+    void_areas = added_up(columns[in_void], pixels[in_void], predicted_labels.size)
+    excused_areas = added_up(columns[excused], pixels[excused], predicted_labels.size)
+
+    rows, columns, shared = overlaps.some(same_class & ~in_void & ~is_crowd[rows])
+    unions = overlaps.true_areas[rows] + (overlaps.predicted_areas - void_areas)[columns] - shared
     pairs = OverlappingPairs(rows, columns, shared, unions)
-    matched = pairs.some(2 * shared > unions)
-    ignored = (2 * excused > found.predicted_areas) & (labels >= 0)
+    matched = pairs.select(2 * shared > unions)
+    ignored = (2 * excused_areas > overlaps.predicted_areas) & (predicted_labels >= 0)
     ignored[matched.columns] = False
-    return Panoptic(np.where(crowd, -1, true), labels, matched, ignored)
+    return Panoptic(np.where(is_crowd, -1, true_labels), predicted_labels, matched, ignored)
 
 
-def count_panoptic(found: Overlaps, truth: Segments, predicted: Segments, classes: Classes) -> ObjectCounts:
+def _labels_of(values: IntArray, segments: Segments) -> IntArray:
+    """Look up the class of each value of a map, -1 for void."""
+    return np.array([segments.labels.get(value, -1) for value in values.tolist()], np.int64)
+
+
+def count_panoptic(overlaps: Overlaps, truth: Segments, predicted: Segments, classes: Classes) -> ObjectCounts:
     """Count an image of two panoptic maps, whose values are these segments."""
-    true, labels, matched, ignored = match_panoptic(found, truth, predicted)
-    known = np.unique(np.concatenate([true, labels]))
-    known = known[known >= 0]
-    sides = true, labels, labels[ignored], true[matched.rows]
-    numbers = np.stack([(side[:, np.newaxis] == known).sum(axis=0) for side in sides], axis=1)
-    order = np.argsort(true[matched.rows], kind="stable")
-    named = {label: classes.get(label, (str(label), False)) for label in known.tolist()}
+    true_labels, predicted_labels, matched, ignored = match_panoptic(overlaps, truth, predicted)
+    labels = np.union1d(true_labels, predicted_labels)
+    labels = labels[labels >= 0]
+    matched_labels = true_labels[matched.rows]
+    n_true, n_predicted, n_ignored, n_matched = (
+        (labels_of_segments[:, np.newaxis] == labels).sum(axis=0)
+        for labels_of_segments in (true_labels, predicted_labels, predicted_labels[ignored], matched_labels)
+    )
+    by_class = np.argsort(matched_labels, kind="stable")
+    described = {label: classes.get(label, (str(label), False)) for label in labels.tolist()}
     return ObjectCounts.made(
-        written_classes(list(named), [name for name, _ in named.values()]) or "none",
-        matched.shared[order],
-        matched.unions[order],
-        things=[thing for _, thing in named.values()],
-        objects=numbers[:, :3],
-        sizes=numbers[:, 3:] * [1, 0],
+        written_classes(list(described), [name for name, _ in described.values()]) or "none",
+        matched.shared[by_class],
+        matched.unions[by_class],
+        things=[is_thing for _, is_thing in described.values()],
+        objects=np.stack([n_true, n_predicted, n_ignored], axis=1),
+        sizes=np.stack([n_matched, np.zeros_like(n_matched)], axis=1),
     )
 
 
 def count_components(true: Array, predicted: Array) -> ObjectCounts:
     """Count an image by its numbered components, see `components_of`."""
-    table = Overlaps.of(true, predicted)
-    rows, columns, shared = table.some((table.true[table.rows] > 0) & (table.predicted[table.columns] > 0))
-    met, inside = added_up(rows, shared, table.true.size), added_up(columns, shared, table.predicted.size)
-    outside = added_up(rows, (table.predicted_areas - inside)[columns], table.true.size)  # of what meets it
-    real, drawn = table.true > 0, table.predicted > 0
-    sizes = int(real.sum()), int(drawn.sum())
+    overlaps = Overlaps.of(true, predicted)
+    is_true, is_predicted = overlaps.true > 0, overlaps.predicted > 0
+    rows, columns, shared = overlaps.some(is_true[overlaps.rows] & is_predicted[overlaps.columns])
+    true_inside = added_up(rows, shared, overlaps.true.size)
+    predicted_inside = added_up(columns, shared, overlaps.predicted.size)
+    predicted_outside = overlaps.predicted_areas - predicted_inside
+    outside = added_up(rows, predicted_outside[columns], overlaps.true.size)  # of the predicted ones that touch it
+    n_true, n_predicted = int(is_true.sum()), int(is_predicted.sum())
     return ObjectCounts.made(
         COMPONENTS,
-        np.concatenate([met[real], inside[drawn]]),
-        np.concatenate([(table.true_areas + outside)[real], table.predicted_areas[drawn]]),
+        np.concatenate([true_inside[is_true], predicted_inside[is_predicted]]),
+        np.concatenate([(overlaps.true_areas + outside)[is_true], overlaps.predicted_areas[is_predicted]]),
         things=[1],
-        objects=[*sizes, 0],
-        sizes=sizes,
+        objects=[n_true, n_predicted, 0],
+        sizes=[n_true, n_predicted],
     )
 
 
@@ -174,13 +220,20 @@ def components_of(
     """Number the components of two masks: predicted ones below a size go, true ones become void with all on them."""
     from scipy.ndimage import label
 
-    ways = np.ones((3, 3)) if connectivity == 8 else None
-    true, found = (label(mask, ways)[0] for mask in (truth, predicted))
-    for numbers, least in ((found, min_predicted), (true, min_true)):
-        small = np.bincount(numbers.reshape(-1)) < least
-        small[0] = False
-        if small.any():
-            gone = small[numbers]
-            for each in (numbers,) if numbers is found else (true, found):
-                each[gone] = 0
-    return true, found
+    structure = np.ones((3, 3)) if connectivity == 8 else None
+    true_numbers, predicted_numbers = label(truth, structure)[0], label(predicted, structure)[0]
+    if min_predicted > 1:
+        predicted_numbers[_in_small(predicted_numbers, min_predicted)] = 0
+    if min_true > 1:
+        void = _in_small(true_numbers, min_true)
+        true_numbers[void] = 0
+        predicted_numbers[void] = 0
+    return true_numbers, predicted_numbers
+
+
+def _in_small(numbers: NDArray[np.int32], least: int) -> BoolArray:
+    """Mark the pixels of components with fewer pixels than `least`."""
+    small = np.bincount(numbers.reshape(-1)) < least
+    small[0] = False
+    in_small: BoolArray = small[numbers]
+    return in_small

@@ -82,9 +82,9 @@ class ObjectCounts(Counts):
         for name in _LISTS:
             values = as_counts(np.asarray(getattr(self, name)).reshape(-1), name).astype(np.int64, copy=False)
             object.__setattr__(self, name, frozen(values.reshape(-1, _TABLES[name]) if name in _TABLES else values))
-        number = len(self.labels)
-        fit = len(self.things) == len(self.objects) == len(self.sizes) == number
-        if not fit or not self.shared.size == self.whole.size == self.sizes.sum() or self.aji.size != 4:
+        classes_fit = len(self.things) == len(self.objects) == len(self.sizes) == len(self.labels)
+        pairs_fit = self.shared.size == self.whole.size == self.sizes.sum()
+        if not (classes_fit and pairs_fit and self.aji.size == 4):
             raise ArgumentError(
                 Message(
                     "unfit-counts", "the arrays of object counts do not fit each other; take counts from segbench.count"
@@ -93,7 +93,7 @@ class ObjectCounts(Counts):
 
     @classmethod
     def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
-        """Make counts of anything that can be arrays."""
+        """Make counts of anything that can be turned into arrays."""
         arrays = {name: np.array(values, np.int64) for name, values in others.items()}
         return cls(classes=classes, shared=np.asarray(shared), whole=np.asarray(whole), images=images, **arrays)
 
@@ -105,12 +105,16 @@ class ObjectCounts(Counts):
     @property
     def labels(self) -> tuple[int, ...]:
         """The label of each class; 0 for objects of one class."""
-        return () if self.classes == "none" else read_classes(self.classes)[0] if self.of == PANOPTIC else (0,)
+        if self.of != PANOPTIC:
+            return (0,)
+        return () if self.classes == "none" else read_classes(self.classes)[0]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The name of each class."""
-        return () if self.classes == "none" else read_classes(self.classes)[1] if self.of == PANOPTIC else ("",)
+        if self.of != PANOPTIC:
+            return ("",)
+        return () if self.classes == "none" else read_classes(self.classes)[1]
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -118,31 +122,31 @@ class ObjectCounts(Counts):
 
     @property
     def ground_truth(self) -> str:
-        held = zip(self.names, self.objects[:, 0].tolist(), strict=True)
-        return ", ".join(f"{number} {name or self.of}" for name, number in held if number) or "no object"
+        true_objects = zip(self.names, self.objects[:, 0].tolist(), strict=True)
+        return ", ".join(f"{number} {name or self.of}" for name, number in true_objects if number) or "no object"
 
     def pairs(self, place: int = 0, side: int = 0) -> tuple[IntArray, IntArray]:
-        """Give intersections and unions of a class; of components, `side` 1 are the predicted ones."""
-        ends = np.cumsum(self.sizes.reshape(-1))
-        part = slice(int(ends[2 * place + side] - self.sizes[place, side]), int(ends[2 * place + side]))
-        return self.shared[part], self.whole[part]
+        """Return intersections and unions of a class by its place; of components, `side` 1 is predicted."""
+        end = int(np.cumsum(self.sizes)[2 * place + side])
+        pairs = slice(end - int(self.sizes[place, side]), end)
+        return self.shared[pairs], self.whole[pairs]
 
     def one(self, label: int) -> ObjectCounts:
-        """Give the counts of one class alone, which the image need not have."""
+        """Return the counts of one class alone, which the image need not have."""
         if label not in self.labels:
             return self.made("none", [], [], images=self.images, things=[], objects=[], sizes=[])
-        place = self.labels.index(label)
-        shared, whole = self.pairs(place)
-        rows = {name: getattr(self, name)[place : place + 1] for name in ("things", *_TABLES)}
-        return replace(self, classes=written_classes([label], [self.names[place]]), shared=shared, whole=whole, **rows)
+        row = self.labels.index(label)
+        shared, whole = self.pairs(row)
+        arrays = {name: getattr(self, name)[row : row + 1] for name in ("things", *_TABLES)}
+        return replace(self, classes=written_classes([label], [self.names[row]]), shared=shared, whole=whole, **arrays)
 
     @classmethod
     @noting_origin
     def sum(cls, counts: Iterable[Self]) -> Self:
-        held = list(counts)
-        if not held:
+        summands = list(counts)
+        if not summands:
             raise ArgumentError(Message("no-counts", "there are no counts to add up; count an image first"))
-        kinds = sorted({one.of for one in held})
+        kinds = sorted({summand.of for summand in summands})
         if len(kinds) > 1:
             raise ArgumentError(
                 Message(
@@ -151,38 +155,46 @@ class ObjectCounts(Counts):
                     kinds=" and ".join(kinds),
                 )
             )
-        by_label = grouped((label, (one, place)) for one in held for place, label in enumerate(one.labels))
+        by_label = grouped((label, (summand, row)) for summand in summands for row, label in enumerate(summand.labels))
         labels = sorted(by_label)
-        classes = [by_label[label] for label in labels]
-        called = [sorted({one.names[place] for one, place in parts}) for parts in classes]
-        for label, names in zip(labels, called, strict=True):
-            if len(names) > 1:
+        names: list[str] = []
+        things, objects, sizes, pairs = [], [], [], [np.zeros((2, 0), np.int64)]
+        for label in labels:
+            names_of_label = sorted({summand.names[row] for summand, row in by_label[label]})
+            if len(names_of_label) > 1:
                 raise ArgumentError(
                     Message(
                         "counted-otherwise",
                         "label {label} is called {names}; counts of the same classes add up",
                         label=label,
-                        names=" and ".join(names),
+                        names=" and ".join(names_of_label),
                     )
                 )
-        pairs = [[np.stack(one.pairs(place, side)) for one, place in parts] for parts in classes for side in (0, 1)]
-        listed = np.hstack([np.zeros((2, 0), np.int64), *(each for parts in pairs for each in parts)])
+            names += names_of_label
+            first, first_row = by_label[label][0]
+            things.append(first.things[first_row])
+            objects.append(np.sum([summand.objects[row] for summand, row in by_label[label]], axis=0))
+            sizes.append(np.sum([summand.sizes[row] for summand, row in by_label[label]], axis=0))
+            for side in (0, 1):
+                pairs += [np.stack(summand.pairs(row, side)) for summand, row in by_label[label]]
+        shared, whole = np.hstack(pairs)
         return cls.made(
-            kinds[0] if kinds != [PANOPTIC] else written_classes(labels, [name for (name,) in called]) or "none",
-            *listed,
-            things=[one.things[place] for (one, place), *_ in classes],
-            objects=[np.sum([one.objects[place] for one, place in parts], axis=0) for parts in classes],
-            sizes=[sum(each.shape[1] for each in parts) for parts in pairs],
-            aji=np.sum([one.aji for one in held], axis=0),
-            images=sum(one.images for one in held),
+            kinds[0] if kinds != [PANOPTIC] else written_classes(labels, names) or "none",
+            shared,
+            whole,
+            things=things,
+            objects=objects,
+            sizes=sizes,
+            aji=np.sum([summand.aji for summand in summands], axis=0),
+            images=sum(summand.images for summand in summands),
         )
 
 
-def reaching(shared: IntArray, whole: IntArray, thresholds: Sequence[Fraction]) -> list[int]:
+def count_reaching(shared: IntArray, whole: IntArray, thresholds: Sequence[Fraction]) -> list[int]:
     """Count the pairs with an intersection over union of at least each threshold, an exact fraction."""
-    return [int(np.count_nonzero(shared * each.denominator >= whole * each.numerator)) for each in thresholds]
+    return [int(np.count_nonzero(shared * iou.denominator >= whole * iou.numerator)) for iou in thresholds]
 
 
-def sum_of(shared: IntArray, whole: IntArray) -> float:
+def sum_of_iou(shared: IntArray, whole: IntArray) -> float:
     """Add up intersections over unions, rounded once, so that their order does not matter."""
     return math.fsum((shared / whole).tolist())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,10 +18,11 @@ from segbench.core.notes import Note
 from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
-from segbench.protocols.objects.counts import ObjectCounts, reaching, sum_of
+from segbench.protocols.objects.counts import ObjectCounts, count_reaching, sum_of_iou
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
 _TITLES = {"f1": "F1", "threat_score": "AP"}
+_SHOWN_OF_COMPONENTS = (0.25, 0.5, 0.75)
 _AP = "TP / (TP + FP + FN), which StarDist and Cellpose call average precision"
 
 
@@ -45,16 +46,16 @@ TOTALS = (
     Metric(key="predicted_objects", title="predicted", image_key="predicted_objects", kind="total", priority=5),
 )
 _PANOPTIC = (
-    *(replace(one, headline=one.key == "pq") for one in _QUALITY),
+    *(replace(metric, headline=metric.key == "pq") for metric in _QUALITY),
     *(
-        _score(f"{one.key}_{kind}", one.title, group=kind, priority=1 if one.key == "pq" else 4)
-        for kind in ("things", "stuff")
-        for one in _QUALITY
+        _score(f"{metric.key}_{group}", metric.title, group=group, priority=1 if metric.key == "pq" else 4)
+        for group in ("things", "stuff")
+        for metric in _QUALITY
     ),
 )
 _COMPONENTS = (
     _score("component_f1", "F1", "mean over thresholds of sIoU from .25 to .75", headline=True, compared=True),
-    *(_score(key_at("component_f1", t), f"F1@{_title(t)}", priority=1) for t in (0.25, 0.5, 0.75)),
+    *(_score(key_at("component_f1", at), f"F1@{_title(at)}", priority=1) for at in _SHOWN_OF_COMPONENTS),
     _score("component_siou", "sIoU", "mean over true components", compared=True),
     _score("component_ppv", "PPV", "mean over predicted components", compared=True),
     _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
@@ -63,14 +64,14 @@ _COMPONENTS = (
 
 
 def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
-    """Give the metrics of objects of a kind, some of them at these thresholds of IoU, and their totals."""
+    """Return the metrics of objects of a kind, some of them at these thresholds of IoU, and their totals."""
     if kind == COMPONENTS:
         return (*shares(*_COMPONENTS), *TOTALS)
-    pooled = _of_thresholds(iou)
-    untitled = [replace(one, title="", headline=False, note="") for one in pooled]
+    pooled = _metrics_at_thresholds(iou)
+    untitled = [replace(metric, title="", headline=False, note="") for metric in pooled]
     if kind == PANOPTIC:
-        return (*shares(*_PANOPTIC, *(replace(one, compared=False) for one in untitled)), *TOTALS)
-    means = [replace(one, key=key_of_images(one.key), image_key="", mean_over_images=True) for one in untitled]
+        return (*shares(*_PANOPTIC, *(replace(metric, compared=False) for metric in untitled)), *TOTALS)
+    means = [replace(metric, key=key_of_images(metric.key), image_key="", mean_over_images=True) for metric in untitled]
     others = (
         _score("matched_iou", "matched IoU", "mean IoU of the objects matched at .5", priority=3),
         _score("aji", "AJI", "mean over images", compared=True, mean_over_images=True),
@@ -79,23 +80,25 @@ def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
     return (*shares(*pooled, *others, *_QUALITY, *means), *TOTALS)
 
 
-def _of_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
-    """Give the metrics of all objects together at each threshold, and their means."""
-    columns: list[tuple[Callable[[str], str], str]] = [
-        (partial(key_at, threshold=float(threshold)), _title(float(threshold))) for threshold in iou
-    ]
-    return [
-        _score(
-            key(kind),
-            f"{_TITLES[kind]}@{at}" if kind in _TITLES else "",
-            _AP if kind == "threat_score" else "",
-            headline=key(kind) == key_at("f1", float(iou[0])),
-            compared=kind in _TITLES,
-            priority=0 if kind == "f1" else 1,
-        )
-        for key, at in (*columns, ("{}_mean".format, ".5:.95"))
-        for kind in _OF_MATCHES
-    ]
+def _metrics_at_thresholds(iou: Sequence[Fraction]) -> list[Metric]:
+    """Return the metrics of all objects together at each threshold, and their means."""
+    headline = key_at("f1", float(iou[0]))
+    metrics = []
+    for threshold in (*map(float, iou), None):  # None: the mean over thresholds
+        for name in _OF_MATCHES:
+            key = f"{name}_mean" if threshold is None else key_at(name, threshold)
+            at = ".5:.95" if threshold is None else _title(threshold)
+            metrics.append(
+                _score(
+                    key,
+                    f"{_TITLES[name]}@{at}" if name in _TITLES else "",
+                    _AP if name == "threat_score" else "",
+                    headline=key == headline,
+                    compared=name in _TITLES,
+                    priority=0 if name == "f1" else 1,
+                )
+            )
+    return metrics
 
 
 class ByThreshold(NamedTuple):
@@ -118,27 +121,30 @@ class ObjectTable(CountsTable[ObjectCounts]):
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
         self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
         self._shown = {float(threshold): self._at.index(threshold) for threshold in iou}
-        self._mean = [self._at.index(each) for each in MEAN_OVER]
+        self._mean = [self._at.index(threshold) for threshold in MEAN_OVER]
 
     @cached_property
     def by_threshold(self) -> ByThreshold:
         """F1 and AP against the threshold of IoU, or sIoU of components."""
-        at = [self.drawn_from + Fraction(k, 200) for k in range(101)]
-        hits, reached = (np.array(reaching(*pairs, at)) for pairs in self._sides(self.pooled))
-        others = self.numbers.sum() - reached
+        thresholds = [self.drawn_from + Fraction(k, 200) for k in range(101)]
+        true_pairs, predicted_pairs = self._pairs_of_sides(self.pooled)
+        true_hits = np.array(count_reaching(*true_pairs, thresholds))
+        predicted_hits = np.array(count_reaching(*predicted_pairs, thresholds))
+        others = self.numbers.sum() - predicted_hits
         with np.errstate(invalid="ignore"):  # 0 / 0 without objects
-            return ByThreshold(np.array(at, np.float64), 2 * hits / (hits + others), hits / others)
+            f1, ap = 2 * true_hits / (true_hits + others), true_hits / others
+        return ByThreshold(np.array(thresholds, np.float64), f1, ap)
 
-    def _sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
-        """Give the pairs by which objects of the ground truth are found, and predicted ones right."""
+    def _pairs_of_sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
+        """Return the pairs by which objects of the ground truth are found, and predicted ones right."""
         return [(pooled.shared, pooled.whole)] * 2
 
     @cached_property
     def numbers(self) -> IntArray:
         """True and predicted objects of each image, without those ignored."""
-        found = [one.objects.sum(axis=0) for one in self.ordered]
-        table = np.array(found, np.int64).reshape(-1, 3)
-        return np.stack([table[:, 0], table[:, 1] - table[:, 2]], axis=1)
+        objects = np.array([counts.objects.sum(axis=0) for counts in self.ordered], np.int64)
+        true, predicted, ignored = objects.reshape(-1, 3).T
+        return np.stack([true, predicted - ignored], axis=1)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -170,14 +176,14 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def _by_key(self, values: Mapping[str, FloatArray], *, images: bool = False) -> dict[str, FloatArray]:
         """Name metrics of shape (R, thresholds) by their keys: at each threshold shown, and their mean."""
         by_key = {}
-        for kind, by_threshold in values.items():
-            for at, column in self._shown.items():
-                by_key[key_at(kind, at)] = by_threshold[:, column]
+        for name, by_threshold in values.items():
+            for threshold, column in self._shown.items():
+                by_key[key_at(name, threshold)] = by_threshold[:, column]
             # One after the other: NumPy would round the mean of a single row differently from that of many.
             total = np.zeros(len(by_threshold))
             for column in self._mean:
                 total += by_threshold[:, column]
-            by_key[f"{kind}_mean"] = total / len(self._mean)
+            by_key[f"{name}_mean"] = total / len(self._mean)
         return {key_of_images(key): value for key, value in by_key.items()} if images else by_key
 
 
@@ -193,46 +199,46 @@ class InstanceTable(ObjectTable):
         for counts, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
             shared, whole = counts.pairs()
             above = 2 * shared > whole
-            shares = [part / total if total else 0.0 for part, total in counts.aji.reshape(2, 2).tolist()]
-            aji, aji_plus = shares if counts.aji[1] > 0 else (np.nan, np.nan)
+            aji_shared, aji_union, plus_shared, plus_union = counts.aji.tolist()
+            has_objects = aji_union > 0
             images.append(
                 {
                     "true": true,
                     "predicted": predicted,
-                    "iou": sum_of(shared, whole),
+                    "iou": sum_of_iou(shared, whole),
                     "above": np.count_nonzero(above),
-                    "iou_above": sum_of(shared[above], whole[above]),
-                    "aji": aji,
-                    "aji_plus": aji_plus,
-                    "matches": reaching(shared, whole, self._at),
+                    "iou_above": sum_of_iou(shared[above], whole[above]),
+                    "aji": aji_shared / aji_union if has_objects else np.nan,
+                    "aji_plus": plus_shared / plus_union if has_objects else np.nan,
+                    "matches": count_reaching(shared, whole, self._at),
                 }
             )
         if not images:
             return {}
         columns = columns_of(images)
         with np.errstate(invalid="ignore"):  # 0 / 0 is undefined
-            of_images = _of_matches(columns["true"], columns["predicted"], columns["matches"])
-        return {**columns, **of_images}
+            image_metrics = _metrics_of_matches(columns["true"], columns["predicted"], columns["matches"])
+        return {**columns, **image_metrics}
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         both = of["true"] + of["predicted"]
         return {
-            **self._by_key(_of_matches(of["true"], of["predicted"], of["matches"])),
+            **self._by_key(_metrics_of_matches(of["true"], of["predicted"], of["matches"])),
             "matched_iou": of["iou"] / of["matches"][:, self._mean[0]],
             "aji": of["aji"],
             "aji_plus": of["aji_plus"],
             "pq": 2 * of["iou_above"] / both,
             "sq": np.where(both, np.where(of["above"], of["iou_above"] / of["above"], 0), np.nan),
             "rq": 2 * of["above"] / both,
-            **self._by_key({kind: of[kind] for kind in _OF_MATCHES}, images=True),
+            **self._by_key({name: of[name] for name in _OF_MATCHES}, images=True),
         }
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """True objects of each image; for means over images whether it has a value."""
         has_aji = ~np.isnan(self.columns["aji"])
-        of_images = {kind: ~np.isnan(self.columns[kind]) for kind in _OF_MATCHES}
-        return {**super().image_weights, "aji": has_aji, "aji_plus": has_aji, **self._by_key(of_images, images=True)}
+        has_value = {name: ~np.isnan(self.columns[name]) for name in _OF_MATCHES}
+        return {**super().image_weights, "aji": has_aji, "aji_plus": has_aji, **self._by_key(has_value, images=True)}
 
     @property
     def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
@@ -252,7 +258,7 @@ class InstanceTable(ObjectTable):
         return left_out_note(means, "no object in either map", empty, self.images)
 
 
-def _of_matches(true: NDArray[Any], predicted: NDArray[Any], matches: NDArray[Any]) -> dict[str, FloatArray]:
+def _metrics_of_matches(true: NDArray[Any], predicted: NDArray[Any], matches: NDArray[Any]) -> dict[str, FloatArray]:
     """Compute F1, precision, recall and the threat score of numbers of objects, (R,), and TP, (R, thresholds)."""
     true, predicted = true[:, np.newaxis], predicted[:, np.newaxis]
     both = true + predicted
@@ -273,60 +279,63 @@ class PanopticTable(ObjectTable):
     @cached_property
     def _classes(self) -> dict[int, tuple[str, bool]]:
         """The name of each class that an image has, and whether it has things, by its label, rising."""
-        found: dict[int, tuple[str, bool]] = {}
-        for one in self.ordered:
-            for label, name, thing in zip(one.labels, one.names, one.things.tolist(), strict=True):
-                found.setdefault(label, (name, bool(thing)))
-        return dict(sorted(found.items()))
+        classes: dict[int, tuple[str, bool]] = {}
+        for counts in self.ordered:
+            for label, name, is_thing in zip(counts.labels, counts.names, counts.things.tolist(), strict=True):
+                classes.setdefault(label, (name, bool(is_thing)))
+        return dict(sorted(classes.items()))
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
         """By class TP, objects on both sides together, and the sum of IoU; then all objects, and TP by threshold."""
-        places = {label: place for place, label in enumerate(self._classes)}
-        matches, objects = np.zeros((2, self.images, len(places)), np.int64)
-        iou = np.zeros((self.images, len(places)))
+        column_of = {label: column for column, label in enumerate(self._classes)}
+        matches, objects = np.zeros((2, self.images, len(column_of)), np.int64)
+        iou = np.zeros((self.images, len(column_of)))
         for image, counts in enumerate(self.ordered):
-            for place, label in enumerate(counts.labels):
-                true, predicted, ignored = counts.objects[place].tolist()
-                matches[image, places[label]] = counts.sizes[place, 0]
-                objects[image, places[label]] = true + predicted - ignored
-                iou[image, places[label]] = sum_of(*counts.pairs(place))
-        reached = [reaching(counts.shared, counts.whole, self._at) for counts in self.ordered]
+            for row, label in enumerate(counts.labels):
+                true, predicted, ignored = counts.objects[row].tolist()
+                column = column_of[label]
+                matches[image, column] = counts.sizes[row, 0]
+                objects[image, column] = true + predicted - ignored
+                iou[image, column] = sum_of_iou(*counts.pairs(row))
+        matches_at = [count_reaching(counts.shared, counts.whole, self._at) for counts in self.ordered]
         return {
             "class_matches": matches,
             "class_objects": objects,
             "class_iou": iou,
             "true": self.numbers[:, 0],
             "predicted": self.numbers[:, 1],
-            "matches": np.array(reached, np.int64).reshape(self.images, len(self._at)),
+            "matches": np.array(matches_at, np.int64).reshape(self.images, len(self._at)),
         }
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         matches, objects, iou = of["class_matches"], of["class_objects"], of["class_iou"]
-        things = np.array([thing for _, thing in self._classes.values()], bool)
+        things = np.array([is_thing for _, is_thing in self._classes.values()], bool)
         by_class = {"pq": 2 * iou / objects, "sq": np.where(matches > 0, iou / matches, 0), "rq": 2 * matches / objects}
-        values = self._by_key(_of_matches(of["true"], of["predicted"], of["matches"]))
-        for suffix, some in (("", slice(None)), ("_things", things), ("_stuff", ~things)):
-            present = objects[:, some] > 0
+        values = self._by_key(_metrics_of_matches(of["true"], of["predicted"], of["matches"]))
+        for suffix, classes in (("", slice(None)), ("_things", things), ("_stuff", ~things)):
+            present = objects[:, classes] > 0
             for key, quality in by_class.items():
-                values[f"{key}{suffix}"] = np.where(present, quality[:, some], 0).sum(axis=1) / present.sum(axis=1)
+                values[f"{key}{suffix}"] = np.where(present, quality[:, classes], 0).sum(axis=1) / present.sum(axis=1)
         return values
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """True objects of each image, of things and of stuff for their metrics."""
         things = np.array([counts.objects[:, 0] @ counts.things for counts in self.ordered], np.int64)
-        of_kinds = {"things": things, "stuff": self.numbers[:, 0] - things}
-        of_some = {f"{key}_{kind}": held for key in ("pq", "sq", "rq") for kind, held in of_kinds.items()}
-        return {**super().image_weights, **of_some}
+        stuff = self.numbers[:, 0] - things
+        weights = dict(super().image_weights)
+        for key in ("pq", "sq", "rq"):
+            weights |= {f"{key}_things": things, f"{key}_stuff": stuff}
+        return weights
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
-        held = {name: np.zeros(self.images, np.bool_) for name, _ in self._classes.values()}
+        in_image = {name: np.zeros(self.images, np.bool_) for name, _ in self._classes.values()}
         for image, counts in enumerate(self.ordered):
-            for name, number in zip(counts.names, counts.objects[:, 0].tolist(), strict=True):
-                held[name][image] = number > 0
-        return held
+            for name, true_objects in zip(counts.names, counts.objects[:, 0].tolist(), strict=True):
+                in_image[name][image] = true_objects > 0
+        return in_image
 
 
 class ComponentTable(ObjectTable):
@@ -335,8 +344,8 @@ class ComponentTable(ObjectTable):
     drawn_from = Fraction(1, 4)
     means = ("lesion_f1",)
 
-    def _sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
-        """Give both sides, which are measured by themselves."""
+    def _pairs_of_sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
+        """Return both sides, which are measured by themselves."""
         return [pooled.pairs(0, side) for side in (0, 1)]
 
     @cached_property
@@ -344,20 +353,20 @@ class ComponentTable(ObjectTable):
         """Components on both sides, those found and those without a true pixel, sums of sIoU and PPV, TP and FP."""
         images = []
         for counts, (true, predicted) in zip(self.ordered, self.numbers.tolist(), strict=True):
-            of_true, of_predicted = counts.pairs(0, 0), counts.pairs(0, 1)
-            touched = np.count_nonzero(of_true[0])
-            false = predicted - np.count_nonzero(of_predicted[0])
+            siou, ppv = counts.pairs(0, 0), counts.pairs(0, 1)  # numerators and denominators
+            touched = np.count_nonzero(siou[0])
+            untouching = predicted - np.count_nonzero(ppv[0])
             images.append(
                 {
                     "true": true,
                     "predicted": predicted,
                     "touched": touched,
-                    "untouching": false,
-                    "siou": sum_of(*of_true),
-                    "ppv": sum_of(*of_predicted),
-                    "lesion_f1": 2 * touched / (touched + true + false) if true + false else np.nan,
-                    "tp": reaching(*of_true, OF_COMPONENTS),
-                    "fp": [predicted - reached for reached in reaching(*of_predicted, OF_COMPONENTS)],
+                    "untouching": untouching,
+                    "siou": sum_of_iou(*siou),
+                    "ppv": sum_of_iou(*ppv),
+                    "lesion_f1": 2 * touched / (touched + true + untouching) if true + untouching else np.nan,
+                    "tp": count_reaching(*siou, OF_COMPONENTS),
+                    "fp": [predicted - reaching for reaching in count_reaching(*ppv, OF_COMPONENTS)],
                 }
             )
         return columns_of(images)
@@ -367,7 +376,7 @@ class ComponentTable(ObjectTable):
         f1 = 2 * of["tp"] / (of["tp"] + true[:, np.newaxis] + of["fp"])
         return {
             "component_f1": f1.mean(axis=1),
-            **{key_at("component_f1", t): f1[:, OF_COMPONENTS.index(Fraction(t))] for t in (0.25, 0.5, 0.75)},
+            **{key_at("component_f1", at): f1[:, OF_COMPONENTS.index(Fraction(at))] for at in _SHOWN_OF_COMPONENTS},
             "component_siou": of["siou"] / true,
             "component_ppv": of["ppv"] / of["predicted"],
             "lesion_f1": 2 * touched / (touched + true + of["untouching"]),

@@ -1,15 +1,15 @@
-"""Pictures of objects: the outlines of those that are found, missed and false."""
+"""Pictures of objects: the outlines of those that are found, missed and false; begin with `object_states`."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from skimage.segmentation import find_boundaries
 
-from segbench.core.arrays import Array
+from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.metric import image_headline
 from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
@@ -20,43 +20,70 @@ from segbench.protocols.objects.counting import count_components, instance_pairs
 from segbench.protocols.states import State
 
 
-def object_states(sample: Sample, rules: Any) -> tuple[Array, NDArray[np.uint8]]:
-    """Give the objects of the ground truth, and outlines of found (components: at .5), missed and false ones."""
-    image = rules.inputs.interpret(sample)
-    truth, predicted = rules.numbers_in(image)
-    found = image.overlaps if rules.kind == PANOPTIC else Overlaps.of(truth, predicted)
+class _Side(NamedTuple):
+    """Which values of one map are objects, and which of these are matched."""
+
+    objects: BoolArray
+    matched: BoolArray
+
+
+def object_states(sample: Sample, settings: Any) -> tuple[Array, NDArray[np.uint8]]:
+    """Return the objects of the ground truth, and outlines of found (components: at .5), missed and false ones."""
+    image = settings.inputs.interpret(sample)
+    truth, predicted = settings.numbers_in(image)
+    overlaps = image.overlaps if settings.kind == PANOPTIC else Overlaps.of(truth, predicted)
+    true_side, predicted_side = _sides(image, overlaps, truth, predicted, settings)
+    true_index = np.searchsorted(overlaps.true, truth)
+    predicted_index = np.searchsorted(overlaps.predicted, predicted)
+
     states = np.full(truth.shape, State.NOTHING, np.uint8)
-    places = np.searchsorted(found.true, truth), np.searchsorted(found.predicted, predicted)
-    objects, hits = _fates(image, found, (truth, predicted), rules)
-    if rules.kind == PANOPTIC:
-        states[~objects[0][places[0]]] = State.IGNORED
-    edges = [find_boundaries(place, mode="thick") for place in places]  # type: ignore[no-untyped-call]  # scikit-image
-    kinds = ((State.PARTNER, 0, True), (State.TRUE, 1, True), (State.MISSED, 0, False), (State.FALSE, 1, False))
-    for state, side, matched in kinds:  # matched ones lie below
-        hit = np.isin(np.arange(objects[side].size), hits[side])
-        states[edges[side] & (objects[side] & (hit == matched))[places[side]]] = state
+    if settings.kind == PANOPTIC:
+        states[~true_side.objects[true_index]] = State.IGNORED
+    true_outlines = find_boundaries(true_index, mode="thick")  # type: ignore[no-untyped-call]  # scikit-image
+    outlines = find_boundaries(predicted_index, mode="thick")  # type: ignore[no-untyped-call]  # scikit-image
+    # Matched objects lie below.
+    states[true_outlines & (true_side.objects & true_side.matched)[true_index]] = State.PARTNER
+    states[outlines & (predicted_side.objects & predicted_side.matched)[predicted_index]] = State.TRUE
+    states[true_outlines & (true_side.objects & ~true_side.matched)[true_index]] = State.MISSED
+    states[outlines & (predicted_side.objects & ~predicted_side.matched)[predicted_index]] = State.FALSE
     if sample.field is not None:
         states[~sample.field] = State.IGNORED
     return truth, states
 
 
-def _fates(image: Any, found: Overlaps, maps: Any, rules: Any) -> tuple[Any, Any]:
-    """Give which values are objects on both sides, and the places of those that are matched."""
-    if rules.kind == PANOPTIC:
-        true, labels, pairs, ignored = match_panoptic(found, image.true_segments, image.predicted_segments)
-        return (true >= 0, (labels >= 0) & ~ignored), pairs[:2]
-    objects = found.true > 0, found.predicted > 0
-    if rules.kind == INSTANCES:
-        pairs, at = instance_pairs(found).matched(), Fraction(str(rules.iou[0]))
-        return objects, pairs.some(pairs.shared * at.denominator >= pairs.unions * at.numerator)[:2]
-    sides = map(count_components(*maps).pairs, (0, 0), (0, 1))
-    return objects, [np.flatnonzero(real)[2 * pair[0] >= pair[1]] for real, pair in zip(objects, sides, strict=True)]
+def _sides(image: Any, overlaps: Overlaps, truth: Array, predicted: Array, settings: Any) -> tuple[_Side, _Side]:
+    """Say which values of either map are objects, and which are matched."""
+    if settings.kind == PANOPTIC:
+        panoptic = match_panoptic(overlaps, image.true_segments, image.predicted_segments)
+        true_objects = panoptic.true_labels >= 0
+        predicted_objects = (panoptic.predicted_labels >= 0) & ~panoptic.ignored
+        true_matched, predicted_matched = panoptic.matched.rows, panoptic.matched.columns
+        return _side(true_objects, true_matched), _side(predicted_objects, predicted_matched)
+    true_objects, predicted_objects = overlaps.true > 0, overlaps.predicted > 0
+    if settings.kind == INSTANCES:
+        iou = Fraction(str(settings.iou[0]))
+        pairs = instance_pairs(overlaps).matched()
+        pairs = pairs.select(pairs.shared * iou.denominator >= pairs.unions * iou.numerator)
+        return _side(true_objects, pairs.rows), _side(predicted_objects, pairs.columns)
+    counts = count_components(truth, predicted)
+    shared, whole = counts.pairs(0, 0)
+    true_matched = np.flatnonzero(true_objects)[2 * shared >= whole]
+    shared, whole = counts.pairs(0, 1)
+    predicted_matched = np.flatnonzero(predicted_objects)[2 * shared >= whole]
+    return _side(true_objects, true_matched), _side(predicted_objects, predicted_matched)
 
 
-def object_pictures(sample: Sample, rules: Any, summary: Summary) -> Pictures:
+def _side(objects: BoolArray, matched: IntArray) -> _Side:
+    """Mark the objects at the indices `matched`."""
+    return _Side(objects, np.isin(np.arange(objects.size), matched))
+
+
+def object_pictures(sample: Sample, settings: Any, summary: Summary) -> Pictures:
     """Draw an image for the report page: its objects in white, and what became of them."""
-    truth, states = object_states(sample, rules)
+    truth, states = object_states(sample, settings)
     drawn = np.where(truth > 0, 255, 0).astype(np.uint8)
     drawn[np.isin(states, (State.PARTNER, State.MISSED))] = 127
-    rank = image_headline(rules.metrics())
-    return Pictures(drawn, drawn, states=[states], metrics={rank.name_for_images: np.array([summary[rank.image_key]])})
+    headline = image_headline(settings.metrics())
+    return Pictures(
+        drawn, drawn, states=[states], metrics={headline.name_for_images: np.array([summary[headline.image_key]])}
+    )

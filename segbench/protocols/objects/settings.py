@@ -159,14 +159,14 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind is None:
             set_fields(self, kind=INSTANCES if self.divisor is None else PANOPTIC)
         set_fields(self, iou=tuple(map(float, self._thresholds)))
-        for each in fields(self):
-            kinds = _ONLY_OF.get(each.name, (self.kind,))
-            if self.kind not in kinds and getattr(self, each.name) != each.default:
+        for setting in fields(self):
+            kinds = _ONLY_OF.get(setting.name, (self.kind,))
+            if self.kind not in kinds and getattr(self, setting.name) != setting.default:
                 raise ArgumentError(
                     Message(
                         "no-meaning",
                         "{given} is for {kinds}, and these are {objects}; give {kind}, or leave it out",
-                        given=Setting(each.name, None),
+                        given=Setting(setting.name, None),
                         kinds=" and ".join(map(str, kinds)),
                         objects=self.kind,
                         kind=Setting("kind", kinds[0]),
@@ -203,35 +203,38 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         """The thresholds of IoU, as the decimals that they are written as."""
         single = isinstance(self.iou, (int, float)) and not isinstance(self.iou, bool)
         values = (self.iou,) if single else listed(self.iou, Setting("iou", None), "(0.5, 0.75)")
-        what = "IoU from 0.5, below which objects have several partners, to 1"
-        read = [as_real(value, Setting("iou", None), what, least=0.5, most=1) for value in values]
-        found = tuple(sorted({Fraction(str(value)) for value in read}))
-        if not found or any(_DECIMALS % each.denominator for each in found):
+        expected = "IoU from 0.5, below which objects have several partners, to 1"
+        numbers = [as_real(value, Setting("iou", None), expected, least=0.5, most=1) for value in values]
+        thresholds = tuple(sorted({Fraction(str(number)) for number in numbers}))
+        if not thresholds or any(_DECIMALS % threshold.denominator for threshold in thresholds):
             raise ArgumentError(
                 Message(
                     "wrong-value",
                     "{given} is [{values}], expected {expected}, of at most six decimal places",
                     given=Setting("iou", None),
-                    values=read,
-                    expected=what,
+                    values=numbers,
+                    expected=expected,
                 )
             )
-        return found
+        return thresholds
 
     def signature_fields(self) -> dict[str, str]:
-        found = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
+        signature = {"kind": str(self.kind), "void": ",".join(map(str, self.void or ())) or "none"}
         if self.kind == COMPONENTS:
-            found["positive"] = str(self.positive or "nonzero").replace(" ", "")
-            found |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
-            return found | (
-                {"at": self.at if self.at == "best" else written((self.at,))} if self.at is not None else {}
-            )
-        found["iou"] = written(cast("tuple[float, ...]", self.iou))
+            signature["positive"] = str(self.positive or "nonzero").replace(" ", "")
+            signature |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
+            if self.at is not None:
+                signature["at"] = self.at if self.at == "best" else written((self.at,))
+            return signature
+        signature["iou"] = written(cast("tuple[float, ...]", self.iou))
         if self.divisor is not None:
-            found["divisor"] = str(self.divisor)
+            signature["divisor"] = str(self.divisor)
         if self.classes is not None:
-            found["classes"] = written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
-        return found | ({"things": ",".join(map(str, self.things))} if self.things else {})
+            names = cast("Sequence[str]", self.names)
+            signature["classes"] = written_classes(cast("Sequence[int]", self.classes), names)
+        if self.things:
+            signature["things"] = ",".join(map(str, self.things))
+        return signature
 
     def measuring_settings(self) -> frozenset[str]:
         """Return `iou`; components have thresholds of their own."""
@@ -286,9 +289,10 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     def after(self, summary: Summary) -> Objects:
         """Cut scores at the threshold that this run found."""
-        if why := summary.undefined.get("ods_threshold"):
-            what = Message("undefined", "is undefined ({why})", why=why)
-            raise DataError("the best threshold", what, Message("fix", "choose it: {at}", at=Setting("at", 0.5)))
+        why = summary.undefined.get("ods_threshold")
+        if why:
+            problem = Message("undefined", "is undefined ({why})", why=why)
+            raise DataError("the best threshold", problem, Message("fix", "choose it: {at}", at=Setting("at", 0.5)))
         return replace(self, at=ThresholdOfSet(summary["ods_threshold"]))
 
     def prepare(self, say: Callable[[str], None]) -> None:
@@ -344,5 +348,5 @@ class _ClassOfSegments(OneClass, Objects):
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return its quality, and every total."""
-        found = super().metrics()
-        return (*found[:3], *(metric for metric in found if metric.kind == "total"))
+        metrics = super().metrics()
+        return (*metrics[:3], *(metric for metric in metrics if metric.kind == "total"))

@@ -17,7 +17,8 @@ from segbench.core.names import first_names
 from segbench.core.notes import Note, notes_about
 from segbench.core.numbers import DIGITS, digits_within, number, signed
 from segbench.drawing.axes import fitted
-from segbench.report.page.charts import Scale, dot, drawing, line, rows
+from segbench.report.page.charts import rows
+from segbench.report.page.svg import Scale, dot, drawing, line
 from segbench.report.plots.methods import Method
 from segbench.report.ranking import best_first, competing_sets, why_apart
 from segbench.statistics.answer import IN_MATRIX, Answer, Standing, interval_text, tally_text

@@ -1,7 +1,6 @@
-"""Figures of the page: charts of curves, images, classes, as SVG that needs no script.
+"""Figures of the page: charts of curves, images and classes, as SVG (`segbench.report.page.svg`).
 
-Charts of curves are those of the plots. The page's script reads values off the points that `points` gives. What is
-undefined is not drawn. Colours and strokes are classes of the page's style sheet.
+Charts of curves are those of the plots; the page's script reads values off the points that `points` gives.
 """
 
 from __future__ import annotations
@@ -12,35 +11,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from markupsafe import Markup, escape
-from numpy.typing import ArrayLike
+from markupsafe import Markup
 
 from segbench.aggregator.result import parts_if_any
-from segbench.core.arrays import FloatArray
 from segbench.core.metric import image_headline
 from segbench.core.names import shortened
-from segbench.core.numbers import number, number_within, point_first
+from segbench.core.numbers import number, number_within
 from segbench.core.series import RATES
 from segbench.core.summary import finite
 from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import fitted
 from segbench.drawing.charts import Area, Chart, Dot, Mark
+from segbench.report.page.svg import WIDTH, Scale, axes, dot, drawing, element, grid, line, shape, words
 from segbench.report.plots.classes import confusion_shares
 from segbench.report.plots.images import spread
 from segbench.report.plots.kinds import KINDS, kind_of
 from segbench.report.plots.methods import Method
 
-WIDTH = 480
-"""Units across a chart whatever the screen, so that charts side by side have letters of one size."""
-
-_MOST_TICKS = 6
 _LETTERS = 56  # so many fit into the width
 _PROBED = 600
 _MOST_DOTS = 2_000
 _MOST_MATRICES = 4
 _SMALL_MATRIX = 12
 _LONGEST_NAME = 16  # of a class, beside the matrix
-_DIGITS = 4
 _HEIGHT = 440.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48.0, WIDTH - 34.0, 10.0, _HEIGHT - 42.0
 
@@ -238,104 +231,3 @@ def _confusion(method: Method) -> Figure | None:
     svg = drawing([element("g", *parts, css=method.style.css)], height, named)
     note = "Percent of the pixels of the true class (rows) by predicted class (columns)"
     return Figure("confusion", caption, svg, note)
-
-
-def rounded(values: ArrayLike) -> list[float | None]:
-    """Return numbers rounded to four decimal places, None for nan and infinity."""
-    return [finite(value) for value in np.round(np.asarray(values, np.float64), _DIGITS).tolist()]
-
-
-@dataclass(frozen=True)
-class Scale:
-    """From values, `low` to `high`, to places in the drawing, `start` to `end`."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, values: ArrayLike) -> FloatArray:
-        """Return the positions of values in the drawing."""
-        share = (np.asarray(values, np.float64) - self.low) / (self.high - self.low)
-        return np.asarray(self.start + share * (self.end - self.start))
-
-    def place(self, value: float) -> float:
-        """Return the position of a value in the drawing."""
-        return float(self.at(value))
-
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Round values within the scale, at most seven: the place of each, and what is written there."""
-        from matplotlib.ticker import MaxNLocator
-
-        ticks = MaxNLocator(_MOST_TICKS, steps=[1, 2, 5, 10]).tick_values(self.low, self.high)
-        values = np.round(ticks, 12)
-        kept = values[(values >= self.low) & (values <= self.high)].tolist()
-        return [(self.place(value), point_first(f"{value:.6g}")) for value in kept]
-
-
-def element(name: str, *inside: object, **attributes: object) -> Markup:
-    """Write an element, all escaped, numbers rounded to a tenth; `css` is ``class``, and what is empty is left out."""
-    written = [
-        Markup(' {}="{}"').format("class" if key == "css" else key.replace("_", "-"), _value(value))
-        for key, value in attributes.items()
-        if value not in {"", None}
-    ]
-    opening = Markup("<{}{}").format(name, Markup("").join(written))
-    if not inside:
-        return opening + Markup("/>")
-    return opening + Markup(">{}</{}>").format(Markup("").join(map(escape, inside)), name)
-
-
-def _value(value: object) -> object:
-    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else value
-
-
-def dot(x: float, y: float, r: float) -> Markup:
-    """Draw a point."""
-    return element("circle", css="dot", cx=x, cy=y, r=r)
-
-
-def line(x1: float, y1: float, x2: float, y2: float, *, css: str) -> Markup:
-    """Draw a straight line."""
-    return element("line", css=css, x1=x1, y1=y1, x2=x2, y2=y2)
-
-
-def shape(x: FloatArray, y: FloatArray, *, css: str) -> Markup:
-    """Draw a line through points."""
-    points = [f"{_value(a)} {_value(b)}" for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    kept = [point for k, point in enumerate(points) if not k or point != points[k - 1]]
-    return element("path", css=css, d=f"M{'L'.join(kept)}") if kept else Markup("")
-
-
-def words(x: float, y: float, text: object, **attributes: object) -> Markup:
-    """Draw text at (x, y)."""
-    return element("text", text, x=x, y=y, **attributes)
-
-
-def grid(x: Scale, top: float, bottom: float, title: str) -> Markup:
-    """Draw the vertical lines of a grid, with numbers and a title below."""
-    parts = []
-    for at, label in x.ticks:
-        parts.append(line(at, top, at, bottom, css="grid"))
-        parts.append(words(at, bottom + 16.0, label, text_anchor="middle"))
-    middle = (x.start + x.end) / 2
-    parts.append(words(middle, bottom + 36.0, title, css="title", text_anchor="middle"))
-    return Markup("").join(parts)
-
-
-def axes(x: Scale, y: Scale, x_title: str, y_title: str) -> Markup:
-    """Draw the grid of two axes with their numbers and titles."""
-    parts = [grid(x, y.end, y.start, x_title)]
-    for at, label in y.ticks:
-        parts.append(line(x.start, at, x.end, at, css="grid"))
-        parts.append(words(x.start - 6.0, at + 4.0, label, text_anchor="end"))
-    transform = f"translate({x.start - 34:g} {(y.start + y.end) / 2:g}) rotate(-90)"
-    parts.append(element("text", y_title, transform=transform, css="title", text_anchor="middle"))
-    return Markup("").join(parts)
-
-
-def drawing(parts: list[Markup], height: float, named: str, **attributes: object) -> Markup:
-    """Put parts into a drawing with a name for those who cannot see it."""
-    box = f"0 0 {WIDTH} {height:g}"
-    return element("svg", *parts, viewBox=box, role="img", aria_label=named, **attributes)

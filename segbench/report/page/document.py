@@ -37,6 +37,7 @@ from segbench.loaders.belonging import By
 from segbench.loaders.decoded import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
+from segbench.report.metric_table import MetricTable
 from segbench.report.page.answer import Opening, compared_results, opening_of, sentence
 from segbench.report.page.charts import figures, points
 from segbench.report.page.panels import GalleryRow, Panels, chosen_rows, first_run, gallery, panels
@@ -45,7 +46,6 @@ from segbench.report.plots.methods import Method, pooled_classes, styles_of
 from segbench.report.ranking import headline_order
 from segbench.report.remarks import Remark, remarks
 from segbench.report.tables import (
-    MetricTable,
     by_protocol,
     image_table,
     method_table,
@@ -57,7 +57,7 @@ from segbench.statistics.comparison import Comparison
 from segbench.statistics.intervals import Intervals
 from segbench.statistics.measured import as_draws, as_level
 from segbench.statistics.pairs import Test
-from segbench.statistics.run_means import with_trainings
+from segbench.statistics.runs import with_trainings
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError, SegbenchError
 from segbench.core.messages import Message
 from segbench.core.pictures import Pictures
+from segbench.core.summary import finite
 from segbench.loaders.decoded import MAX_PIXELS, Source, shown, size
 from segbench.loaders.images import decode
 from segbench.loaders.listing import list_place
@@ -31,7 +32,6 @@ from segbench.loaders.raster import PILLOW_NAMES
 from segbench.loaders.source import read_bytes
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.overlays import PALETTE
-from segbench.report.page.charts import rounded
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -42,6 +42,7 @@ THIN = 0.12
 """Where less than this share of an image is tinted, there are lines or small objects."""
 
 _QUALITY = 72
+_DIGITS = 4
 # Pixels that are right hide less of the photograph than those that are wrong.
 _ALPHAS = {State.TRUE: 110, State.IGNORED: 110}
 MOST_CUTS = 255
@@ -150,7 +151,7 @@ def _packed(pictures: Pictures, side: int, longest: int) -> dict[str, Any]:
         return {"levels": reached, "note": pictures.note, **pictures.counts}
     packed: dict[str, Any] = {
         "states": [png(states.ravel()[picked(_RANKS[states], side)]) for states in pictures.states],
-        "metrics": {name: rounded(values) for name, values in pictures.metrics.items()},
+        "metrics": {name: _rounded(values) for name, values in pictures.metrics.items()},
     }
     if pictures.outlines:
         packed["outlines"] = [png(edges.ravel()[picked(edges, side)]) for edges in pictures.outlines]
@@ -192,6 +193,11 @@ def tint(states: Levels, share: float) -> str:
     image = Image.fromarray(states, "P")
     image.putpalette(PALETTE.tobytes())
     return _base64(image, "PNG", optimize=True, transparency=bytes(alphas(share)))
+
+
+def _rounded(values: ArrayLike) -> list[float | None]:
+    """Return numbers rounded to four decimal places, None for nan and infinity."""
+    return [finite(value) for value in np.round(np.asarray(values, np.float64), _DIGITS).tolist()]
 
 
 def alphas(share: float) -> list[int]:

@@ -10,8 +10,7 @@ import numpy as np
 
 from segbench.core.series import Line
 from segbench.drawing.charts import Chart, ChartAxis, Guide, Path
-from segbench.protocols.anomalies.curves import LIMITS, RATES
-from segbench.protocols.anomalies.metrics import AnomalyCurve
+from segbench.protocols.anomalies.curves import LIMITS, RATES, AnomalyCurve
 from segbench.protocols.contours.metrics import ContourTable
 from segbench.protocols.contours.measures import NEAR
 from segbench.protocols.objects.metrics import ComponentTable, ObjectTable

@@ -15,10 +15,9 @@ from skimage.morphology import thin as skimage_thin
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
 from segbench.imaging.bits import pack
-from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.assignment import sweep, tabulate_costs
 from segbench.protocols.boundaries.counting import count_boundary_maps
 from segbench.protocols.boundaries.counts import BoundaryCounts
-from segbench.protocols.boundaries.sweep import sweep
 
 FOLDER = os.environ.get("SEGBENCH_BSDS500")
 
@@ -146,8 +145,8 @@ def test_every_threshold_is_matched_as_if_alone_where_pixels_move(max_dist_px):
     maps = [np.where(rng.random(drawn.shape) < 0.5, drawn, np.roll(drawn, k, axis=1)) for k in range(12)]
     packed = np.stack([pack(each) for each in maps])
     every = np.bitwise_or.reduce(packed, axis=0)
-    pair_costs = costs(truth.shape, max_dist_px, int(truth.sum()), 0)
-    swept = sweep(packed, every, pack(truth), pair_costs, np.zeros_like(packed), trace=True)
+    costs = tabulate_costs(truth.shape, max_dist_px, int(truth.sum()), 0)
+    swept = sweep(packed, every, pack(truth), costs, np.zeros_like(packed), trace=True)
     alone = [best_matching(each, truth, max_dist_px) for each in maps]
     assert np.array_equal(swept.partners, alone)
     assert swept.matched.tolist() == [np.count_nonzero(partners >= 0) for partners in alone]

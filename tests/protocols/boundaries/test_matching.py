@@ -10,7 +10,7 @@ from refusing import refused
 
 import segbench as sb
 from segbench.core.errors import ArgumentError, DataError
-from segbench.protocols.boundaries.costs import costs
+from segbench.protocols.boundaries.assignment import tabulate_costs
 
 
 def draw(text):
@@ -163,6 +163,6 @@ def test_no_such_tolerance(max_dist_px):
 
 
 def test_costs_beyond_64_bits_are_refused():
-    assert -costs((2000, 3000), 27.04, 6_000_000, 0).pair.min() < 2**62
+    assert -tabulate_costs((2000, 3000), 27.04, 6_000_000, 0).pair.min() < 2**62
     with refused("too-many-pixels", ArgumentError, settings={"max_dist": None}, pixels=2_000_000, tolerance=400):
-        costs((20_000, 20_000), 400, 2_000_000, 0)
+        tabulate_costs((20_000, 20_000), 400, 2_000_000, 0)

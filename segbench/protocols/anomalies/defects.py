@@ -15,9 +15,9 @@ from segbench.core.metric import Metric, shares
 from segbench.core.notes import Note
 from segbench.core.table import CountsTable, Sums
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.curves import measured_pro
+from segbench.protocols.anomalies.curves import measured_pro, pro_areas
 from segbench.protocols.anomalies.metrics import METRICS as OF_COMPONENTS
-from segbench.protocols.anomalies.metrics import AnomalyTable, pro_areas
+from segbench.protocols.anomalies.metrics import AnomalyTable
 
 KINDS = ("logical", "structural")
 _LIMIT = (0.05,)
