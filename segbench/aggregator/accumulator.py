@@ -24,6 +24,7 @@ from segbench.aggregator.batches import (
     Called,
     CountOn,
     Name,
+    are_volumes,
     as_batch,
     as_image,
     as_name,
@@ -37,7 +38,7 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile
 from segbench.core.arguments import as_path, check_choice
-from segbench.core.capabilities import OnDevice, Pooling, Settled, settled
+from segbench.core.capabilities import OnDevice, Pooling, Settled, Volumes, settled
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.inputs import Facts
 from segbench.core.messages import Message, Setting
@@ -274,7 +275,7 @@ class Accumulator:
             unnamed = [self._count(batch)]
             notes |= dict.fromkeys(note.of_set for note in unnamed[0].notes)
         for image, part in images:
-            counted = self._count(part, f" of {image!r}")
+            counted = self._count(part, f" of {image!r}", image)
             on_axes = part.note_on_axes if reads.pixelwise else ()
             notes |= dict.fromkeys(note.of_set for note in (*counted.notes, *on_axes))
             named.append((image, _HeldImage(content_of(part), {counted.facts: encode(counted.counts)})))
@@ -438,7 +439,10 @@ class Accumulator:
     def _batch(self, arrays: tuple[Any, Any, Any], *, named: bool, names: list[Name] | None) -> Batch:
         """Take the arrays of a single image, which is named, of several, or of pixels without names."""
         reads, count_on = self.protocol.reads, self.count_on if self.protocol.capability(OnDevice) else "host"
-        if named:
+        if (named or names is not None) and are_volumes(self.protocol, arrays[0], one_image=named):
+            batch = replace(as_planes(*arrays, count_on, one_image=named, any_shape=True), volumes=True)
+            self._measure_volumes()
+        elif named:
             batch = as_image(*arrays, count_on=count_on, reads=reads)
         elif reads.pixelwise:
             if reads.annotators:
@@ -462,8 +466,24 @@ class Accumulator:
             raise ArgumentError(Message("no-field", "valid or masked pixels: {why}", why=reads.without_field))
         return batch
 
-    def _count(self, batch: Batch, of: str = "") -> Counted:
-        return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"))
+    def _measure_volumes(self) -> None:
+        """Take the protocol for volumes, unless images were counted by that for images."""
+        with self._lock:
+            volumes = self.protocol.capability(Volumes)
+            if volumes is None or volumes.of_volumes:
+                return
+            if self._images:
+                raise ArgumentError(
+                    Message(
+                        "mixed-dimensions",
+                        "images of two dimensions were added before, and volumes are measured in three; "
+                        "give each an accumulator of its own",
+                    )
+                )
+            self.protocol = volumes.for_volumes()
+
+    def _count(self, batch: Batch, of: str = "", name: str = "batch") -> Counted:
+        return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"), name)
 
     def _add(self, images: Iterable[tuple[str, _HeldImage]], unnamed: Sequence[Counted], notes: Iterable[Note]) -> None:
         """Add all of it, or nothing where something is refused."""

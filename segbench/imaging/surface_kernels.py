@@ -20,6 +20,8 @@ Int32Array = NDArray[np.int32]
 Squares = NDArray[Any]
 """Squared distances as int32, where these suffice, or int64."""
 
+FARTHER = 2**62
+"""More than any squared distance."""
 _FAR = 2**30
 """More voxels than an axis has."""
 _CHECKS = 8  # of neighbours per voxel of a layer, before the nearest are found for the whole layer
@@ -102,16 +104,16 @@ def mark_corners(mask: ByteArray, class_of_code: ByteArray, marks: ByteArray) ->
 
 
 @compiled()
-def _find_cells(squares: IntArray, step: int, farther: int, cells: Int32Array, starts: Int32Array) -> int:
+def _find_cells(squares: IntArray, step: int, cells: Int32Array, starts: Int32Array) -> int:
     """Find which places of a line are nearest to some place, and where the cell of each begins; return their number.
 
-    `squares` are squared distances across the line, `farther` or more where there is nothing. Of two as near, the left
-    one has the place.
+    `squares` are squared distances across the line, `FARTHER` where there is nothing. Of two as near, the left one has
+    the place.
     """
     number = 0
     for place in range(squares.size):
         square = squares[place]
-        if square >= farther:
+        if square >= FARTHER:
             continue
         start = np.int64(0)
         while number:
@@ -130,12 +132,10 @@ def _find_cells(squares: IntArray, step: int, farther: int, cells: Int32Array, s
 
 
 @compiled()
-def _measure_from_cells(
-    squares: IntArray, step: int, cells: Int32Array, starts: Int32Array, number: int, found: Squares
-) -> None:
+def _measure_from_cells(squares: IntArray, step: int, cells: Int32Array, starts: Int32Array, found: Squares) -> None:
     """Compute the squared distance of each place of a line, given its cells."""
-    end = found.size
-    for cell in range(number - 1, -1, -1):
+    end = np.int64(found.size)
+    for cell in range(cells.size - 1, -1, -1):
         place, square = np.int64(cells[cell]), squares[cells[cell]]
         for index in range(starts[cell], end):
             away = step * (index - place)
@@ -144,8 +144,8 @@ def _measure_from_cells(
 
 
 @compiled()
-def measure_layers(marks: ByteArray, steps: IntArray, farther: int, squares: Squares) -> None:
-    """Compute the squared distance of each voxel to the nearest mark in its layer, and `farther` in layers without any.
+def measure_layers(marks: ByteArray, steps: IntArray, farthest: int, squares: Squares) -> None:
+    """Compute the squared distance of each voxel to the nearest mark in its layer, `farthest` in layers without any.
 
     `squares` has shape (height, depth, width), so that what `measure_marks` needs together lies together.
     """
@@ -164,64 +164,82 @@ def measure_layers(marks: ByteArray, steps: IntArray, farther: int, squares: Squ
             for x in range(width):
                 near[y, x] = min(near[y, x], near[y + 1, x] + 1)
         if near[0].min() >= _FAR:
-            squares[:, z] = farther
+            squares[:, z] = farthest
             continue
         for y in range(height):
             for x in range(width):
                 along = steps[1] * np.int64(near[y, x])
-                across[x] = along * along if near[y, x] < _FAR else farther
-            number = _find_cells(across, steps[2], farther, cells, starts)
-            _measure_from_cells(across, steps[2], cells, starts, number, squares[y, z])
+                across[x] = along * along if near[y, x] < _FAR else FARTHER
+            cells_held = _find_cells(across, steps[2], cells, starts)
+            _measure_from_cells(across, steps[2], cells[:cells_held], starts, squares[y, z])
+
+
+@compiled()
+def _measure_by_neighbours(
+    marks: ByteArray, layer: Squares, steps: IntArray, found: IntArray, classes: ByteArray
+) -> int:
+    """Compute the distances of marks (depth, width) from those in the layers above and below, as far as these can help.
+
+    Returns how many marks there are, or -1 where that takes too long.
+    """
+    depth, width = marks.shape
+    number, left = 0, _CHECKS * depth * width
+    for z in range(depth):
+        for x in range(width):
+            if not marks[z, x]:
+                continue
+            best = np.int64(layer[z, x])
+            away, square = 1, steps[0] * steps[0]
+            while square < best and away < depth:
+                if z >= away:
+                    best = min(best, square + np.int64(layer[z - away, x]))
+                if z + away < depth:
+                    best = min(best, square + np.int64(layer[z + away, x]))
+                away += 1
+                square = steps[0] * steps[0] * away * away
+            found[number], classes[number] = best, marks[z, x]
+            number += 1
+            left -= away
+        if left < 0:
+            return -1
+    return number
+
+
+@compiled()
+def _measure_by_columns(marks: ByteArray, layer: Squares, steps: IntArray, found: IntArray, classes: ByteArray) -> int:
+    """Compute the same from cells along each column, in a time that is linear in the number of voxels."""
+    depth, width = marks.shape
+    cells, starts = np.empty(depth, np.int32), np.empty(depth, np.int32)
+    column, nearest = np.empty(depth, np.int64), np.empty(depth, np.int64)
+    number = 0
+    for x in range(width):
+        for z in range(depth):
+            column[z] = layer[z, x]
+        cells_held = _find_cells(column, steps[0], cells, starts)
+        _measure_from_cells(column, steps[0], cells[:cells_held], starts, nearest)
+        for z in range(depth):
+            if marks[z, x]:
+                found[number], classes[number] = nearest[z], marks[z, x]
+                number += 1
+    return number
 
 
 @compiled()
 def measure_marks(
-    marks: ByteArray, squares: Squares, step: int, farther: int, first: int, found: IntArray, classes: ByteArray
+    marks: ByteArray, squares: Squares, steps: IntArray, found: IntArray, classes: ByteArray
 ) -> tuple[int, int]:
-    """Compute the squared distances of the marks of layers (depth, width) from the `first` on, given `measure_layers`.
+    """Compute the squared distances of the marks of planes (depth, width), given `measure_layers`.
 
-    Neighbours of a mark along the depth are looked at until none can be nearer. Where that takes long, the nearest are
-    found for all voxels of a layer together, so that the time is linear in their number. Returns the first layer that
-    does not fit into `found`, and how many were found.
+    Returns the first plane whose marks might not fit into `found`, and how many were found.
     """
     depth, height, width = marks.shape
     total = 0
-    cells, starts = np.empty(depth, np.int32), np.empty(depth, np.int32)
-    column, nearest = np.empty(depth, np.int64), np.empty(depth, np.int64)
-    for y in range(first, height):
+    for y in range(height):
         if total + depth * width > found.size:
             return y, total
-        layer, number = squares[y], total
-        left = _CHECKS * depth * width
-        for z in range(depth):
-            for x in range(width):
-                if not marks[z, y, x]:
-                    continue
-                best = np.int64(layer[z, x])
-                away, square = np.int64(1), np.int64(step) * step
-                while square < best and away < depth:
-                    if z >= away:
-                        best = min(best, square + np.int64(layer[z - away, x]))
-                    if z + away < depth:
-                        best = min(best, square + np.int64(layer[z + away, x]))
-                    away += 1
-                    square = step * step * away * away
-                found[number], classes[number] = best, marks[z, y, x]
-                number += 1
-                left -= away
-            if left < 0:
-                break
-        if left < 0:  # begin this layer again, column by column
-            number = total
-            for x in range(width):
-                for z in range(depth):
-                    column[z] = layer[z, x]
-                _measure_from_cells(
-                    column, step, cells, starts, _find_cells(column, step, farther, cells, starts), nearest
-                )
-                for z in range(depth):
-                    if marks[z, y, x]:
-                        found[number], classes[number] = nearest[z], marks[z, y, x]
-                        number += 1
-        total = number
+        plane = marks[:, y]
+        number = _measure_by_neighbours(plane, squares[y], steps, found[total:], classes[total:])
+        if number < 0:
+            number = _measure_by_columns(plane, squares[y], steps, found[total:], classes[total:])
+        total += number
     return height, total

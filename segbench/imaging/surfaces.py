@@ -30,6 +30,7 @@ SMALLEST_TOO_LARGE = 2**62
 _PACKED = 2**57  # times the number of classes, squares below this number are whole numbers of 64 bits
 _CLASSES = 2**5  # more than there are of elements
 _AT_ONCE = 2**18  # marks whose distances are counted together, at least
+_JOINED = 16  # so many histograms become one
 _ROUNDING = 1e-12
 
 _NORMAL_STEPS = 8  # components of normals are whole numbers of eighths
@@ -63,8 +64,7 @@ def class_of_codes(dimensions: int) -> ByteArray:
             classes[list(codes)] = number
         return classes
     numbers = {triangles: number for number, triangles in enumerate(_triangles_of_classes(), 1)}
-    codes = [numbers.get(_triangles(normals), 0) for normals in NEIGHBOUR_CODE_TO_NORMALS]
-    return np.array(codes, np.uint8)
+    return np.array([numbers.get(_triangles(normals), 0) for normals in NEIGHBOUR_CODE_TO_NORMALS], np.uint8)
 
 
 def sizes_of_classes(surface: Elements, steps: Sequence[int], unit: Fraction) -> FloatArray:
@@ -92,7 +92,7 @@ def sizes_of_classes(surface: Elements, steps: Sequence[int], unit: Fraction) ->
 
 
 def marks_of(mask: ByteArray, surface: Elements) -> ByteArray:
-    """Mark the surface of a mask, cut to the box of both masks, by the class of its elements; of images as one layer."""
+    """Mark the surface of a mask, cut to the box of both masks, by the class of its elements; an image is one layer."""
     from segbench.imaging import surface_kernels as kernels
 
     if surface == "voxels":
@@ -131,12 +131,12 @@ def distances_between(first: ByteArray, second: ByteArray, steps: Sequence[int])
     """
     along = np.array(steps, np.int64)
     squared_diagonal = squared_length(first.shape, steps)
-    dtype, farther = (np.int32, 2**31 - 1) if squared_diagonal < 2**31 - 1 else (np.int64, SMALLEST_TOO_LARGE)
+    dtype = np.int32 if squared_diagonal < np.iinfo(np.int32).max else np.int64
     depth, height, width = first.shape
     squares = np.empty((height, depth, width), dtype)
     return (
-        _histogram(first, second, along, farther, squares),
-        _histogram(second, first, along, farther, squares),
+        _histogram(first, second, along, squares),
+        _histogram(second, first, along, squares),
     )
 
 
@@ -145,24 +145,24 @@ def squared_length(shape: Sequence[int], steps: Sequence[int]) -> int:
     return sum((size * step) ** 2 for size, step in zip(shape, steps, strict=True))
 
 
-def _histogram(
-    marks: ByteArray, others: ByteArray, steps: IntArray, farther: int, squares: NDArray[np.signedinteger]
-) -> Histogram:
+def _histogram(marks: ByteArray, others: ByteArray, steps: IntArray, squares: NDArray[np.signedinteger]) -> Histogram:
     """Count marks by their squared distances to the others; `squares` is room for those of all voxels."""
     from segbench.imaging import surface_kernels as kernels
 
     depth, height, width = marks.shape
-    kernels.measure_layers(others, steps, farther, squares)
-    # Distances are counted some layers at a time: those of all marks would take as much memory as all voxels.
+    farthest = np.iinfo(np.int32).max if squares.dtype == np.int32 else kernels.FARTHER
+    kernels.measure_layers(others, steps, farthest, squares)
+    # Distances are counted some planes at a time: those of all marks would take as much memory as all voxels.
     found = np.empty(max(depth * width, min(marks.size, _AT_ONCE)), np.int64)
     classes = np.empty(found.size, np.uint8)
     counted: list[Histogram] = []
-    layer = 0
-    while layer < height:
-        layer, number = kernels.measure_marks(marks, squares, steps[0], farther, layer, found, classes)
+    plane = 0
+    while plane < height:
+        planes, number = kernels.measure_marks(marks[:, plane:], squares[plane:], steps, found, classes)
+        plane += planes
         if number:
             counted.append(_count(found[:number], classes[:number]))
-        if len(counted) == 16:
+        if len(counted) == _JOINED:
             counted = [_joined(counted)]
     return counted[0] if len(counted) == 1 else _joined(counted)
 
@@ -214,7 +214,10 @@ class SurfaceDistances:
     @cached_property
     def length(self) -> float:
         """The area of the surface, or the length of a contour."""
-        return math.fsum(self.sizes[kind] * self._numbers_of(kind).sum() for kind in self._classes)
+        area = 0.0  # in the order of `within`, so that all of it is the same to the last bit
+        for kind in self._classes:
+            area += float(self.sizes[kind] * self._numbers_of(kind).sum())
+        return area
 
     def _numbers_of(self, kind: int) -> IntArray:
         """Return how many elements of a class there are at each distance."""

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 Surface: TypeAlias = Literal["pixels", "lengths", "voxels", "areas"]
-"""What a contour is made of: the pixels of the inner boundary, or elements at corners of pixels, with their lengths; the
-surface in a volume: the voxels of the inner boundary, or elements at corners of voxels, with their areas."""
+"""What a contour is made of: the pixels of the inner boundary, or elements at corners of pixels with their lengths; and
+the surface in a volume: voxels of the inner boundary, or elements at corners of voxels, with their areas."""
 
 Percentile: TypeAlias = Literal["larger", "union"]
 """Whose 95th percentile HD95 is: the larger of the two of both directions, or that of both directions together."""

@@ -96,17 +96,19 @@ def count_masks(masks: NumberedMasks, *, classes: str, surface: Elements, sizes:
         table[10:] = [direction.shape[1] for direction in directions]
         lists += directions
     areas, bands, davis, entries = np.split(tables, [3, 6, 10], axis=1)
-    return _counts(masks, (areas, bands, davis, entries), lists, classes, surface, None if sizes is None else steps)
+    tables_of_masks = areas, bands, davis, entries
+    used = None if sizes is None else steps
+    return _counts(masks, tables_of_masks, lists, classes=classes, surface=surface, steps=used)
 
 
 def _counts(
     masks: NumberedMasks,
     tables: Sequence[IntArray],
     lists: Sequence[IntArray],
+    *,
     classes: str,
     surface: Elements,
     steps: Steps | None,
-    *,
     has_unit: bool = True,
 ) -> ContourCounts:
     """Put together the counts of an image; lists have squared distances, units, halves, and maybe elements in rows."""
@@ -117,8 +119,22 @@ def _counts(
     joined = np.concatenate(lists, axis=1) if lists else np.zeros((3, 0), np.int64)
     if len(joined) > 3:
         spaced["elements"] = joined[3]
-    squared_diagonal = sum(size**2 for size in shape)
-    return ContourCounts(classes, surface, 1, squared_diagonal, *tables, *joined[:3], masks.matrix, **spaced)
+    areas, bands, davis, entries = tables
+    return ContourCounts(
+        classes,
+        surface,
+        images=1,
+        squared_diagonal=sum(size**2 for size in shape),
+        areas=areas,
+        bands=bands,
+        davis=davis,
+        sizes=entries,
+        squared=joined[0],
+        units=joined[1],
+        halves=joined[2],
+        matrix=masks.matrix,
+        **spaced,
+    )
 
 
 def _overlaps(sides: list[ByteArray], diagonal: float) -> tuple[IntArray, list[ByteArray]]:
@@ -210,7 +226,9 @@ def _count_volume(masks: NumberedMasks, classes: str, surface: Elements, sizes: 
         entries[number] = [direction.shape[1] for direction in directions]
         lists += directions
     flat = np.zeros((masks.number, 3), np.int64), np.zeros((masks.number, 4), np.int64)
-    return _counts(masks, (areas, *flat, entries), lists, classes, surface, steps, has_unit=sizes is not None)
+    tables = (areas, *flat, entries)
+    has_unit = sizes is not None
+    return _counts(masks, tables, lists, classes=classes, surface=surface, steps=steps, has_unit=has_unit)
 
 
 def _boxes(masks: NumberedMasks) -> tuple[IntArray, IntArray]:

@@ -51,7 +51,7 @@ class Distances:
         lengths = np.zeros((2, squared.size), np.int64)
         for of_both, name in zip(lengths, ("units", "halves"), strict=True):
             np.add.at(of_both, places, np.concatenate([getattr(self, name), getattr(other, name)]))
-        return Distances(squared, *lengths, self.are_lengths)
+        return Distances(squared, lengths[0], lengths[1], self.are_lengths)
 
     @cached_property
     def lengths(self) -> FloatArray:

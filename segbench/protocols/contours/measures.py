@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import FloatArray
 from segbench.core.metric import key_at
 from segbench.imaging.surfaces import largest_square
 from segbench.protocols.contours.conventions import Percentile

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 from segbench.core import capabilities as can
 from segbench.core.arguments import as_real, check_choice, check_settings, listed, set_fields
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError
+from segbench.core.errors import VOLUMES, ArgumentError, DataError
 from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Either, Message, Setting, protocol_with
 from segbench.core.metric import VOXELS, Metric
@@ -40,6 +40,7 @@ from segbench.protocols.contours.spacing import (
     HEADER,
     Sizes,
     SizesOfImages,
+    by_image,
     exact,
     read_spacing,
     sizes_of,
@@ -106,7 +107,7 @@ def _typed_empty(text: str) -> str | float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
+class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, can.Volumes):
     """Settings of the contours protocol.
 
     Parameters
@@ -474,9 +475,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         contours = cast("ContourCounts", counts)
         if contours.classes == _OBJECTS:
             return cls(sequences=True)
-        return cls._measuring(
-            contours.classes, surface=contours.surface, spacing=HEADER if contours.unit else 1.0
-        )
+        return cls._measuring(contours.classes, surface=contours.surface, spacing=HEADER if contours.unit else 1.0)
 
     @classmethod
     def _measuring(cls, classes: str, **settings: Any) -> Contours:
@@ -565,7 +564,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         image: Any = self.inputs.interpret(sample)
         masks = self._masks(image)
         surface = self._surface_of(sample, masks.truth.ndim)
-        sizes = sizes_of(self._spacing, sample, masks.truth.ndim)
+        sizes = sizes_of(self._spacing_by_image, sample, masks.truth.ndim)
         counts = count_masks(masks, classes=self._kind, surface=surface, sizes=sizes)
         return Counted(counts, image.facts, (*image.notes, *self._notes_on_spacing(sample, counts, sizes)))
 
@@ -573,6 +572,14 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def _spacing(self) -> float | Sizes | SizesOfImages | str:
         """The spacing, as it is read."""
         return cast("float | Sizes | SizesOfImages | str", self.spacing)
+
+    @cached_property
+    def _spacing_by_image(self) -> float | Sizes | Mapping[str, Sizes] | str:
+        """The spacing; of each image by its name where they differ."""
+        spacing = self._spacing
+        if isinstance(spacing, tuple) and isinstance(spacing[0], tuple):
+            return by_image(spacing)
+        return spacing
 
     def _surface_of(self, sample: Sample, dimensions: int) -> Surface:
         """Return the surface of an image of so many dimensions."""
@@ -582,7 +589,11 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         if self.of_volumes:
             raise DataError(
                 sample.truth_file,
-                Message("other-dimensions", "has two axes, and {setting} is for volumes", setting=Setting("surface", surface)),
+                Message(
+                    "other-dimensions",
+                    "has two axes, and {setting} is for volumes",
+                    setting=Setting("surface", surface),
+                ),
                 Message("fix", "give {setting} for images", setting=Setting("surface", PIXELS_OF_VOXELS[surface])),
             )
         return surface
@@ -643,7 +654,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def _sizes_of(self, sample: Sample, masks: NumberedMasks) -> Sizes | None:
         """Return the sizes of pixels or voxels, unless those of an image are 1."""
         dimensions = masks.truth.ndim
-        sizes = sizes_of(self._spacing, sample, dimensions)
+        sizes = sizes_of(self._spacing_by_image, sample, dimensions)
         return (1.0, 1.0, 1.0) if sizes is None and dimensions == 3 else sizes
 
     @property

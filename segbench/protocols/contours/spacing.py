@@ -26,11 +26,8 @@ SMALLEST_TOO_LARGE = 2**62
 """Squared distances are below this number."""
 _EXACT = Context(prec=400)
 _MOST_SIZES = 3
+_EXTENSION = re.compile(r"\.(nii|nii\.gz|mha|mhd|nrrd|tiff?|npy|npz|png)$", re.IGNORECASE)
 _EXAMPLE = Either("0.7, (3, 0.78, 0.78), 'header' or a CSV file", "0.7, 0.78x0.78x3, header or FILE.csv")
-_ROUNDED = Message(
-    "rounded-spacing",
-    "spacings are rounded to a common unit, since squares of distances would have more than 62 bits",
-)
 
 Sizes = tuple[float, ...]
 """How far apart pixels or voxels are along each axis, in the order of the axes of arrays."""
@@ -147,13 +144,24 @@ def spacing_text(spacing: Spacing) -> str:
     if isinstance(spacing[0], tuple):
         from hashlib import sha256
 
-        text = ",".join(f"{name}={spacing_text(sizes)}" for name, sizes in spacing)  # type: ignore[arg-type,misc]
+        text = ",".join(f"{name}={spacing_text(sizes)}" for name, sizes in spacing)
         return f"by-image-{sha256(text.encode()).hexdigest()[:8]}"
-    return "x".join(written(size) for size in spacing[::-1])  # type: ignore[arg-type]  # of numbers
+    return "x".join(written(size) for size in spacing[::-1])
 
 
-def sizes_of(spacing: Spacing, sample: Sample, dimensions: int) -> Sizes | None:
-    """Return the sizes of an image along its axes; None where one number for all images scales distances afterwards."""
+def by_image(sizes: SizesOfImages) -> dict[str, Sizes]:
+    """Return the sizes of images by their names, with extension, as they were given, and without."""
+    without = {_EXTENSION.sub("", name): of_image for name, of_image in sizes}
+    return without | dict(sizes)
+
+
+def sizes_of(
+    spacing: float | Sizes | Mapping[str, Sizes] | str, sample: Sample, dimensions: int
+) -> Sizes | None:  # fmt: skip
+    """Return the sizes of an image along its axes; None where one number for all images scales distances afterwards.
+
+    Those of each image are given `by_image`.
+    """
     if isinstance(spacing, float):
         return None
     if isinstance(spacing, str):
@@ -168,13 +176,13 @@ def sizes_of(spacing: Spacing, sample: Sample, dimensions: int) -> Sizes | None:
                     setting=Setting("spacing", metavar=_example_of(dimensions)),
                 ),
             )
-    elif isinstance(spacing[0], tuple):
-        sizes = _of_name(dict(spacing), sample.name)  # type: ignore[arg-type]  # of pairs, as was just seen
+    elif isinstance(spacing, Mapping):
+        sizes = spacing.get(sample.name)
         source = Message("setting", "{setting}", setting=Setting("spacing", None))
         if sizes is None:
             raise DataError(
                 sample.name,
-                Message("no-spacing", "has no spacing among the {images:many image} that have one", images=len(spacing)),
+                Message("no-spacing", "has no spacing, as others have"),
                 Message("fix", "add it to {setting}", setting=Setting("spacing", None)),
             )
     else:
@@ -202,15 +210,6 @@ def sizes_of(spacing: Spacing, sample: Sample, dimensions: int) -> Sizes | None:
 
 def _example_of(dimensions: int) -> str:
     return "WxH" if dimensions == 2 else "WxHxD"
-
-
-def _of_name(sizes: Mapping[str, Sizes], name: str) -> Sizes | None:
-    """Return the sizes of an image by its name, which may have an extension."""
-    if name in sizes:
-        return sizes[name]
-    from segbench.loaders.source import split_extension
-
-    return next((of_image for key, of_image in sizes.items() if split_extension(key)[0] == name), None)
 
 
 @lru_cache(maxsize=2**12)

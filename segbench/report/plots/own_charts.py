@@ -11,8 +11,8 @@ import numpy as np
 from segbench.core.series import Line
 from segbench.drawing.charts import Chart, ChartAxis, Guide, Path
 from segbench.protocols.anomalies.curves import LIMITS, RATES, AnomalyCurve
-from segbench.protocols.contours.metrics import ContourTable
 from segbench.protocols.contours.measures import NEAR
+from segbench.protocols.contours.metrics import ContourTable
 from segbench.protocols.objects.metrics import ComponentTable, ObjectTable
 from segbench.report.plots.methods import Method, kind_of_curves
 
