@@ -202,9 +202,11 @@ def _counted(values: IntArray) -> tuple[IntArray, IntArray]:
     return ordered[starts], np.diff(starts, append=ordered.size)
 
 
-def _distances(sides: Sequence[ByteArray], surface: Elements, steps: Sequence[int]) -> list[IntArray]:
-    """Return squared distances, numbers and elements in rows, in steps along the axes."""
-    marks = [marks_of(side, surface) for side in sides]
+def _distances(sides: list[ByteArray], surface: Elements, steps: Sequence[int]) -> list[IntArray]:
+    """Return squared distances, numbers and elements in rows, in steps along the axes; empties the list of sides."""
+    marks = []
+    while sides:  # of which none is needed once it is marked
+        marks.append(marks_of(sides.pop(0), surface))
     of_layers = (1, *steps)[-3:]
     directions = distances_between(marks[0], marks[1], of_layers)
     rows = [[part.squared, part.numbers, np.zeros_like(part.numbers), part.elements] for part in directions]

@@ -676,8 +676,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
 
 def _empty(value: Any) -> str | float:
     """Read what distances of an empty mask are."""
-    if isinstance(value, str):
-        check_choice(value, Setting("empty", None), ("undefined", "diagonal"))
+    if isinstance(value, str) and value in ("undefined", "diagonal"):
         return value
     expected = "'undefined', 'diagonal' or a number of 0 or more"
     return as_real(value, Setting("empty", None), expected, least=0, most=1e9)

@@ -167,6 +167,45 @@ def test_straightforward_code_finds_the_same_in_images(seed, surface):
     compare(*random_pair(seed, dimensions=2, largest=30), surface)
 
 
+def ellipsoid(centre, radii):
+    """Draw an ellipsoid in 16 slices of 64x64."""
+    grids = np.ogrid[:16, :64, :64]
+    return sum(((grid - c) / r) ** 2 for grid, c, r in zip(grids, centre, radii, strict=True)) <= 1
+
+
+ELLIPSOIDS = {
+    f"case_{n}": (
+        ellipsoid((8, 32, 32), (6, 14 + 2 * n, 18 - 2 * n)),
+        ellipsoid((8.5, 33, 31 + n), (5, 15 + 2 * n, 17 - 2 * n)),
+    )
+    for n in range(4)
+}
+
+
+@pytest.mark.parametrize(
+    ("surface", "sizes", "expected"),
+    [  # of MONAI 1.6.1 and medpy 0.5.2, and of surface-distance 0.1
+        ("voxels", (1, 1, 1), {"hd": 3.0590, "hd95": 2.0607, "assd": 0.8177, "nsd@2": 0.9699}),
+        ("areas", (1, 1, 1), {"hd": 3.0590, "hd95": 1.8456, "assd": 0.6420, "masd": 0.6409, "nsd@2": 0.9812}),
+        ("voxels", (2.5, 0.7421875, 0.7421875), {"hd": 5.0, "hd95": 2.7503, "assd": 1.0893, "nsd@2": 0.7365}),
+        ("areas", (2.5, 0.7421875, 0.7421875), {"hd": 5.0, "hd95": 2.6558, "assd": 0.7735, "nsd@2": 0.8493}),
+    ],
+)
+def test_drawn_ellipsoids_have_the_values_of_other_tools(surface, sizes, expected):
+    result = evaluate(ELLIPSOIDS, protocol=Contours(surface=surface, spacing=sizes))
+    assert {key: round(result.summary[key], 4) for key in expected} == expected
+
+
+def test_slices_of_ellipsoids_have_other_values():
+    slices = {
+        f"{name}_{z}": (truth[z], predicted[z]) for name, (truth, predicted) in ELLIPSOIDS.items() for z in range(16)
+    }
+    summaries = [evaluate(cases, protocol="contours").summary for cases in (ELLIPSOIDS, slices)]
+    keys = ("dice", "hd95", "assd", "nsd@2")
+    assert [round(summaries[0][key], 4) for key in keys] == [0.8615, 2.0607, 0.8177, 0.9699]
+    assert [round(summaries[1][key], 4) for key in keys] == [0.6520, 3.0765, 1.6990, 0.5564]
+
+
 @pytest.mark.parametrize("surface", SURFACES)
 def test_layers_where_neighbours_take_too_long(surface):
     # Noise against a single voxel far away, so that each layer is measured column by column.
