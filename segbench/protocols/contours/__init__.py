@@ -1,9 +1,9 @@
 """The contours protocol: distances between the boundaries of masks, and overlaps near them, image by image.
 
 What `settings` reads of an image becomes numbered masks, and these become `ContourCounts`: how many elements of a
-contour there are at each squared distance from the other, as whole numbers (`counting`). `measures` computes the metrics
-of a mask from its counts, and `metrics` lays out tables of many. Begin with `counting`; loops over volumes are in
-`segbench.imaging.surfaces`.
+contour there are at each squared distance from the other, as whole numbers (`counting`). `measures` computes the
+metrics of a mask from its counts, and `metrics` lays out tables of many. Begin with `counting`; loops over volumes are
+in `segbench.imaging.surfaces`.
 
 Conventions
 -----------
