@@ -82,14 +82,14 @@ class Difference(NamedTuple):
 
     entry: Entry
     recorded: object
-    found: object
+    computed: object
     allowed: float
     reason: str = ""
 
     @property
     def size(self) -> float:
         """How far two numbers are apart; infinite for anything else."""
-        both = self.recorded, self.found
+        both = self.recorded, self.computed
         numbers = all(isinstance(value, int | float) and math.isfinite(value) for value in both)
         return abs(both[0] - both[1]) if numbers else math.inf  # type: ignore[operator]  # numbers, as just checked
 
@@ -97,8 +97,8 @@ class Difference(NamedTuple):
     def subject(self) -> Entry:
         """What has changed, in any case of any method: ``("summary", "ods_f")``, ``("counts",)``."""
         kind, *below = self.entry[3:]
-        place = {"counts": 0, "images": 2}.get(kind, 1)
-        return (kind, *below[max(place - 1, 0) : place])
+        depth = {"counts": 0, "images": 2}.get(kind, 1)
+        return (kind, *below[max(depth - 1, 0) : depth])
 
     @property
     def broken(self) -> bool:
@@ -109,7 +109,7 @@ class Difference(NamedTuple):
         """Describe the difference in one line."""
         verdict = "BROKEN" if self.broken else self.reason or "allowed"
         size = f" ({self.size:.3g})" if self.size < math.inf else ""
-        return f"{verdict}: {' / '.join(self.entry)}: {self.recorded} -> {self.found}{size}"
+        return f"{verdict}: {' / '.join(self.entry)}: {self.recorded} -> {self.computed}{size}"
 
 
 # The data and the settings
@@ -207,8 +207,8 @@ def _synthetic_pixels(folder: Path) -> Cases:
         "inverted, 16 bits": Pixels(invert=True, quantize=16),
     }.items():
         yield f"pixels, float32, {setting}", [evaluate(at["gt"], path, protocol) for path in floats]
-    some = [Pixels(quantize=8), *[Pixels()] * (len(floats) - 1)]
-    yield "pixels, some of 8 bits", [evaluate(at["gt"], *each) for each in zip(floats, some, strict=True)]
+    protocols = [Pixels(quantize=8), *[Pixels()] * (len(floats) - 1)]
+    yield "pixels, some of 8 bits", [evaluate(at["gt"], *run) for run in zip(floats, protocols, strict=True)]
     yield "pixels, field", [evaluate(at["gt"], path, field=at["field"]) for path in floats]
     calibrated = Pixels(at=(0.3, 0.5), calibration=True)
     yield "pixels, at thresholds and calibration", [evaluate(at["gt"], path, calibrated) for path in floats]
@@ -302,7 +302,9 @@ def _synthetic_labels(folder: Path) -> Cases:
         method: _each(truth, lambda labels, right=right: _confused(random, labels, right))
         for method, right in {"weak": 0.5, "strong": 0.8}.items()
     }
-    masks = {f"mask {name}": _each(labels, lambda one: one == 1) for name, labels in {"gt": truth, **maps}.items()}
+    masks = {
+        f"mask {name}": _each(labels, lambda labels: labels == 1) for name, labels in {"gt": truth, **maps}.items()
+    }
     everything = {"gt": truth, **maps, **masks}
     at = dict(zip(everything, _written(folder, everything), strict=True))
     for setting, protocol in {
@@ -532,10 +534,13 @@ def _reasons(reasons: Mapping[str, Any]) -> dict[str, str]:
 
 
 def digest(counts: object) -> str:
-    """Give eight hex digits for the numbers in counts, whatever types hold them."""
+    """Return eight hex digits for the numbers in counts, whatever types hold them."""
     parts: list[bytes] = []
     if isinstance(counts, segbench.ClassCounts):
-        parts += [f"{name} {digest(one)}".encode() for name, one in zip(counts.names, counts.counts, strict=True)]
+        parts += [
+            f"{name} {digest(class_counts)}".encode()
+            for name, class_counts in zip(counts.names, counts.counts, strict=True)
+        ]
     else:
         arrays = [np.asarray(getattr(counts, name)) for name in NUMBERS[type(counts)]]
         parts += [array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes() for array in arrays]
@@ -570,18 +575,20 @@ NUMBERS: dict[type, tuple[str, ...]] = {
 # Files and their comparison
 
 
-def differences(name: str, found: Mapping[str, Any], *, tolerance: float = 0) -> list[Difference]:
+def differences(name: str, computed: Mapping[str, Any], *, tolerance: float = 0) -> list[Difference]:
     """Compare what was computed of a set of data with its record."""
     file, listed = GOLDEN / f"{name}.json", GOLDEN / "exceptions.toml"
     recorded = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    old, new = dict(_entries(recorded, (name,))), dict(_entries(found, (name,)))
+    old, new = dict(_entries(recorded, (name,))), dict(_entries(computed, (name,)))
     exceptions = tomllib.loads(listed.read_text("utf-8"))["exception"] if listed.exists() else []
     differing: list[Difference] = []
     for entry in dict.fromkeys([*old, *new]):
         before, here = old.get(entry, "nothing"), new.get(entry, "nothing")
         if before == here:
             continue
-        reasons = [each["reason"] for each in exceptions if fnmatchcase(" / ".join(entry), each["entries"])]
+        reasons = [
+            exception["reason"] for exception in exceptions if fnmatchcase(" / ".join(entry), exception["entries"])
+        ]
         differing.append(Difference(entry, before, here, _allowed(entry, tolerance), "; ".join(reasons)))
     return differing
 
@@ -589,12 +596,12 @@ def differences(name: str, found: Mapping[str, Any], *, tolerance: float = 0) ->
 def report(differing: Sequence[Difference]) -> Iterator[str]:
     """Describe differences, one group for each subject, the largest group and difference first."""
     groups: dict[Entry, list[Difference]] = {}
-    for one in sorted(differing, key=lambda one: (one.broken, one.size), reverse=True):
-        groups.setdefault(one.subject, []).append(one)
-    for subject, some in groups.items():
-        largest = f", largest {some[0].size:.3g}" if some[0].size < math.inf else ""
-        yield f"{' / '.join(subject)}: {many(len(some), 'difference')}{largest}"
-        yield from (f"  {one}" for one in some)
+    for difference in sorted(differing, key=lambda difference: (difference.broken, difference.size), reverse=True):
+        groups.setdefault(difference.subject, []).append(difference)
+    for subject, of_subject in groups.items():
+        largest = f", largest {of_subject[0].size:.3g}" if of_subject[0].size < math.inf else ""
+        yield f"{' / '.join(subject)}: {many(len(of_subject), 'difference')}{largest}"
+        yield from (f"  {difference}" for difference in of_subject)
 
 
 def _allowed(entry: Entry, tolerance: float) -> float:
@@ -603,16 +610,16 @@ def _allowed(entry: Entry, tolerance: float) -> float:
     return fixed.get(kind, tolerance)
 
 
-def _entries(value: object, place: Entry) -> Iterator[tuple[Entry, object]]:
+def _entries(value: object, entry: Entry) -> Iterator[tuple[Entry, object]]:
     """Go through the single numbers and texts of nested mappings and lists."""
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _entries(part, (*place, key))
+            yield from _entries(part, (*entry, key))
     elif isinstance(value, list):
         for index, part in enumerate(value):
-            yield from _entries(part, (*place, str(index)))
+            yield from _entries(part, (*entry, str(index)))
     else:
-        yield place, "undefined" if value != value else value  # noqa: PLR0124  true of NaN alone
+        yield entry, "undefined" if value != value else value  # noqa: PLR0124  true of NaN alone
 
 
 def as_json(value: object, depth: int = 0) -> str:
@@ -638,12 +645,12 @@ def main() -> None:
         if name.startswith("bsds500") and "SEGBENCH_BSDS500" not in os.environ:
             print(f"{name}: skipped, since SEGBENCH_BSDS500 does not name its folder")
             continue
-        found = record(name)
-        differing = differences(name, found, tolerance=options.tolerance)
+        computed = record(name)
+        differing = differences(name, computed, tolerance=options.tolerance)
         print(*report(differing), f"{name}: {many(len(differing), 'difference')}", sep="\n")
         if options.action == "write":
             GOLDEN.mkdir(exist_ok=True)
-            (GOLDEN / f"{name}.json").write_text(as_json(found) + "\n", "utf-8")
+            (GOLDEN / f"{name}.json").write_text(as_json(computed) + "\n", "utf-8")
         else:
             broken += sum(difference.broken for difference in differing)
     sys.exit(f"{broken} differences break the rules" if broken else 0)

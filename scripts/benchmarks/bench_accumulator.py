@@ -82,7 +82,7 @@ def bench_gpu(rounds: int) -> None:
     print(torch.cuda.get_device_name())
     for shape in (SHAPE, LARGE):
         labels, scores, levels = (torch.from_numpy(array).cuda() for array in batch(shape))
-        for what, given, bits in (
+        for kind, predicted, bits in (
             ("float32", scores, None),
             ("rounded to 16 bits", scores, 16),
             ("uint8", levels, None),
@@ -90,15 +90,15 @@ def bench_gpu(rounds: int) -> None:
 
             def update(
                 count_on: Literal["device", "host"],
-                given: torch.Tensor = given,
+                predicted: torch.Tensor = predicted,
                 bits: Literal[16] | None = bits,
                 labels: torch.Tensor = labels,
             ) -> object:
                 accumulator = segbench.Accumulator(segbench.Pixels(quantize=bits), count_on=count_on)
-                return accumulator.update(labels, given, names=range(len(given)))
+                return accumulator.update(labels, predicted, names=range(len(predicted)))
 
             size = f"{shape[2]}x{shape[3]}"
-            report(f"on GPU / copied, {size}, {what}", partial(update, "device"), partial(update, "host"), rounds)
+            report(f"on GPU / copied, {size}, {kind}", partial(update, "device"), partial(update, "host"), rounds)
 
 
 def batch(shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,9 +139,9 @@ def main() -> None:
     )
     bench_torch(labels, scores, rounds)
     bench_gpu(rounds)
-    for kind, given in (("float32", scores), ("uint8", levels)):
+    for kind, predicted in (("float32", scores), ("uint8", levels)):
         accumulator = segbench.Accumulator()
-        accumulator.update(labels, given, names=names)
+        accumulator.update(labels, predicted, names=names)
         print(f"pickle, {kind}: {len(pickle.dumps(accumulator)) / SHAPE[0]:.0f} bytes per image")
     print(versions(["numpy", "numba", "torch", "torchmetrics"]), machine(), sep="\n")
 

@@ -77,7 +77,7 @@ def at_thresholds(masks: Masks, maps: Maps, number: int, limit: float = 0.3) -> 
 
 
 def of_adeval(masks: Masks, maps: Maps) -> Callable[[], object]:
-    """Give ADEval's AUPRO of 1000 bins; an ImportError where it is not installed."""
+    """Return ADEval's AUPRO of 1000 bins; an ImportError where it is not installed."""
     if not hasattr(np, "trapz"):
         setattr(np, "trapz", np.trapezoid)  # noqa: B010  which NumPy 2 renamed
     from adeval import auroc_aupr_aupro
@@ -86,7 +86,7 @@ def of_adeval(masks: Masks, maps: Maps) -> Callable[[], object]:
 
 
 def of_pyaupro(masks: Masks, maps: Maps) -> Callable[[], object]:
-    """Give pyaupro's AUPRO; an ImportError where it is not installed."""
+    """Return pyaupro's AUPRO; an ImportError where it is not installed."""
     import torch
     from pyaupro import PerRegionOverlap
 
@@ -103,7 +103,7 @@ def of_pyaupro(masks: Masks, maps: Maps) -> Callable[[], object]:
 
 
 def of_anomalib(masks: Masks, maps: Maps) -> Callable[[], object]:
-    """Give anomalib's AUPIMO at its own number of thresholds; an ImportError where it is not installed."""
+    """Return anomalib's AUPIMO at its own number of thresholds; an ImportError where it is not installed."""
     import torch
     from anomalib.metrics.pimo.pimo import _AUPIMO
 
@@ -121,7 +121,7 @@ def of_anomalib(masks: Masks, maps: Maps) -> Callable[[], object]:
 def aupimo(counts: dict[str, AnomalyCounts]) -> float:
     """Measure the mean AUPIMO of anomalous images."""
     pimo = measured_pimo(counts)
-    return float(np.mean([pimo.area(one) for one in counts.values() if one.total_anomalous]))
+    return float(np.mean([pimo.area(image_counts) for image_counts in counts.values() if image_counts.total_anomalous]))
 
 
 def main() -> None:
@@ -135,8 +135,8 @@ def main() -> None:
     print(f"exact AUPRO@30%: {exact:.6f}")
     for name, scores in (("", maps), (" of exp(x)", np.exp(maps))):  # which changes no rank
         for number in (100, 1000, 5000):
-            found = at_thresholds(masks, scores, number)
-            print(f"{number:>5} thresholds{name}: {found:.6f} ({found - exact:+.6f})")
+            area = at_thresholds(masks, scores, number)
+            print(f"{number:>5} thresholds{name}: {area:.6f} ({area - exact:+.6f})")
     unit = (maps - maps.min()) / (maps.max() - maps.min())
     bytes_, words = as_levels(unit, np.uint8), as_levels(unit, np.uint16)
     of_aupro: dict[str, Callable[[], float]] = {
@@ -145,8 +145,8 @@ def main() -> None:
         "maps of 16 bits": lambda: aupro(counted(masks, words)),
         "maps of 8 bits": lambda: aupro(counted(masks, bytes_)),
     }
-    for what, measure in of_aupro.items():
-        print(f"segbench, {what}: {measure():.7f} ({measure() - exact:+.1e})")
+    for scores_name, measure in of_aupro.items():
+        print(f"segbench, {scores_name}: {measure():.7f} ({measure() - exact:+.1e})")
     of_aupimo = {"float maps, exactly": lambda: aupimo(counted(masks, maps))}
     for name, peer, ours in (
         ("ADEval", of_adeval, of_aupro),
@@ -160,10 +160,10 @@ def main() -> None:
             continue
         other()  # imports and compiles
         taken = in_turn({name: other, **ours}, rounds)
-        for what in ours:
-            ratio = times_as_long(taken[name], taken[what])
-            a, b = (1000 * statistics.median(taken[way]) for way in (what, name))
-            print(f"{name} / segbench, {what}: {ratio:.2f}, processor time {b:.0f} / {a:.0f} ms")
+        for scores_name in ours:
+            ratio = times_as_long(taken[name], taken[scores_name])
+            a, b = (1000 * statistics.median(taken[way]) for way in (scores_name, name))
+            print(f"{name} / segbench, {scores_name}: {ratio:.2f}, processor time {b:.0f} / {a:.0f} ms")
     counts = counted(masks, maps)
     taken = 1000 * statistics.median(processor_seconds(lambda: aupimo(counts)) for _ in range(rounds))
     print(f"AUPIMO {aupimo(counts):.6f}, of images that are counted, in {taken:.0f} ms")

@@ -91,7 +91,7 @@ def large_images(root: Path, names: list[str], kind: str, factors: list[int], re
             name: lambda s=scores, t=truths: segbench.count(t, s, segbench.Boundaries(max_dist=MAX_DIST))
             for name, (scores, truths) in zip(names, images, strict=True)
         }
-        taken = sum(float(np.median(each)) for each in in_turn(ways, repeats).values())
+        taken = sum(float(np.median(times_of_image)) for times_of_image in in_turn(ways, repeats).values())
         drawn = sum(int(truth.sum()) for _, truths in images for truth in truths)
         thinned = np.mean([split(*image)[1] for image in images])
         rows.append(
@@ -130,7 +130,7 @@ def networks(root: Path, names: list[str], repeats: int) -> str:
             name: lambda s=scores, t=truths: segbench.count(t, s, segbench.Boundaries(max_dist=MAX_DIST))
             for name, (scores, truths) in zip(names, images, strict=True)
         }
-        taken = [min(each) for each in in_turn(ways, repeats).values()]
+        taken = [min(times_of_image) for times_of_image in in_turn(ways, repeats).values()]
         drawn = sum(int(truth.sum()) for _, truths in images for truth in truths)
         mean, most = np.mean(taken), max(taken)
         rows.append([kind, f"{mean:.3f} s", f"{most:.3f} s", f"{sum(taken) / drawn * 1e6:.1f}"])
@@ -144,7 +144,7 @@ def networks(root: Path, names: list[str], repeats: int) -> str:
 
 
 def of_network(root: Path, name: str, *, enlarge: bool) -> tuple[Any, list[Any]]:
-    """Give an 8-bit map of 1280x720 and its annotators' boundaries; upright images are turned."""
+    """Return an 8-bit map of 1280x720 and its annotators' boundaries; upright images are turned."""
     labels = [
         np.rot90(drawn) if drawn.shape[0] > drawn.shape[1] else drawn
         for drawn in annotators(root, name, "Segmentation")

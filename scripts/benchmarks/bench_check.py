@@ -55,13 +55,13 @@ def labelled(png: bytes, number: int) -> bytes:
 
 def write_pairs(folder: Path, count: int) -> tuple[Path, Path]:
     """Write so many pairs."""
-    made, places = pictures(), (folder / "gt", folder / "pred")
-    for place in places:
-        place.mkdir(parents=True)
+    made, folders = pictures(), (folder / "gt", folder / "pred")
+    for target in folders:
+        target.mkdir(parents=True)
     for number in range(count):
-        for place, png in zip(places, made[number % PICTURES], strict=True):
-            (place / f"image_{number:06}.png").write_bytes(labelled(png, number))
-    return places
+        for target, png in zip(folders, made[number % PICTURES], strict=True):
+            (target / f"image_{number:06}.png").write_bytes(labelled(png, number))
+    return folders
 
 
 def command(*words: str) -> None:

@@ -97,16 +97,16 @@ def main() -> None:
         PROTOCOL.count(decode_sample(read(find_files(_any(root), PROTOCOL).files[0]), PROTOCOL.reads))  # compiles
         print(f"{'':28}    read  decode   count    pack     all")
         counts = {folder.name: measure(root / "gt", folder) for folder in sorted((root / "forms").iterdir())}
-    first, *others = (each for form, each in counts.items() if form.startswith("uint8"))
+    first, *others = (form_counts for form, form_counts in counts.items() if form.startswith("uint8"))
     print("all forms of 8-bit scores give the same counts:", all(other == first for other in others))
     images = {str(k): first for k in range(IMAGES)}
-    for what, work in (
+    for task, work in (
         ("metrics", lambda images: ClassTable(images).summary()),
         ("intervals", segbench.intervals),
     ):
         started = time.perf_counter()
         work(images)
-        print(f"{what} of {IMAGES} images: {time.perf_counter() - started:.2f} s")
+        print(f"{task} of {IMAGES} images: {time.perf_counter() - started:.2f} s")
 
 
 def _any(root: Path) -> Inputs:

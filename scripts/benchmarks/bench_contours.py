@@ -71,15 +71,15 @@ def of_surface_distance(truth: Mask, predicted: Mask) -> Metrics:
     """Return what Google DeepMind's surface-distance has."""
     import surface_distance
 
-    found = surface_distance.compute_surface_distances(truth, predicted, (1.0, 1.0))
-    there, back = surface_distance.compute_average_surface_distance(found)
-    lengths = found["surfel_areas_gt"].sum(), found["surfel_areas_pred"].sum()
+    distances = surface_distance.compute_surface_distances(truth, predicted, (1.0, 1.0))
+    gt_to_pred, pred_to_gt = surface_distance.compute_average_surface_distance(distances)
+    lengths = distances["surfel_areas_gt"].sum(), distances["surfel_areas_pred"].sum()
     return {
-        "hd": surface_distance.compute_robust_hausdorff(found, 100),
-        "hd95": surface_distance.compute_robust_hausdorff(found, 95),
-        "assd": (there * lengths[0] + back * lengths[1]) / sum(lengths),
-        "masd": (there + back) / 2,
-        "nsd@2": surface_distance.compute_surface_dice_at_tolerance(found, _TOLERANCE),
+        "hd": surface_distance.compute_robust_hausdorff(distances, 100),
+        "hd95": surface_distance.compute_robust_hausdorff(distances, 95),
+        "assd": (gt_to_pred * lengths[0] + pred_to_gt * lengths[1]) / sum(lengths),
+        "masd": (gt_to_pred + pred_to_gt) / 2,
+        "nsd@2": surface_distance.compute_surface_dice_at_tolerance(distances, _TOLERANCE),
     }
 
 
@@ -100,14 +100,14 @@ def of_monai(truth: Mask, predicted: Mask) -> Metrics:
     from monai import metrics
 
     masks = {name: torch.from_numpy(mask[None, None]).float() for name, mask in (("y_pred", predicted), ("y", truth))}
-    given: dict[str, Any] = {**masks, "include_background": True}
-    found = {
-        "hd": metrics.compute_hausdorff_distance(**given),
-        "hd95": metrics.compute_hausdorff_distance(**given, percentile=95),
-        "assd": metrics.compute_average_surface_distance(**given, symmetric=True),
-        "nsd@2": metrics.compute_surface_dice(**given, class_thresholds=[_TOLERANCE]),
+    options: dict[str, Any] = {**masks, "include_background": True}
+    metrics_by_key = {
+        "hd": metrics.compute_hausdorff_distance(**options),
+        "hd95": metrics.compute_hausdorff_distance(**options, percentile=95),
+        "assd": metrics.compute_average_surface_distance(**options, symmetric=True),
+        "nsd@2": metrics.compute_surface_dice(**options, class_thresholds=[_TOLERANCE]),
     }
-    return {key: float(value) for key, value in found.items()}
+    return {key: float(value) for key, value in metrics_by_key.items()}
 
 
 PEERS: dict[str, tuple[Callable[[Mask, Mask], Metrics], str, float]] = {
@@ -120,15 +120,15 @@ PEERS: dict[str, tuple[Callable[[Mask, Mask], Metrics], str, float]] = {
 
 def installed() -> dict[str, tuple[Callable[[Mask, Mask], Metrics], str, float]]:
     """Return the tools that can be imported."""
-    found = {}
+    tools = {}
     for name, peer in PEERS.items():
         try:
             peer[0](*random_pair(0))
         except ImportError:
             print(f"{name} is not installed, and left out")
             continue
-        found[name] = peer
-    return found
+        tools[name] = peer
+    return tools
 
 
 def ours(truth: Mask, predicted: Mask, convention: str = "metrics-reloaded") -> Metrics:
@@ -146,8 +146,8 @@ def agreement(pairs: int) -> None:
         off = 0
         for seed in range(pairs):
             pair = random_pair(seed)
-            found = ours(*pair, convention)
-            apart = {key: abs(found[key] - value) / max(abs(value), 1e-30) for key, value in peer(*pair).items()}
+            own = ours(*pair, convention)
+            apart = {key: abs(own[key] - value) / max(abs(value), 1e-30) for key, value in peer(*pair).items()}
             worst = {key: max(worst.get(key, 0.0), apart[key]) for key in apart}
             off += max(apart.values()) > allowed
         print(f"  {name:<17}", ", ".join(f"{key} {value:.1e}" for key, value in worst.items()), f"; off: {off}")
@@ -182,9 +182,9 @@ def growth(sides: list[int], rounds: int) -> None:
         pairs = {"smooth": smooth_pair(side), "noise": (np.random.default_rng(0).random((side, side)) < 0.5, corner)}
         ways = {name: (lambda pair=pair: ours(*pair)) for name, pair in pairs.items()}
         times = in_turn(ways, max(rounds, 8192 // side))  # type: ignore[arg-type]  # as above
-        taken = {name: min(each) for name, each in times.items()}
+        taken = {name: min(times_of_pair) for name, times_of_pair in times.items()}
         text = ", ".join(
-            f"{name} {duration(one)}, {one / side**2 * 1e9:.1f} ns per pixel" for name, one in taken.items()
+            f"{name} {duration(time)}, {time / side**2 * 1e9:.1f} ns per pixel" for name, time in taken.items()
         )
         print(f"  {side}x{side}: {text}")
 

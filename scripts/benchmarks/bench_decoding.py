@@ -69,22 +69,22 @@ def encoded(soft: NDArray[np.float64]) -> dict[str, tuple[str, bytes]]:
 
 
 def decoders(extension: str) -> dict[str, Decoder]:
-    """Give what can decode this format here, by name."""
-    found: dict[str, Decoder] = {"Pillow": lambda data: np.asarray(Image.open(io.BytesIO(data)))}
+    """Return what can decode this format here, by name."""
+    by_name: dict[str, Decoder] = {"Pillow": lambda data: np.asarray(Image.open(io.BytesIO(data)))}
     for library in ("imageio.v3", "imagecodecs", "cv2"):
         try:
             module: Any = importlib.import_module(library)
         except ImportError:
             continue
         if library == "imageio.v3":
-            found["imageio"] = lambda data, module=module: module.imread(data, extension=extension)
+            by_name["imageio"] = lambda data, module=module: module.imread(data, extension=extension)
         elif library == "cv2":
             flag = module.IMREAD_UNCHANGED
-            found["OpenCV"] = lambda data, m=module, flag=flag: m.imdecode(np.frombuffer(data, np.uint8), flag)
+            by_name["OpenCV"] = lambda data, m=module, flag=flag: m.imdecode(np.frombuffer(data, np.uint8), flag)
         else:
             name = {".png": "png_decode", ".jpg": "jpeg8_decode", ".tif": "tiff_decode"}[extension]
-            found["imagecodecs"] = getattr(module, name)
-    return found
+            by_name["imagecodecs"] = getattr(module, name)
+    return by_name
 
 
 def bench_formats(rounds: int) -> None:

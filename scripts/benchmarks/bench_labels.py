@@ -41,14 +41,14 @@ def beside_decoding(folders: int, rounds: int) -> None:
         def evaluating(folder: Path) -> None:
             segbench.evaluate(folder / "gt", folder / "pred", segbench.Labels(classes=CLASSES))
 
-        places = sorted(Path(name).iterdir())
-        evaluating(places[0])  # the compiled loop is loaded once a process, however many pairs it counts
+        folders_of_pairs = sorted(Path(name).iterdir())
+        evaluating(folders_of_pairs[0])  # the compiled loop is loaded once a process, however many pairs it counts
         taken = [
-            (processor_seconds(lambda: evaluating(place)), processor_seconds(lambda: decoding(place)))  # noqa: B023
+            (processor_seconds(lambda: evaluating(pairs)), processor_seconds(lambda: decoding(pairs)))  # noqa: B023
             for _ in range(rounds)
-            for place in places
+            for pairs in folders_of_pairs
         ]
-        ours, other = (1000 * statistics.median(of) / PAIRS_A_FOLDER for of in zip(*taken, strict=True))
+        ours, other = (1000 * statistics.median(times) / PAIRS_A_FOLDER for times in zip(*taken, strict=True))
         print(
             f"evaluate / decode of {folders * PAIRS_A_FOLDER} pairs: {statistics.median(a / b for a, b in taken):.2f} "
             f"(goal 1.2), processor time {ours:.1f} / {other:.1f} ms per pair",
@@ -68,7 +68,7 @@ def conventions(images: int) -> None:
         "D: pooled over the set, absent classes left out": result.summary["miou"],
         "D, absent classes counted as 0": iou.mean(),
         "D, absent classes counted as 1": np.where(union > 0, iou, 1).mean(),
-        "mean over images of D of the image": np.mean([one["miou"] for one in result.per_image.values()]),
+        "mean over images of D of the image": np.mean([summary["miou"] for summary in result.per_image.values()]),
         "I: mean over images, classes of their ground truth": result.summary["miou_images"],
         "C: mean over classes of the mean over images": result.summary["miou_classes"],
         "I of the worst 5 % of images": result.summary["miou_images_5"],

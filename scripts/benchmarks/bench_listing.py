@@ -66,15 +66,15 @@ def report(root: Path) -> None:
     print(f"  find the flag that mends    {seconds(lambda: refused(odd)):6.2f} s")
     listed = Inputs(pairs=str(root / "pairs.csv"), column="prediction")
     print(f"  read a file list            {seconds(lambda: pair(listed)):6.2f} s")
-    sources = {"folder": [entry.source for entry in list_folder(root / "gt").entries]}
+    sources = {"folder": [image.source for image in list_folder(root / "gt").entries]}
     for ending in ("zip", "tar", "tar.gz"):
         path = str(root / f"gt.{ending}")
         print(f"  list a .{ending:20}{seconds(lambda path=path: list_archive(path)):6.2f} s")  # type: ignore[misc]
-        sources[f".{ending}"] = [entry.source for entry in list_archive(path).entries]
+        sources[f".{ending}"] = [image.source for image in list_archive(path).entries]
     for name, files in sources.items():
-        some = random.Random(1).sample(files, min(2000, len(files)))  # noqa: S311  as above
-        each = seconds(lambda some=some: [read_bytes(file) for file in some]) / len(some)  # type: ignore[misc]
-        print(f"  read a file, {name:15}{each * 1e6:6.0f} us, random order")
+        sample = random.Random(1).sample(files, min(2000, len(files)))  # noqa: S311  as above
+        taken = seconds(lambda sample=sample: [read_bytes(file) for file in sample]) / len(sample)  # type: ignore[misc]
+        print(f"  read a file, {name:15}{taken * 1e6:6.0f} us, random order")
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def random_pair(seed: int) -> Maps:
 
 
 def of_panoptica(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, float]:
-    """Give what panoptica has."""
+    """Return what panoptica has."""
     import panoptica
 
     evaluator = panoptica.Panoptica_Evaluator(
@@ -70,17 +70,20 @@ def of_panoptica(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, floa
         decision_metric=panoptica.Metric.IOU,
         decision_threshold=0.5,
     )
-    found = evaluator.evaluate(predicted.astype(np.uint16), truth.astype(np.uint16), verbose=False)["ungrouped"]
-    return {key: float(getattr(found, key)) for key in ("pq", "sq", "rq")}
+    result = evaluator.evaluate(predicted.astype(np.uint16), truth.astype(np.uint16), verbose=False)["ungrouped"]
+    return {key: float(getattr(result, key)) for key in ("pq", "sq", "rq")}
 
 
 def of_torchmetrics(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, float]:
-    """Give what torchmetrics has."""
+    """Return what torchmetrics has."""
     import torch
     from torchmetrics.functional.detection import panoptic_quality
 
     torch.set_num_threads(1)
-    both = (torch.from_numpy(np.stack([each > 0, each], axis=-1).astype(np.int64))[None] for each in (predicted, truth))
+    both = (
+        torch.from_numpy(np.stack([labels > 0, labels], axis=-1).astype(np.int64))[None]
+        for labels in (predicted, truth)
+    )
     return {"pq": float(panoptic_quality(*both, things={1}, stuffs={0}))}
 
 
@@ -91,20 +94,20 @@ PEERS: dict[str, Callable[[NDArray[Any], NDArray[Any]], dict[str, float]]] = {
 
 
 def installed() -> dict[str, Callable[[NDArray[Any], NDArray[Any]], dict[str, float]]]:
-    """Give the tools that can be imported."""
-    found = {}
+    """Return the tools that can be imported."""
+    tools = {}
     for name, peer in PEERS.items():
         try:
             peer(*random_pair(0))
         except ImportError:
             print(f"{name} is not installed, and left out")
             continue
-        found[name] = peer
-    return found
+        tools[name] = peer
+    return tools
 
 
 def ours(truth: NDArray[Any], predicted: NDArray[Any]) -> dict[str, float]:
-    """Give all metrics of segbench."""
+    """Return all metrics of segbench."""
     return segbench.count(truth, predicted, "objects").metrics()
 
 
@@ -119,8 +122,8 @@ def agreement(pairs: int) -> None:
         if (2 * counts.shared == counts.whole).any():
             left_out += 1
             continue
-        known, found = of_panoptica(truth, predicted), counts.metrics()
-        worst = max(worst, *(abs(np.nan_to_num(known[key]) - np.nan_to_num(found[key])) for key in known))
+        known, own = of_panoptica(truth, predicted), counts.metrics()
+        worst = max(worst, *(abs(np.nan_to_num(known[key]) - np.nan_to_num(own[key])) for key in known))
     print(f"\n{pairs} random pairs, {left_out} left out: largest difference to PQ, SQ and RQ of panoptica {worst:.1e}")
 
 
@@ -128,8 +131,8 @@ def agreement(pairs: int) -> None:
 def dense_table(truth: NDArray[np.int32], predicted: NDArray[np.int32]) -> NDArray[np.int64]:
     """Fill the whole intersection table by a plain loop."""
     table = np.zeros((_SEGMENTS + 1, _SEGMENTS + 1), np.int64)
-    for place in range(truth.size):
-        table[truth[place], predicted[place]] += 1
+    for pixel in range(truth.size):
+        table[truth[pixel], predicted[pixel]] += 1
     return table
 
 
@@ -138,7 +141,7 @@ def beside_others(rounds: int) -> None:
     from segbench.inputs.kernels import intersections
 
     pair = large_pair()
-    flat = [each.reshape(-1) for each in pair]
+    flat = [labels.reshape(-1) for labels in pair]
     ways: dict[str, Callable[[], object]] = {"segbench, all metrics": lambda: ours(*pair)}
     ways["segbench, counts"] = lambda: segbench.count(*pair, "objects")
     ways["segbench, table"] = lambda: intersections(*flat)

@@ -36,13 +36,13 @@ def decode_all(folder: Path) -> None:
 
 
 def peak_megabytes() -> float:
-    """Give the largest memory this process has had."""
+    """Return the largest memory this process has had."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def report(what: str, ratio: float, goal: str, detail: str) -> None:
+def report(title: str, ratio: float, goal: str, detail: str) -> None:
     """Print one line of the table."""
-    print(f"{what:<52} {ratio:6.2f} x   goal {goal:<12} {detail}", flush=True)
+    print(f"{title:<52} {ratio:6.2f} x   goal {goal:<12} {detail}", flush=True)
 
 
 def bench_folders(root: Path, count: int, shape: tuple[int, int], goal: str, rounds: int) -> None:
@@ -71,12 +71,12 @@ def bench_growth(root: Path, count: int, rounds: int) -> None:
     report("twice the images / once", ratio, "2", f"{double:.2f} s, {single:.2f} s; peak memory grew by {grown:.0f} MB")
     with process_pool(2) as pool:
         segbench.evaluate(once / "gt", once / "pred", executor=pool)
-        one, two, ratio = paired(
+        one_process, two_processes, ratio = paired(
             lambda: segbench.evaluate(twice / "gt", twice / "pred"),
             lambda: segbench.evaluate(twice / "gt", twice / "pred", executor=pool),
             rounds,
         )
-    report("one process / two", ratio, ">= 1.7", f"{one:.2f} s, {two:.2f} s")
+    report("one process / two", ratio, ">= 1.7", f"{one_process:.2f} s, {two_processes:.2f} s")
 
 
 def float_scores(size: int) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
@@ -117,8 +117,8 @@ def bench_memory(size: int) -> None:
     curve()
     peak = tracemalloc.get_traced_memory()[1] / size
     tracemalloc.stop()
-    what = f"memory of a curve of {size:.0e} scores, beyond its input"
-    print(f"{what:<52} {peak:6.1f} bytes a pixel, goal < 24")
+    title = f"memory of a curve of {size:.0e} scores, beyond its input"
+    print(f"{title:<52} {peak:6.1f} bytes a pixel, goal < 24")
 
 
 def main() -> None:

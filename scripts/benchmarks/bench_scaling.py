@@ -65,7 +65,7 @@ def compare(folder: Path, protocol: Protocol, ways: dict[str, Executor | None], 
 
 
 def halve(folder: Path) -> None:
-    """Give every other image another name, in a folder of its own."""
+    """Link every other image into a folder of its own."""
     for start, name in enumerate(HALVES):
         for kind in ("gt", "pred"):
             (folder / name / kind).mkdir(parents=True)
@@ -102,8 +102,8 @@ def main() -> None:
     parser.add_argument("--no-dask", action="store_true")
     options = parser.parse_args()
     compile_kernels()
-    with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
+        folder = Path(scratch)
         write_curves(folder, options.images, SHAPE)
         halve(folder)
         ways: dict[str, Executor | None] = {

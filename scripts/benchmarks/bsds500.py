@@ -13,7 +13,7 @@ from scipy.io import loadmat
 
 
 def folder() -> Path | None:
-    """Give the folder that the environment names."""
+    """Return the folder that the environment names."""
     named = os.environ.get("SEGBENCH_BSDS500")
     return Path(named) if named else None
 

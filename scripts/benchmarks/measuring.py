@@ -67,7 +67,7 @@ def in_turn(ways: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, 
 
 
 def times_as_long(other: Sequence[float], ours: Sequence[float]) -> float:
-    """Give the median over the rounds that both took part in of how many times as long the other took."""
+    """Return the median over the rounds that both took part in of how many times as long the other took."""
     return statistics.median(b / a for a, b in zip(ours, other, strict=False))
 
 
@@ -86,17 +86,17 @@ def machine() -> str:
 
 def versions(packages: Iterable[str]) -> str:
     """List Python's version, and those of the packages that are installed."""
-    found = [f"Python {sys.version.split()[0]}"]
+    texts = [f"Python {sys.version.split()[0]}"]
     for package in packages:
         try:
-            found.append(f"{package} {metadata.version(package)}")
+            texts.append(f"{package} {metadata.version(package)}")
         except metadata.PackageNotFoundError:
             continue
-    return ", ".join(found)
+    return ", ".join(texts)
 
 
 def today() -> str:
-    """Give the day and the minute, UTC."""
+    """Return the day and the minute, UTC."""
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
 
 

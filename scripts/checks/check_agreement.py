@@ -140,16 +140,17 @@ def parts_of(message: Message) -> list[Any]:
 
 def given_in(message: Message) -> list[str]:
     """Name the settings that advice says to leave out."""
-    given = message.values.get("given")
+    setting = message.values.get("given")
     within = [name for part in parts_of(message) if isinstance(part, Message) for name in given_in(part)]
-    return [given.name, *within] if isinstance(given, Setting) else within
+    return [setting.name, *within] if isinstance(setting, Setting) else within
 
 
 def protocol_in(message: Message) -> type[Protocol] | None:
     """Return the protocol that advice sends to, `Labels()`, as its words for Python begin; None where there is none."""
     for part in parts_of(message):
-        if isinstance(part, Message) and (found := protocol_in(part)):
-            return found
+        within = protocol_in(part) if isinstance(part, Message) else None
+        if within is not None:
+            return within
         if isinstance(part, Either) and isinstance(part.python, str):
             kind = getattr(segbench, part.python.partition("(")[0], None) if "(" in part.python else None
             if isinstance(kind, type) and issubclass(kind, Protocol):
@@ -166,7 +167,7 @@ def is_by_hand(message: Message) -> bool:
 
 def ways(finding: Finding, intended: Mapping[str, Any]) -> list[tuple[tuple[Setting, ...], list[str]]]:
     """Return the alternatives of a fix as settings to give and to leave out; what the reader chooses is as intended."""
-    found = []
+    alternatives = []
     for settings in finding.alternatives:
         chosen = []
         for setting in settings:
@@ -175,15 +176,16 @@ def ways(finding: Finding, intended: Mapping[str, Any]) -> list[tuple[tuple[Sett
             elif setting.value not in (..., None):
                 chosen.append(setting)
         if chosen:
-            found.append((tuple(chosen), []))
-    if left_out := given_in(finding.fix):
-        found.append(((), left_out))
+            alternatives.append((tuple(chosen), []))
+    left_out = given_in(finding.fix)
+    if left_out:
+        alternatives.append(((), left_out))
     # Of several labels a reader takes those that are meant, as the advice says.
     names = {setting.name for settings in finding.alternatives for setting in settings}
     if len(finding.alternatives) > 1:
         meant = tuple(Setting(name, value) for name, value in intended.items() if name in names)
-        found += [(meant, [])] if meant else []
-    return found
+        alternatives += [(meant, [])] if meant else []
+    return alternatives
 
 
 def followed(call: Call, folder: Folder) -> tuple[str, list[str]]:
@@ -195,13 +197,13 @@ def followed(call: Call, folder: Folder) -> tuple[str, list[str]]:
         report = here.check(None)
         errors = [finding for finding in report.findings if finding.severity == "error"]
         findings = errors or list(report.findings)
-        found = [(finding, ways(finding, folder.intended)) for finding in findings]
-        by_hand |= any(is_by_hand(one.fix) or protocol_in(one.fix) for one in findings)
-        first = [advised[0] for _, advised in found if advised]
+        advice = [(finding, ways(finding, folder.intended)) for finding in findings]
+        by_hand |= any(is_by_hand(finding.fix) or protocol_in(finding.fix) for finding in findings)
+        first = [advised[0] for _, advised in advice if advised]
         together = tuple(setting for settings, _ in first for setting in settings)
         left_out = [name for _, names in first for name in names]
         options = [((together, left_out), True)]
-        options += [(way, False) for _, advised in found for way in advised]
+        options += [(way, False) for _, advised in advice for way in advised]
         for (settings, names), is_first in options:
             changed = here.with_settings(settings, names)
             if changed is None or steps == STEPS:
@@ -282,22 +284,22 @@ def main() -> int:
     parser.add_argument("--images", type=int, help="of a folder; two to five without it")
     parser.add_argument("--only", type=int, help="one folder, by its number")
     arguments = parser.parse_args()
-    found: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    disagreeing: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
     ended: Counter[str] = Counter()
     numbers = range(arguments.folders) if arguments.only is None else [arguments.only]
     for number in numbers:
         folder = random_folder(np.random.default_rng([arguments.seed, number]), arguments.images)
         with tempfile.TemporaryDirectory() as root:
-            for what, text in disagreements(folder, Path(root)):
-                if what.startswith("("):
-                    ended[what] += 1
+            for mistake, text in disagreements(folder, Path(root)):
+                if mistake.startswith("("):
+                    ended[mistake] += 1
                 else:
-                    found[what, folder.kind].append((number, text.replace(root, "")))
-    for (what, kind), examples in sorted(found.items()):
+                    disagreeing[mistake, folder.kind].append((number, text.replace(root, "")))
+    for (mistake, kind), examples in sorted(disagreeing.items()):
         number, text = examples[0]
-        print(f"{what}: {kind} ({len(examples)} folders: {', '.join(str(k) for k, _ in examples[:8])})")
+        print(f"{mistake}: {kind} ({len(examples)} folders: {', '.join(str(k) for k, _ in examples[:8])})")
         print("    " + text.replace("\n", "\n    "), flush=True)
-    folders = {number for examples in found.values() for number, _ in examples}
+    folders = {number for examples in disagreeing.values() for number, _ in examples}
     print(f"advice that was followed: {dict(ended)}")
     print(f"{len(folders)} of {len(numbers)} folders disagree")
     return min(len(folders), 1)

@@ -167,11 +167,11 @@ def scipy_matching(on: Any, truth: Any, table: Any, annotator: int) -> Any:  # n
         for dx in range(-table.half_width[abs(dy)], table.half_width[abs(dy)] + 1):
             inside = (y + dy >= 0) & (y + dy < truth.shape[0]) & (x + dx >= 0) & (x + dx < width)
             i = np.flatnonzero(inside)
-            there = pixels[i] + dy * width + dx
-            i, there = i[on.flat[there]], there[on.flat[there]]
+            partners_at = pixels[i] + dy * width + dx
+            i, partners_at = i[on.flat[partners_at]], partners_at[on.flat[partners_at]]
             rows.append(i)
-            columns.append(number[there])
-            hashed = tie_breaks(there, pixels[i], annotator)
+            columns.append(number[partners_at])
+            hashed = tie_breaks(partners_at, pixels[i], annotator)
             weights.append(np.full(i.size, table.pair[abs(dy), abs(dx)] + alone) + hashed)
     # SciPy takes a weight of 0 for a missing edge: every weight is one higher, as every row gets just one.
     weight = np.concatenate(weights) + 1

@@ -54,13 +54,13 @@ def soft_sets(rng: np.random.Generator) -> Iterator[Folder]:
             continue
         for number, (how_true, store_true) in enumerate(MASKS.items()):
             how, store = list(SOFT_MAPS.items())[number % len(SOFT_MAPS)]
-            scenes, given = scenes_of(rng, name), dict(settings)
+            scenes, chosen = scenes_of(rng, name), dict(settings)
             if name == "saliency" and np.asarray(store_true(scenes[0].mask)[0]).max() in (1, True):
-                given["positive"] = ">=1"  # which maps of levels are cut at 128 otherwise
+                chosen["positive"] = ">=1"  # which maps of levels are cut at 128 otherwise
             yield Folder(
                 f"{name}: {how_true}; {how}",
                 protocol,
-                given,
+                chosen,
                 named([store_true(scene.mask) for scene in scenes]),
                 named([store(scene.levels) for scene in scenes]),
                 mask_numbers(name, [s.mask for s in scenes], [s.scores for s in scenes], everywhere(scenes)),
@@ -71,14 +71,14 @@ def mask_sets(rng: np.random.Generator) -> Iterator[Folder]:
     """Make sets of masks on both sides, stored in every way."""
     for name in OF_PREDICTED_MASKS:
         protocol, settings = OF_MASKS[name]
-        given = {setting: value for setting, value in settings.items() if setting != "at"}
+        chosen = {setting: value for setting, value in settings.items() if setting != "at"}
         for number, (how_true, store_true) in enumerate(MASKS.items()):
             how = list(MASKS)[(5 * number + 3) % len(MASKS)]
             scenes = scenes_of(rng, name)
             yield Folder(
                 f"{name}: {how_true}; mask of {how}",
                 protocol,
-                given,
+                chosen,
                 named([store_true(scene.mask) for scene in scenes]),
                 named([MASKS[how](scene.predicted) for scene in scenes]),
                 mask_numbers(name, [s.mask for s in scenes], [s.predicted * 1.0 for s in scenes], everywhere(scenes)),
@@ -162,42 +162,44 @@ def other_sets(rng: np.random.Generator) -> Iterator[Folder]:
     right = mask_numbers("pixels", masks, scores, everywhere(scenes))
     yield Folder("pixels: images without objects", segbench.Pixels, {}, truths, maps, right)
     frames = {f"walk/{k:02}": LABEL_MAPS["palette"](scene.objects) for k, scene in enumerate(scenes)}
-    found = {f"walk/{k:02}": LABEL_MAPS["palette"](scene.objects * scene.predicted) for k, scene in enumerate(scenes)}
-    yield Folder("contours: sequences", segbench.Contours, {"convention": "davis"}, frames, found, {})
+    predicted_frames = {
+        f"walk/{k:02}": LABEL_MAPS["palette"](scene.objects * scene.predicted) for k, scene in enumerate(scenes)
+    }
+    yield Folder("contours: sequences", segbench.Contours, {"convention": "davis"}, frames, predicted_frames, {})
 
 
 def correct_sets(seed: int, number: int) -> Iterator[Folder]:
     """Draw so many sets: all that there are, and then others of the same kinds."""
 
     def endless() -> Iterator[Folder]:
-        for further in count(seed):
-            rng = np.random.default_rng(further)
+        for further_seed in count(seed):
+            rng = np.random.default_rng(further_seed)
             for make in (other_sets, label_sets, mask_sets, soft_sets):
                 yield from make(rng)
 
     return islice(endless(), number)
 
 
-def said_of(folder: Folder, root: Path) -> list[str]:
+def doubts_on(folder: Folder, root: Path) -> list[str]:
     """Return what check and run say of a set, and whether its number is another; nothing if all is well."""
     where, protocol = folder.write(root), folder.protocol(**folder.settings)
-    said = []
+    doubts = []
     for sample in (None, 3):
         report = segbench.check(*where, protocol, sample=sample, **folder.data)
-        said += [f"check of {sample or 'all'}: {finding}" for finding in report.findings]
+        doubts += [f"check of {sample or 'all'}: {finding}" for finding in report.findings]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             result = segbench.evaluate(*where, protocol, **folder.data)
         except segbench.SegbenchError as error:
-            return [*said, f"run: {error}"]
-    said += [f"run: {warning.message}" for warning in caught]
-    said += [f"note: {note}" for note in result.notes if note.doubt]
+            return [*doubts, f"run: {error}"]
+    doubts += [f"run: {warning.message}" for warning in caught]
+    doubts += [f"note: {note}" for note in result.notes if note.doubt]
     for key, value in folder.right.items():
         measured = result.summary[key]
         if not np.isclose(measured, value, rtol=1e-6):
-            said.append(f"number: {key} is {measured}, not {value}")
-    return said
+            doubts.append(f"number: {key} is {measured}, not {value}")
+    return doubts
 
 
 def main() -> int:
@@ -209,10 +211,10 @@ def main() -> int:
     wrong = 0
     for folder in correct_sets(arguments.seed, arguments.sets):
         with tempfile.TemporaryDirectory() as root:
-            said = said_of(folder, Path(root))
-        if said:
+            doubts = doubts_on(folder, Path(root))
+        if doubts:
             wrong += 1
-            print(folder.kind, *said, sep="\n    ", flush=True)
+            print(folder.kind, *doubts, sep="\n    ", flush=True)
     print(f"{wrong} of {arguments.sets} correct sets are doubted")
     return min(wrong, 1)
 

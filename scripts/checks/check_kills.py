@@ -34,7 +34,7 @@ def add_images(folder: Path, count: int, protocol: str) -> None:
 
 
 def command(folder: Path, protocol: str, *options: str) -> list[str]:
-    """Give the command line of a run."""
+    """Return the command line of a run."""
     run = ["-m", "segbench", protocol, str(folder / "gt"), str(folder / "pred"), "--format", "json"]
     return [sys.executable, *run, *options]
 
@@ -87,11 +87,11 @@ def wait_for_workers(process: subprocess.Popen[bytes]) -> None:
 
 def check(protocol: str, kills: int, images: int) -> None:
     """Kill runs of one protocol, and compare the end."""
-    with tempfile.TemporaryDirectory() as place:
-        folder, file = Path(place), Path(place) / "r.segbench"
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, file = Path(scratch), Path(scratch) / "r.segbench"
         add_images(folder, images, protocol)
         subprocess.run(command(folder, protocol), check=True, stdout=subprocess.DEVNULL)
-        done, held, of_workers = 0, 0, 0
+        done, kept, of_workers = 0, 0, 0
         while done < kills:
             worker = bool(done % 2)
             process = subprocess.Popen(
@@ -110,11 +110,11 @@ def check(protocol: str, kills: int, images: int) -> None:
                 if process.returncode or b"Traceback" in message:
                     raise SystemExit(f"a lost worker ended the run: {message.decode()}")
             now = kept(file)
-            if now < held:
-                raise SystemExit(f"{held} images were kept, now {now}")
-            held, done, of_workers = now, done + killed, of_workers + (worker and killed)
+            if now < kept:
+                raise SystemExit(f"{kept} images were kept, now {now}")
+            kept, done, of_workers = now, done + killed, of_workers + (worker and killed)
             if killed:
-                print(f"  {'worker' if worker else 'parent'} killed, {held} images kept", flush=True)
+                print(f"  {'worker' if worker else 'parent'} killed, {kept} images kept", flush=True)
             if worker:
                 add_images(folder, images // 4, protocol)
         total = len(list((folder / "gt").iterdir()))

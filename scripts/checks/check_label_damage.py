@@ -55,27 +55,27 @@ def main() -> int:
     options = parser.parse_args()
     unnoticed = damaged_unnoticed(options.damaged, options.seed)
     alarms = false_alarms(options.correct, options.seed)
-    print(*(f"OFF: {problem}" for problem in [*unnoticed, *alarms]), sep="\n", end="\n" * bool(unnoticed or alarms))
+    print(*(f"OFF: {problem}" for problem in [*unnoticed, *alarms]), sep="\n", end="\n" if unnoticed or alarms else "")
     return bool(unnoticed or alarms)
 
 
 def damaged_unnoticed(number: int, seed: int = 0) -> list[str]:
     """Damage sets; print how many are noticed, and list those that are not although they cost much and show it."""
     costly, noticed, hidden, unnoticed = 0, 0, 0, list[str]()
-    for place in range(number):
-        rng = np.random.default_rng([seed, 1, place])
+    for index in range(number):
+        rng = np.random.default_rng([seed, 1, index])
         intact = random_set(rng)
-        how, side = [*DAMAGE][place % len(DAMAGE)], SIDES[place // len(DAMAGE) % 3]
+        how, side = [*DAMAGE][index % len(DAMAGE)], SIDES[index // len(DAMAGE) % 3]
         before, after = damaged(intact, DAMAGE[how], side)
         cost = mean_iou(before) - mean_iou(after)
         if abs(cost) <= COSTS:
             continue
         costly += 1
-        found = "mixed-labels" in keys(after)
-        noticed += found
+        is_noticed = "mixed-labels" in keys(after)
+        noticed += is_noticed
         free = intact.classes[-1] - intact.classes[0] + 1 - len(intact.classes)
-        hidden += not found and free < SHOWN_FROM
-        if not found and free >= SHOWN_FROM:
+        hidden += not is_noticed and free < SHOWN_FROM
+        if not is_noticed and free >= SHOWN_FROM:
             unnoticed.append(f"{how} of {side}, classes {intact.classes}, costs {cost:.3f}: not noticed")
     print(f"{costly} of {number} damaged sets cost more than {COSTS} of the mean IoU, {noticed} are noticed, ", end="")
     print(f"{hidden} have too few free numbers to show it")
@@ -85,28 +85,28 @@ def damaged_unnoticed(number: int, seed: int = 0) -> list[str]:
 def false_alarms(number: int, seed: int = 0) -> list[str]:
     """Draw correct sets; print how many give an alarm, and list these."""
     kinds, alarms = [*CORRECT], list[str]()
-    for place in range(number):
-        rng = np.random.default_rng([seed, 2, place])
-        kind = kinds[place % len(kinds)]
+    for index in range(number):
+        rng = np.random.default_rng([seed, 2, index])
+        kind = kinds[index % len(kinds)]
         truths, predictions = zip(
-            *(CORRECT[kind](np.random.default_rng([seed, 3, place]), rng) for _ in range(IMAGES)), strict=True
+            *(CORRECT[kind](np.random.default_rng([seed, 3, index]), rng) for _ in range(IMAGES)), strict=True
         )
         drawn = LabelSet(kind, list(truths), list(predictions), [])
         if "mixed-labels" in keys(drawn):
-            alarms.append(f"{kind} ({place}): alarm without damage")
+            alarms.append(f"{kind} ({index}): alarm without damage")
     print(f"{len(alarms)} of {number} correct sets give an alarm")
     return alarms
 
 
 def keys(drawn: LabelSet) -> set[str]:
     """Check a set, saved as PNG, and give the keys of the findings."""
-    held = np.unique(np.concatenate([one.reshape(-1) for one in (*drawn.truths, *drawn.predictions)]))
+    labels = np.unique(np.concatenate([label_map.reshape(-1) for label_map in (*drawn.truths, *drawn.predictions)]))
     with TemporaryDirectory() as folder:
         for side, maps in (("gt", drawn.truths), ("pred", drawn.predictions)):
             (Path(folder) / side).mkdir()
-            for place, one in enumerate(maps):
-                Image.fromarray(one).save(Path(folder) / side / f"{place}.png")
-        protocol = segbench.Labels(classes=held.tolist(), void=())
+            for index, label_map in enumerate(maps):
+                Image.fromarray(label_map).save(Path(folder) / side / f"{index}.png")
+        protocol = segbench.Labels(classes=labels.tolist(), void=())
         report = segbench.check(f"{folder}/gt", f"{folder}/pred", protocol)
     return {finding.kind for finding in report.findings}
 
@@ -115,12 +115,12 @@ def mean_iou(drawn: LabelSet) -> float:
     """Compute the mean IoU over the classes."""
     pairs = sum(
         np.bincount(truth.reshape(-1) * 256 + predicted.reshape(-1).astype(np.int64), minlength=1 << 16)
-        for truth, predicted in zip((one.astype(np.int64) for one in drawn.truths), drawn.predictions, strict=True)
+        for truth, predicted in zip((truth.astype(np.int64) for truth in drawn.truths), drawn.predictions, strict=True)
     )
     matrix = np.asarray(pairs).reshape(256, 256)
     both = np.diag(matrix)
     unions = matrix.sum(axis=0) + matrix.sum(axis=1) - both
-    known = [one for one in drawn.classes if unions[one]]
+    known = [label for label in drawn.classes if unions[label]]
     return float(np.mean(both[known] / unions[known]))
 
 
@@ -174,7 +174,7 @@ DAMAGE: dict[str, Callable[[Map], Map]] = {
 
 
 def damaged(intact: LabelSet, damage: Callable[[Map], Map], side: str) -> tuple[LabelSet, LabelSet]:
-    """Give a set of the size that the damage leaves, and with one side damaged, or both."""
+    """Return a set of the size that the damage leaves, and with one side damaged, or both."""
     keep = nearest if damage is halved else np.copy
     before = intact._replace(truths=list(map(keep, intact.truths)), predictions=list(map(keep, intact.predictions)))
     truths = list(map(damage, intact.truths)) if side != "prediction" else before.truths
@@ -192,7 +192,7 @@ def random_set(rng: np.random.Generator) -> LabelSet:
     draw = [voronoi, blobs, shapes][rng.integers(3)]
     height, width = rng.integers(64, 256, 2)
     truths = [draw(rng, classes, height, width) for _ in range(IMAGES)]
-    return LabelSet(draw.__name__, truths, [predicted(rng, one, classes) for one in truths], classes.tolist())
+    return LabelSet(draw.__name__, truths, [predicted(rng, truth, classes) for truth in truths], classes.tolist())
 
 
 def noise(rng: np.random.Generator, shape: tuple[int, int], sigma: float) -> NDArray[np.float64]:
@@ -239,10 +239,10 @@ def shifted(rng: np.random.Generator, truth: Map, pixels: float) -> Map:
 
 def predicted(rng: np.random.Generator, truth: Map, classes: NDArray[np.int64]) -> Map:
     """Predict a map: borders are shifted, and some regions have another class."""
-    found = shifted(rng, truth, rng.uniform(0.5, 4)).copy()
+    labels = shifted(rng, truth, rng.uniform(0.5, 4)).copy()
     wrong = noise(rng, truth.shape, 8)
-    found[wrong > np.quantile(wrong, 1 - rng.uniform(0.02, 0.25))] = rng.choice(classes)
-    return found
+    labels[wrong > np.quantile(wrong, 1 - rng.uniform(0.02, 0.25))] = rng.choice(classes)
+    return labels
 
 
 # Correct sets: each draws an image, given what decides about the whole set, and what about this image
@@ -286,13 +286,15 @@ def poles(of_set: np.random.Generator, rng: np.random.Generator) -> Pair:
     numbers, has_poles = of_set.choice(np.arange(3, 9), 2, replace=False), of_set.random() < 0.5
     regions = np.array([0, 1, 2, 8, 9, 10])
     truth = voronoi(rng, regions, 128, 160)
-    found = predicted(rng, truth, regions)
+    prediction = predicted(rng, truth, regions)
     for number in numbers:
         for _ in range(6):
             column, width, top = rng.integers(4, 150), rng.integers(1, 4), rng.integers(0, 60)
             truth[top:, column : column + width] = number
-            found[top + 3 :, column + 1 : column + 1 + width] = number if has_poles else found[top + 3 :, [column - 1]]
-    return truth, found
+            prediction[top + 3 :, column + 1 : column + 1 + width] = (
+                number if has_poles else prediction[top + 3 :, [column - 1]]
+            )
+    return truth, prediction
 
 
 def contours(of_set: np.random.Generator, rng: np.random.Generator) -> Pair:

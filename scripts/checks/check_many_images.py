@@ -82,7 +82,7 @@ def write(folder: Path, count: int) -> list[Path]:
     return paths
 
 
-def measured(what: str, images: int, *arguments: object, stop_after: float = 0) -> Measured:
+def measured(title: str, images: int, *arguments: object, stop_after: float = 0) -> Measured:
     """Run a command, interrupt it after so many seconds, and print what it took."""
     started = time.perf_counter()
     command = [sys.executable, "-c", _COMMAND, *map(str, arguments)]
@@ -92,10 +92,10 @@ def measured(what: str, images: int, *arguments: object, stop_after: float = 0) 
         printed, errors = process.communicate()
     seconds = time.perf_counter() - started
     if process.returncode != (130 if stop_after else 0):
-        raise SystemExit(f"{what}: exit code {process.returncode}\n{errors[-2000:]}")
+        raise SystemExit(f"{title}: exit code {process.returncode}\n{errors[-2000:]}")
     peak, own = map(float, errors.rpartition("measured ")[2].split())
     print(
-        f"{what:<28} {seconds:8.1f} s, {own:8.1f} s of the processor, {1e3 * seconds / images:.3f} ms per image, "
+        f"{title:<28} {seconds:8.1f} s, {own:8.1f} s of the processor, {1e3 * seconds / images:.3f} ms per image, "
         f"{peak / 1024:6.0f} MiB",
         flush=True,
     )
@@ -148,7 +148,7 @@ def by_dask(folder: Path, truth: Path, methods: Sequence[Path], images: int) -> 
 
 
 def shown(file: Path) -> list[dict[str, object]]:
-    """Give the metrics of the methods of a results file."""
+    """Return the metrics of the methods of a results file."""
     return [run["summary"] for run in json.loads(measured("show", 1, "show", file, "--format", "json").printed)["runs"]]
 
 
@@ -159,17 +159,17 @@ def main() -> None:
     parser.add_argument("--dask", type=int, default=0, metavar="IMAGES", help="count so many through Dask, too")
     parser.add_argument("--stop-after", type=float, default=30, metavar="SECONDS", help="when to interrupt")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
         truth, *methods = write(folder, options.images)
         file = counted(folder, truth, methods, options.images, options.stop_after)
         if shown(in_parts(folder, truth, methods[0], options.images)) != shown(file)[:1]:
             raise SystemExit("the parts are not the whole")
         if options.dask:
-            some = folder / "some"
-            some.mkdir()
-            truth, *methods = write(some, options.dask)
-            by_dask(some, truth, methods, options.dask)
+            few = folder / "some"
+            few.mkdir()
+            truth, *methods = write(few, options.dask)
+            by_dask(few, truth, methods, options.dask)
         measured("report", options.images, "report", file, "-o", folder / "report.html")
 
 

@@ -19,14 +19,14 @@ AT_ONCE = 500
 def share_with_some_difference(metrics: int, images: int, repeats: int) -> float:
     """Return in which share of the sets at least one metric has a p-value below the level."""
     random = np.random.default_rng(metrics * 1000 + images)
-    found = 0
+    significant = 0
     for _ in range(repeats // AT_ONCE):
         shared = random.standard_normal((AT_ONCE, images, 1))
         own = random.standard_normal((AT_ONCE, images, metrics))
         differences = np.sqrt(CORRELATION) * shared + np.sqrt(1 - CORRELATION) * own
         p_values = stats.ttest_1samp(differences, 0, axis=1).pvalue
-        found += np.count_nonzero(p_values.min(axis=1) < LEVEL)
-    return found / (repeats // AT_ONCE * AT_ONCE)
+        significant += np.count_nonzero(p_values.min(axis=1) < LEVEL)
+    return significant / (repeats // AT_ONCE * AT_ONCE)
 
 
 if __name__ == "__main__":

@@ -344,10 +344,10 @@ def rows_of(name: str, repeats: int, seed: int, *, images_alone: bool = False) -
     for column, metric in enumerate(cell.metrics):
         low, high, p_values = (values[:, column] for values in (measured.low, measured.high, measured.p_values))
         known, tested = ~np.isnan(low), ~np.isnan(p_values)
-        held = (low[known] - 1e-12 <= truth[column]) & (truth[column] <= high[known] + 1e-12)
+        covered = (low[known] - 1e-12 <= truth[column]) & (truth[column] <= high[known] + 1e-12)
         shares = {
             "truth": truth[column],
-            "coverage": held.mean() if known.any() and not np.isnan(truth[column]) else np.nan,
+            "coverage": covered.mean() if known.any() and not np.isnan(truth[column]) else np.nan,
             "no_interval": 1 - known.mean(),
             "size": (p_values[tested] < 0.05).mean() if tested.any() else np.nan,
             "no_test": 1 - tested.mean(),

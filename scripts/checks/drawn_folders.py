@@ -67,8 +67,8 @@ def draw(rng: np.random.Generator, shape: tuple[int, int], *, lines: bool) -> Sc
     rows, columns = shape[0] // CELL, shape[1] // CELL
     cells = rows * columns
     true = rng.permutation(np.arange(cells) < max(2, round(0.4 * cells)))
-    found = true ^ (rng.random(cells) < 0.2)
-    found[np.flatnonzero(true)[0]] = True
+    predicted = true ^ (rng.random(cells) < 0.2)
+    predicted[np.flatnonzero(true)[0]] = True
     mask, predicted = np.zeros((2, *shape), np.bool_)
     for cell in range(cells):
         top, left = CELL * (cell // columns) + 1, CELL * (cell % columns) + 1
@@ -76,7 +76,7 @@ def draw(rng: np.random.Generator, shape: tuple[int, int], *, lines: bool) -> Sc
         moved = int(rng.random() < 0.4) if not lines else 0
         if true[cell]:
             mask[top : top + height, left : left + 4] = True
-        if found[cell]:
+        if predicted[cell]:
             predicted[top : top + height, left + moved : left + 4] = True
     levels = np.where(predicted, rng.integers(140, 251, shape), rng.integers(3, 120, shape)).astype(np.uint8)
     labels = np.kron(rng.integers(0, CLASSES, (rows, columns)), np.ones((CELL, CELL), int))
@@ -112,7 +112,7 @@ def dice(mask: Array, predicted: Array) -> float:
 
 def cl_dice(pairs: Sequence[tuple[Array, Array]]) -> float:
     """Compute clDice, the harmonic mean of the shares of all centerlines that lie in masks."""
-    inside = [(found[skeletonize(mask)], mask[skeletonize(found)]) for mask, found in pairs]
+    inside = [(predicted[skeletonize(mask)], mask[skeletonize(predicted)]) for mask, predicted in pairs]
     true_lines, lines = (np.concatenate(of_images) for of_images in zip(*inside, strict=True))
     if not true_lines.size or not lines.size:
         return float("nan")
@@ -123,11 +123,11 @@ def cl_dice(pairs: Sequence[tuple[Array, Array]]) -> float:
 def object_f1(pairs: Sequence[tuple[Array, Array]]) -> float:
     """Compute F1 of numbered objects, of which those above half of IoU match."""
     matched = total = 0
-    for true, found in pairs:
-        numbers, others = np.unique(true[true > 0]), np.unique(found[found > 0])
+    for true, predicted in pairs:
+        numbers, others = np.unique(true[true > 0]), np.unique(predicted[predicted > 0])
         total += numbers.size + others.size
         for number in numbers:
-            overlaps = [jaccard_score((true == number).ravel(), (found == other).ravel()) for other in others]
+            overlaps = [jaccard_score((true == number).ravel(), (predicted == other).ravel()) for other in others]
             matched += any(overlap > 0.5 for overlap in overlaps)
     return 2 * matched / total
 
@@ -139,13 +139,13 @@ def mean(values: Sequence[float]) -> float:
 
 def lesion_f1(pairs: Sequence[tuple[Array, Array]]) -> float:
     """Compute F1 of components, of which a true one is found, and a predicted one right, by a pixel of the other."""
-    found = missed = false = 0
+    hit = missed = false = 0
     for mask, predicted in pairs:
         true_numbers, numbers = (components(side, np.ones((3, 3)))[0] for side in (mask, predicted))
         touched = np.unique(true_numbers[predicted & mask]).size
-        found, missed = found + touched, missed + true_numbers.max() - touched
+        hit, missed = hit + touched, missed + true_numbers.max() - touched
         false += numbers.max() - np.unique(numbers[predicted & mask]).size
-    return float(2 * found / (2 * found + missed + false))
+    return float(2 * hit / (2 * hit + missed + false))
 
 
 def mean_error(masks: Sequence[Array], scores: Sequence[Array]) -> float:
@@ -179,9 +179,9 @@ def mask_numbers(
 def map_numbers(name: str, scenes: Sequence[Scene], valid: Sequence[Array]) -> dict[str, float]:
     """Return a number of a protocol of label maps, stacks or numbered objects."""
     true = [scene.labels[keep] for scene, keep in zip(scenes, valid, strict=True)]
-    found = [scene.predicted_labels[keep] for scene, keep in zip(scenes, valid, strict=True)]
+    predicted = [scene.predicted_labels[keep] for scene, keep in zip(scenes, valid, strict=True)]
     if name == "regions":
-        return {"pri_ods": mean([rand_score(*pair) for pair in zip(true, found, strict=True)])}
+        return {"pri_ods": mean([rand_score(*pair) for pair in zip(true, predicted, strict=True)])}
     if name == "instances":
         return {"f1@0.5": object_f1([(scene.objects, scene.predicted_objects) for scene in scenes])}
     if name == "classes":
@@ -189,9 +189,11 @@ def map_numbers(name: str, scenes: Sequence[Scene], valid: Sequence[Array]) -> d
         by_class = [auc([of == k for of in true], [stack[k] for stack in stacks]) for k in range(CLASSES)]
         return {"macro_auc_roc": mean(by_class)}
     if name == "contours":
-        by_class = [[dice(*(of == k for of in pair)) for pair in zip(true, found, strict=True)] for k in range(CLASSES)]
+        by_class = [
+            [dice(*(of == k for of in pair)) for pair in zip(true, predicted, strict=True)] for k in range(CLASSES)
+        ]
         return {"dice": mean([mean(images) for images in by_class])}
-    return {"miou": float(jaccard_score(np.concatenate(true), np.concatenate(found), average="macro"))}
+    return {"miou": float(jaccard_score(np.concatenate(true), np.concatenate(predicted), average="macro"))}
 
 
 # ------------------------------------------------------------------------------------------------------------ files
@@ -497,8 +499,8 @@ def _other_size(how: str, predictions: Sequence[Stored], scores: Sequence[Array]
         for values, extension in predictions[:number]
     ]
     halved = "half" in how
-    back = [score[::2, ::2].repeat(2, 0).repeat(2, 1) if halved else score for score in scores[:number]]
-    return [*changed, *predictions[number:]], [*back, *scores[number:]]
+    resized_back = [score[::2, ::2].repeat(2, 0).repeat(2, 1) if halved else score for score in scores[:number]]
+    return [*changed, *predictions[number:]], [*resized_back, *scores[number:]]
 
 
 def _folder_of_maps(rng: np.random.Generator, name: str, scenes: Sequence[Scene]) -> Folder:
@@ -524,8 +526,8 @@ def _folder_of_maps(rng: np.random.Generator, name: str, scenes: Sequence[Scene]
     if name == "classes":
         mistake, predictions = _stacks(rng, scenes)
     else:
-        found = [(scene.predicted_objects if numbered else scene.predicted_labels) + offset for scene in scenes]
-        mistake, predictions = _predicted_maps(rng, scenes, found)
+        predicted = [(scene.predicted_objects if numbered else scene.predicted_labels) + offset for scene in scenes]
+        mistake, predictions = _predicted_maps(rng, scenes, predicted)
     mistakes += [mistake] if mistake else []
     lost = mistake in ("in colour", "soft maps")
     return Folder(
@@ -548,16 +550,18 @@ def _stacks(rng: np.random.Generator, scenes: Sequence[Scene]) -> tuple[str, lis
     return mistake, [(np.moveaxis(scene.stack, 0, -1) if mistake else scene.stack, "npy") for scene in scenes]
 
 
-def _predicted_maps(rng: np.random.Generator, scenes: Sequence[Scene], found: list[Array]) -> tuple[str, list[Stored]]:
+def _predicted_maps(
+    rng: np.random.Generator, scenes: Sequence[Scene], label_maps: list[Array]
+) -> tuple[str, list[Stored]]:
     """Store predicted numbers, in colours or soft maps instead."""
     mistake = str(rng.choice(["", "in colour", "soft maps"], p=(0.7, 0.15, 0.15)))
     if mistake == "in colour":
         colours = np.array([(9, 80, 7), (200, 30, 90), (20, 130, 220), (250, 250, 0)] * 16, np.uint8)
-        return mistake, [(colours[labels], "png") for labels in found]
+        return mistake, [(colours[labels], "png") for labels in label_maps]
     if mistake:
         return mistake, [SOFT_MAPS["8 bits"](scene.levels) for scene in scenes]
     kind = chosen(rng, [kind for kind in LABEL_MAPS if kind != "palette"])
-    return "", [LABEL_MAPS[kind](labels) for labels in found]
+    return "", [LABEL_MAPS[kind](labels) for labels in label_maps]
 
 
 def _mistake_names(rng: np.random.Generator, folder: Folder) -> None:

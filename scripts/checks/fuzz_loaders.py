@@ -64,7 +64,7 @@ class Memory:
         return Path(self.name).suffix
 
     def read_bytes(self) -> bytes:
-        """Give the bytes."""
+        """Return the bytes."""
         return self.data
 
 
@@ -82,7 +82,7 @@ def chosen(data: bytes, among: tuple[str, ...]) -> str:
 
 
 def sound(*extensions: str) -> list[bytes]:
-    """Give a sound file of every kind with one of these extensions."""
+    """Return a sound file of every kind with one of these extensions."""
     from loaders.encoders import GREY16, MASK, cell, mat, sound_files
     from scipy.io import savemat
     from scipy.sparse import csc_matrix
@@ -118,10 +118,10 @@ def decode_mat_truth(data: bytes) -> None:
 
     reads: Any = chosen(data, (MASKS, BOUNDARIES, REGIONS))
     for truth, prediction in (("a.mat", "b.npy"), ("a.npy", "b.mat")):
-        found = {"a.npy": npy(GREY8), "b.npy": npy(GREY8), "a.mat": data, "b.mat": data}
+        data_of = {"a.npy": npy(GREY8), "b.npy": npy(GREY8), "a.mat": data, "b.mat": data}
         files = SampleFiles("a", (Path(truth),), Path(prediction))
         with suppress(*ours()):
-            decode_sample(RawFiles(files, {Path(name): found[name] for name in (truth, prediction)}), reads)
+            decode_sample(RawFiles(files, {Path(name): data_of[name] for name in (truth, prediction)}), reads)
 
 
 def archive(extension: str, data: bytes) -> None:
@@ -131,10 +131,10 @@ def archive(extension: str, data: bytes) -> None:
 
     path = Path.cwd() / f"a{extension}"
     path.write_bytes(data)
-    for entry in list_archive(str(path)).entries[:MEMBERS]:
+    for member in list_archive(str(path)).entries[:MEMBERS]:
         with suppress(*ours()):
-            read_bytes(entry.source)
-            read_header(entry.source, "prediction")
+            read_bytes(member.source)
+            read_header(member.source, "prediction")
 
 
 def archives(extension: str) -> list[bytes]:
@@ -174,10 +174,10 @@ def preset(data: bytes) -> None:
     from segbench.loaders.presets import load_preset
 
     Path("own.toml").write_bytes(data)
-    found = load_preset("own.toml")
-    for place in ("ground_truth", "field", "images"):
+    loaded = load_preset("own.toml")
+    for role in ("ground_truth", "field", "images"):
         with suppress(*ours()):
-            found.place(place, Path())
+            loaded.place(role, Path())
 
 
 def classes(data: bytes) -> None:
@@ -264,7 +264,7 @@ def results() -> list[Any]:
 
 
 def stored() -> list[bytes]:
-    """Give a results file."""
+    """Return a results file."""
     results()
     with closing(sqlite3.connect("seed.segbench")) as database:
         database.execute("PRAGMA journal_mode = DELETE")
@@ -296,7 +296,7 @@ def rows_of_results(data: bytes) -> None:
 
 
 def row_seeds() -> list[bytes]:
-    """Give the rows of results of every protocol as `rows_of_results` takes them."""
+    """Return the rows of results of every protocol as `rows_of_results` takes them."""
     seeds = []
     stored()
     with closing(sqlite3.connect("seed.segbench")) as database:
@@ -318,15 +318,15 @@ def packed_counts(data: bytes) -> None:
 
 
 def packed_seeds() -> list[bytes]:
-    """Give counts of every kind, unpacked, and packed ones of two classes."""
+    """Return counts of every kind, unpacked, and packed ones of two classes."""
     from segbench import ClassCounts, ScoreCounts
     from segbench.aggregator.codec import encode
 
     made = [encode(counts) for result in results() for counts in result.counts.values()]
-    levels, score, one = np.arange(9), np.array([0.5]), np.array([1])
+    levels, score, count = np.arange(9), np.array([0.5]), np.array([1])
     floats = ScoreCounts(np.linspace(1, 0.1, 9) ** 0.5, levels, levels)
-    each = (ScoreCounts(score, one, 2 * one), ScoreCounts(score, 2 * one, one))
-    return [*map(zstandard.decompress, [*made, encode(floats)]), encode(ClassCounts(("a", "b"), each))]
+    of_classes = (ScoreCounts(score, count, 2 * count), ScoreCounts(score, 2 * count, count))
+    return [*map(zstandard.decompress, [*made, encode(floats)]), encode(ClassCounts(("a", "b"), of_classes))]
 
 
 IMAGES = {
@@ -393,21 +393,21 @@ def fuzz(name: str, arguments: list[str]) -> None:
         import segbench.aggregator.benchmark
         import segbench.aggregator.importing
         import segbench.loaders.reading  # noqa: F401  imported to be instrumented, as all of these
-    place = Path(tempfile.mkdtemp(dir=HERE, prefix="segbench_fuzz_"))
+    scratch = Path(tempfile.mkdtemp(dir=HERE, prefix="segbench_fuzz_"))
     for folder in ("corpus", "eval", "gt", "pred"):
-        (place / folder).mkdir()
-    os.chdir(place)
+        (scratch / folder).mkdir()
+    os.chdir(scratch)
     results()
     target = TARGETS[name]
     for number, seed in enumerate(target.seeds()):
         Path("corpus", str(number)).write_bytes(seed)
-    print(f"place {place}", file=sys.stderr)
+    print(f"place {scratch}", file=sys.stderr)
     atheris.Setup([name, *arguments, "corpus"], partial(one_input, target))
     atheris.Fuzz()
 
 
 def measured(name: str, options: argparse.Namespace) -> tuple[dict[str, float], str]:
-    """Fuzz one target in a process of its own; give what was measured, and what was found or nothing."""
+    """Fuzz one target in a process of its own; return what was measured, and the output if something was found."""
     limits = [f"-max_total_time={options.seconds}"] if options.runs is None else [f"-runs={options.runs}"]
     limits += [f"-rss_limit_mb={options.memory}", f"-timeout={options.patience}", f"-max_len={LONGEST}"]
     kept = options.keep.absolute()
@@ -420,18 +420,18 @@ def measured(name: str, options: argparse.Namespace) -> tuple[dict[str, float], 
         errors="replace",
         check=False,
     )
-    said = answer.stdout + answer.stderr
+    output = answer.stdout + answer.stderr
     facts = {
-        fact: float(found[1]) for fact, key in FACTS.items() if (found := re.search(rf"stat::{key}:\s+(\d+)", said))
+        fact: float(match[1]) for fact, key in FACTS.items() if (match := re.search(rf"stat::{key}:\s+(\d+)", output))
     }
-    for place in re.findall(r"^place (.*)$", said, re.MULTILINE):
-        subprocess.run(["/bin/rm", "-r", "--", place], check=False)
-    return facts, said if answer.returncode else ""
+    for scratch in re.findall(r"^place (.*)$", output, re.MULTILINE):
+        subprocess.run(["/bin/rm", "-r", "--", scratch], check=False)
+    return facts, output if answer.returncode else ""
 
 
-def told(said: str) -> Iterator[str]:
-    """Give the lines of a finding that matter: the traceback, or what libFuzzer says."""
-    lines = said.splitlines()
+def told(output: str) -> Iterator[str]:
+    """Return the lines of a finding that matter: the traceback, or what libFuzzer says."""
+    lines = output.splitlines()
     start = next((i for i, line in enumerate(lines) if re.search("exception|ERROR: libFuzzer|^Traceback", line)), 0)
     yield from (line for line in lines[start:] if line and not line.startswith(NOISE))
 
@@ -461,24 +461,24 @@ def main() -> None:
     findings = 0
     print(f"{'target':10} {'inputs':>9} {'a second':>9} {'slowest':>9} {'memory':>9}")
     for name in names:
-        facts, said = measured(name, options)
+        facts, output = measured(name, options)
         rate = f"{facts.get('inputs', 0) / options.seconds:.0f}" if options.runs is None else ""
         print(
             f"{name:10} {facts.get('inputs', 0):9.0f} {rate:>9} {facts.get('slowest', 0):7.0f} s "
-            f"{facts.get('memory', 0):6.0f} MB{'  FINDING' if said else ''}",
+            f"{facts.get('memory', 0):6.0f} MB{'  FINDING' if output else ''}",
             flush=True,
         )
-        if said:
+        if output:
             findings += 1
-            print("\n".join(f"    {line}" for line in told(said)), flush=True)
+            print("\n".join(f"    {line}" for line in told(output)), flush=True)
     if findings:
         raise SystemExit(f"{findings} of {len(names)} targets ended with a finding; inputs are in {options.keep}")
 
 
 def replay(target: Target, data: bytes) -> None:
     """Run one input outside libFuzzer."""
-    with tempfile.TemporaryDirectory(dir=HERE) as place:
-        os.chdir(place)
+    with tempfile.TemporaryDirectory(dir=HERE) as scratch:
+        os.chdir(scratch)
         for folder in ("eval", "gt", "pred"):
             Path(folder).mkdir()
         results()

@@ -39,8 +39,8 @@ def by_dilation(scores: NDArray[np.float64], truths: list[NDArray[np.bool_]]) ->
     rows = []
     for threshold in THRESHOLDS:
         on = segbench.thin(scores >= threshold)
-        found = np.any([within(on, truth) for truth in truths], axis=0)
-        rows.append([sum(int(within(truth, on).sum()) for truth in truths), int(found.sum()), int(on.sum())])
+        matched = np.any([within(on, truth) for truth in truths], axis=0)
+        rows.append([sum(int(within(truth, on).sum()) for truth in truths), int(matched.sum()), int(on.sum())])
     matched_gt, matched_pred, total_pred = np.array(rows).T
     total_gt = np.full(THRESHOLDS.size, sum(int(truth.sum()) for truth in truths))
     return BoundaryCounts(THRESHOLDS, matched_gt, total_gt, matched_pred, total_pred)

@@ -73,10 +73,10 @@ def classes(
 ) -> Pair:
     """Draw matrices of 225 pixels; class k lies in a share of the units, and there in a share of the images."""
     share, number = np.array(present), len(present)
-    held = (random.random((unit.max() + 1, number)) < share)[unit]
-    held &= random.random(held.shape) < np.where(share == 1, 1, in_images)
-    held[~held.any(axis=1), 0] = True
-    parts = random.gamma(1, size=held.shape) * held
+    present = (random.random((unit.max() + 1, number)) < share)[unit]
+    present &= random.random(present.shape) < np.where(share == 1, 1, in_images)
+    present[~present.any(axis=1), 0] = True
+    parts = random.gamma(1, size=present.shape) * present
     truth = random.multinomial(225, parts / parts.sum(axis=1, keepdims=True))
     ease = logit(np.linspace(0.9, 0.4, number))
     methods = []
@@ -252,11 +252,11 @@ def _anomalies(normal: Integers, defects: Integers, sizes: Integers) -> segbench
     scores = np.arange(normal.size)[::-1].astype(np.float64)
     found_scores, component_sizes = np.repeat(scores, sizes.size), np.tile(sizes, scores.size)
     anomalous, image_size = defects.T.reshape(-1), 0 if sizes.size else int(normal.sum())
-    held, found = normal > 0, anomalous > 0
+    with_normal, with_anomalous = normal > 0, anomalous > 0
     top = scores[(normal + defects.sum(axis=0)) > 0][:1]
     return segbench.AnomalyCounts(
-        scores[held], normal[held], np.full(int(held.sum()), image_size),
-        found_scores[found], anomalous[found], component_sizes[found],
+        scores[with_normal], normal[with_normal], np.full(int(with_normal.sum()), image_size),
+        found_scores[with_anomalous], anomalous[with_anomalous], component_sizes[with_anomalous],
         *((np.empty(0), top) if sizes.size else (top, np.empty(0))),
     )  # fmt: skip
 

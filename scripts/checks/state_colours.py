@@ -28,19 +28,19 @@ VISION = {
 }
 
 
-def contrast(one: str, other: str) -> float:
-    """Give the ratio of relative luminances, from 1 to 21."""
-    low, high = sorted(float(_linear(colour) @ [0.2126, 0.7152, 0.0722]) + 0.05 for colour in (one, other))
+def contrast(first: str, second: str) -> float:
+    """Return the ratio of relative luminances, from 1 to 21."""
+    low, high = sorted(float(_linear(colour) @ [0.2126, 0.7152, 0.0722]) + 0.05 for colour in (first, second))
     return high / low
 
 
-def difference(one: str, other: str, vision: str) -> float:
-    """Give the CIEDE2000 difference of two colours as seen with a kind of colour vision."""
-    return float(deltaE_ciede2000(*(_seen(_linear(colour), vision) for colour in (one, other))))
+def difference(first: str, second: str, vision: str) -> float:
+    """Return the CIEDE2000 difference of two colours as seen with a kind of colour vision."""
+    return float(deltaE_ciede2000(*(_seen(_linear(colour), vision) for colour in (first, second))))
 
 
 def from_grey(colour: str, vision: str) -> float:
-    """Give the CIEDE2000 difference from the nearest grey."""
+    """Return the CIEDE2000 difference from the nearest grey."""
     greys = np.repeat(np.linspace(0, 1, 256)[:, np.newaxis], 3, axis=1)
     return float(deltaE_ciede2000(_seen(_linear(colour), vision), rgb2lab(greys)).min())
 
@@ -51,7 +51,7 @@ def _linear(colour: str) -> NDArray[np.float64]:
 
 
 def _seen(linear: NDArray[np.float64], vision: str) -> NDArray[np.float64]:
-    """Give the Lab coordinates of a colour as seen with a kind of colour vision."""
+    """Return the Lab coordinates of a colour as seen with a kind of colour vision."""
     seen = np.clip(np.asarray(VISION[vision]) @ linear, 0, 1)
     return rgb2lab(np.where(seen <= 0.0031308, 12.92 * seen, 1.055 * seen ** (1 / 2.4) - 0.055))
 
@@ -60,9 +60,9 @@ def main() -> None:
     """Print the table."""
     states = dict(zip(("true", "false", "missed"), sys.argv[1:] or (MATCHED, FALSE_POSITIVE, MISS), strict=True))
     print("contrast         " + "  ".join(f"{vision:>12}" for vision in VISION))
-    for (one, a), (other, b) in itertools.combinations(states.items(), 2):
-        differences = "  ".join(f"{difference(a, b, vision):12.1f}" for vision in VISION)
-        print(f"{contrast(a, b):5.2f}  {one}-{other:<{10 - len(one) - 1}}{differences}")
+    for (state, colour), (other, other_colour) in itertools.combinations(states.items(), 2):
+        differences = "  ".join(f"{difference(colour, other_colour, vision):12.1f}" for vision in VISION)
+        print(f"{contrast(colour, other_colour):5.2f}  {state}-{other:<{10 - len(state) - 1}}{differences}")
     for name, colour in states.items():
         differences = "  ".join(f"{from_grey(colour, vision):12.1f}" for vision in VISION)
         print(f"       {name}-grey".ljust(17) + differences)

@@ -115,9 +115,9 @@ def coverage(shares: Shares) -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for start, title in DRAWN.items():
             if start != "f/failures-of-one":
-                for place, metric in enumerate(metrics_of(start)):
+                for number, metric in enumerate(metrics_of(start)):
                     values = (shares.coverage(f"{start}-{number}", metric) for number in NUMBERS)
-                    yield title if place == 0 else "", TITLES[metric], *values
+                    yield title if number == 0 else "", TITLES[metric], *values
 
     return table(("images", "metric", "8 images", *map(str, NUMBERS[1:])), rows(), 2)
 
@@ -239,8 +239,8 @@ def written(pages: Iterable[Path] | None = None) -> Mapping[Path, str]:
     """Return the pages of the documentation that hold such tables, with these as they were measured."""
     shares = Shares()
     texts = {page: page.read_text(encoding="utf-8") for page in pages or sorted(DOCS.glob("*.md"))}
-    held = {page: text for page, text in texts.items() if any(f"<!-- {name} begins -->" in text for name in TABLES)}
-    return {page: with_tables(text, shares) for page, text in held.items()}
+    pages = {page: text for page, text in texts.items() if any(f"<!-- {name} begins -->" in text for name in TABLES)}
+    return {page: with_tables(text, shares) for page, text in pages.items()}
 
 
 if __name__ == "__main__":

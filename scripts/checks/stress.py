@@ -40,11 +40,11 @@ WITHOUT_RIGHTS = [tool("setpriv"), "--bounding-set=-dac_override,-dac_read_searc
 """Root that may write only where its files let it."""
 
 
-def judged(what: str, answer: subprocess.CompletedProcess[str], codes: Sequence[int]) -> int:
+def judged(title: str, answer: subprocess.CompletedProcess[str], codes: Sequence[int]) -> int:
     """Print how a command ended; 1 if that is a finding."""
     last = (answer.stderr.strip().splitlines() or [""])[-1]
     wrong = answer.returncode not in codes or "Traceback" in answer.stderr
-    print(f"  {'FINDING ' if wrong else ''}{what}: exit {answer.returncode}  {last[:150]}", flush=True)
+    print(f"  {'FINDING ' if wrong else ''}{title}: exit {answer.returncode}  {last[:150]}", flush=True)
     return int(wrong)
 
 
@@ -68,18 +68,18 @@ def called(
 
 
 @contextmanager
-def little_disk(place: Path) -> Iterator[bool]:
+def little_disk(mount_point: Path) -> Iterator[bool]:
     """Mount a disk of a megabyte; False where one may not."""
-    place.mkdir()
+    mount_point.mkdir()
     answer = subprocess.run(
-        [tool("mount"), "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], check=False, capture_output=True
+        [tool("mount"), "-t", "tmpfs", "-o", "size=1m", "tmpfs", mount_point], check=False, capture_output=True
     )  # fmt: skip
     mounted = answer.returncode == 0
     try:
         yield mounted
     finally:
         if mounted:
-            subprocess.run([tool("umount"), place], check=True)
+            subprocess.run([tool("umount"), mount_point], check=True)
 
 
 def writers(root: Path, out: Path) -> dict[str, list[str | Path]]:
@@ -99,24 +99,24 @@ def writers(root: Path, out: Path) -> dict[str, list[str | Path]]:
 
 def disk(root: Path) -> int:
     """Write to a disk that is full."""
-    found = 0
+    findings = 0
     prepare(root)
     with little_disk(root / "disk") as mounted:
         if mounted:
             (root / "disk" / "ballast").write_bytes(bytes(MEGABYTE - 8192))
         for verb, words in writers(root, root / "disk").items():
-            found += judged(f"full disk, {verb}", called(*words, limit=0 if mounted else 2000), [1])
+            findings += judged(f"full disk, {verb}", called(*words, limit=0 if mounted else 2000), [1])
     shutil.rmtree(root / "disk", ignore_errors=True)
     cache = {"NUMBA_CACHE_DIR": str(root / "cache")}
     (root / "cache").mkdir()
     words = ["pixels", root / "good" / "gt", root / "good" / "pred"]
-    found += judged("full disk, no place to keep compiled code", called(*words, env=cache, limit=1000), [0])
-    return found
+    findings += judged("full disk, no place to keep compiled code", called(*words, env=cache, limit=1000), [0])
+    return findings
 
 
 def readonly(root: Path) -> int:
     """Write to, and run from, places that cannot be written."""
-    found = 0
+    findings = 0
     prepare(root)
     before = WITHOUT_RIGHTS if os.geteuid() == 0 else []
     here = root / "locked"
@@ -127,20 +127,22 @@ def readonly(root: Path) -> int:
     for folder in (here, installed):
         subprocess.run([tool("chmod"), "-R", "a-w", folder], check=True)
     for verb, words in writers(root, here).items():
-        found += judged(f"read-only folder, {verb}", called(*words, before=before), [1])
-    found += judged("read-only results file, show", called("show", here / "r.segbench", before=before), [0])
-    found += judged(
+        findings += judged(f"read-only folder, {verb}", called(*words, before=before), [1])
+    findings += judged("read-only results file, show", called("show", here / "r.segbench", before=before), [0])
+    findings += judged(
         "read-only current folder, run", called("pixels", "good/gt", "good/pred", before=before, cwd=here), [0]
     )
     bare = {"PYTHONPATH": str(installed), "HOME": "/proc/nowhere", "PYTHONDONTWRITEBYTECODE": "1"}
     for protocol in ("pixels", "boundaries"):
         words = [protocol, root / "good" / "gt", root / "good" / "pred"]
         answer = called(*words, env=bare, before=before, cwd=here)
-        found += judged(f"read-only installation and no home, run -p {protocol}", answer, [0])
+        findings += judged(f"read-only installation and no home, run -p {protocol}", answer, [0])
     words = ["plot", root / "good.segbench", "--only", "pixels", "-o", root / "out" / "p.png"]
-    found += judged("read-only installation and no home, plot", called(*words, env=bare, before=before, cwd=here), [0])
+    findings += judged(
+        "read-only installation and no home, plot", called(*words, env=bare, before=before, cwd=here), [0]
+    )
     subprocess.run([tool("chmod"), "-R", "u+w", here, installed], check=True)
-    return found
+    return findings
 
 
 def prepare(root: Path) -> None:
@@ -158,7 +160,7 @@ def kills(root: Path, number: int, seed: int) -> int:
 
 
 def peak() -> float:
-    """Give the largest memory of this process so far, in MB."""
+    """Return the largest memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -177,8 +179,8 @@ def boundaries(shape: tuple[int, int] = (2000, 3000), thresholds: int = 99) -> i
         faint = 1 / (1 + np.exp(-2 * fields[1] / fields[1].std()))
         return drawn, gaussian_filter(drawn.astype(np.float32), 1.5) * 3 * faint
 
-    truth, found = lines(0)
-    soft = np.clip(found + 0.4 * lines(1)[1], 0, 1)
+    truth, predicted = lines(0)
+    soft = np.clip(predicted + 0.4 * lines(1)[1], 0, 1)
     segbench.count(truth[:50, :50], soft[:50, :50], segbench.Boundaries(thresholds=thresholds))  # compiles
     before, started = peak(), time.process_time()
     counts = segbench.count(truth, soft, segbench.Boundaries(thresholds=thresholds))
@@ -192,7 +194,7 @@ def boundaries(shape: tuple[int, int] = (2000, 3000), thresholds: int = 99) -> i
 
 
 def exact_auc(positives: np.ndarray, negatives: np.ndarray) -> Fraction:
-    """Give the area under the ROC curve in whole numbers, scores falling; sums stay below 2**63 for 10**8 pixels."""
+    """Return the area under the ROC curve in whole numbers, scores falling; sums stay below 2**63 for 10**8 pixels."""
     above = np.cumsum(positives, dtype=np.int64) - positives
     twice = int(np.sum(negatives.astype(np.int64) * (2 * above + positives), dtype=np.int64))
     return Fraction(twice, 2 * int(positives.sum(dtype=np.int64)) * int(negatives.sum(dtype=np.int64)))
@@ -202,7 +204,7 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
     """Pool the pixels of many images, and compare the area with whole numbers."""
     import segbench
 
-    found = 0
+    findings = 0
     for kind in ("uint8", "uint16", "float32 to 16 bits", "float32"):
         rng, parts, started = np.random.default_rng(0), [], time.process_time()
         pooled = None
@@ -226,7 +228,7 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
         drawing = time.process_time() - began
         exact = exact_auc(pooled.positives, pooled.negatives)
         off = abs(area - float(exact))
-        found += int(off > np.finfo(float).eps)
+        findings += int(off > np.finfo(float).eps)
         print(
             f"curves, {pixels:.0e} pixels of {images} images, {kind}: {pooled.scores.size} scores, "
             f"{time.process_time() - started:.1f} s of the processor, counting {counting:.1f} s, "
@@ -234,7 +236,7 @@ def curves(pixels: int = 10**8, images: int = 100) -> int:
             f"largest memory {peak():.0f} MB",
             flush=True,
         )
-    return found
+    return findings
 
 
 def in_a_process(part: str) -> int:
@@ -252,10 +254,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    found = 0
+    findings = 0
     for part in options.parts or names:
-        with tempfile.TemporaryDirectory() as place:
-            root = Path(place).resolve()
+        with tempfile.TemporaryDirectory() as scratch:
+            root = Path(scratch).resolve()
             runs = {
                 "commands": partial(fuzz, root, options.seconds, options.seed),
                 "kills": partial(kills, root, options.kills, options.seed),
@@ -264,10 +266,10 @@ def main() -> None:
                 "boundaries": boundaries if options.here else partial(in_a_process, part),
                 "curves": curves if options.here else partial(in_a_process, part),
             }
-            found += runs[part]()
+            findings += runs[part]()
             os.chdir("/")
-    if found:
-        raise SystemExit(f"{found} findings")
+    if findings:
+        raise SystemExit(f"{findings} findings")
 
 
 if __name__ == "__main__":

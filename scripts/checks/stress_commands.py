@@ -92,13 +92,13 @@ def write_broken(folder: Path) -> None:
 def link(folder: Path) -> None:
     """Link in circles, to nothing, to a device, and write a pipe."""
     for side in ("gt", "pred"):
-        place = folder / side
-        (place / "loop").symlink_to(".")
-        (place / "self.png").symlink_to("self.png")
-        (place / "dead.png").symlink_to("nowhere.png")
-        (place / "device.png").symlink_to("/dev/zero")
-        os.mkfifo(place / "pipe.png")
-        iio.imwrite(place / "a.png", maps(0)[0])
+        target = folder / side
+        (target / "loop").symlink_to(".")
+        (target / "self.png").symlink_to("self.png")
+        (target / "dead.png").symlink_to("nowhere.png")
+        (target / "device.png").symlink_to("/dev/zero")
+        os.mkfifo(target / "pipe.png")
+        iio.imwrite(target / "a.png", maps(0)[0])
 
 
 def write_results(root: Path) -> None:
@@ -119,15 +119,15 @@ def write_results(root: Path) -> None:
 
 def tree(root: Path) -> Tree:
     """Take down what lies in a folder, but for ``out``: sizes, times, modes."""
-    found: Tree = {}
+    status_of: Tree = {}
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if Path(folder, name) != root / "out"]
         for name in (*folders, *files):
             status = os.lstat(os.path.join(folder, name))  # noqa: PTH118  names that are no text
             # Readers of a results file put an empty log beside it, and take it away again: that touches the folder.
             changed = 0 if name in folders else status.st_mtime_ns
-            found[os.path.join(folder, name)] = (status.st_size * (name not in folders), changed, status.st_mode)  # noqa: PTH118
-    return found
+            status_of[os.path.join(folder, name)] = (status.st_size * (name not in folders), changed, status.st_mode)  # noqa: PTH118
+    return status_of
 
 
 SIDES = [f"{folder}/{{}}" for folder in ("good", "good", "good", "odd", "thin", "broken", "links", "empty", "none")]
@@ -151,9 +151,9 @@ KINDS = ["pr", "roc", "f", "images", "comparison"]
 
 def of_images(verb: str, out: str, chance: random.Random) -> list[str]:
     """Make a command line that reads images."""
-    place = chance.choice(SIDES)
-    other = place if chance.random() < 0.7 else chance.choice(SIDES)
-    words = [place.format("gt"), other.format("pred")]
+    gt_side = chance.choice(SIDES)
+    pred_side = gt_side if chance.random() < 0.7 else chance.choice(SIDES)
+    words = [gt_side.format("gt"), pred_side.format("pred")]
     more = [chance.choice(PLACES)] if chance.random() < 0.5 else []
     if more and more[0].startswith("--pairs"):
         del words[:2]
@@ -204,7 +204,11 @@ def tried(words: list[str]) -> str:
     out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace")
     code: object = 0
     signal.alarm(PATIENCE)
-    with warnings.catch_warnings(record=True) as said, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         warnings.simplefilter("always")
         try:
             main()
@@ -218,7 +222,9 @@ def tried(words: list[str]) -> str:
     text = err.buffer.getvalue().decode()  # type: ignore[attr-defined]  # a BytesIO
     problems = [] if code in EXIT_CODES else [f"ended with {code}"]
     problems += [
-        f"warned {one.category.__name__}: {one.message}" for one in said if not issubclass(one.category, UserWarning)
+        f"warned {warning.category.__name__}: {warning.message}"
+        for warning in caught
+        if not issubclass(warning.category, UserWarning)
     ]
     problems += ["printed a traceback"] if "Traceback" in text else []
     problems += ["failed and said nothing"] if code in (1, 2) and not text.strip() and not out.tell() else []
@@ -240,7 +246,7 @@ def fuzz(root: Path, seconds: float, seed: int) -> int:
     os.chdir(root)
     write_world(root)
     write_results(root)
-    before, found, until = tree(root), 0, time.monotonic() + seconds
+    before, findings, until = tree(root), 0, time.monotonic() + seconds
     slowest, which = 0.0, [""]
     for words in command_lines(random.Random(seed)):  # noqa: S311  no secret
         started = time.monotonic()
@@ -253,10 +259,10 @@ def fuzz(root: Path, seconds: float, seed: int) -> int:
             problem += f"; changed {changed[:3]}"
             before = after
         if problem:
-            found += 1
+            findings += 1
             print(f"  {words!r}: {problem[:600]}", flush=True)
         if time.monotonic() > until:
             break
     counts = ", ".join(f"{COUNTED[key]} {key}" for key in sorted(COUNTED))
-    print(f"commands: {COUNTED.total()} ({counts}), {found} findings, slowest {slowest:.1f} s: {which!r}")
-    return found
+    print(f"commands: {COUNTED.total()} ({counts}), {findings} findings, slowest {slowest:.1f} s: {which!r}")
+    return findings

@@ -53,7 +53,7 @@ def objects(*methods: str) -> list[Result]:
 
 
 def side_by_side(width: float = 9, height: float = 4.2) -> tuple[Figure, Axes, Axes]:
-    """Give a figure with two axes."""
+    """Return a figure with two axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     left, right = figure.subplots(1, 2)
     return figure, left, right
@@ -81,8 +81,8 @@ def front_page() -> Figure:
         ax.imshow(picture, cmap="gray")
         ax.set_title(title, fontsize=10)
         ax.axis("off")
-    for place, (word, colour) in enumerate((("true", MATCHED), ("false", FALSE_POSITIVE), ("missed", MISS))):
-        pictures[-1].text(0.2 + 0.3 * place, -0.03, word, color=colour, transform=pictures[-1].transAxes, **BELOW)
+    for index, (word, colour) in enumerate((("true", MATCHED), ("false", FALSE_POSITIVE), ("missed", MISS))):
+        pictures[-1].text(0.2 + 0.3 * index, -0.03, word, color=colour, transform=pictures[-1].transAxes, **BELOW)
     segbench.plot_pr(results, ax=right)
     return figure
 
@@ -251,13 +251,13 @@ def architecture() -> Figure:
     for y in range(len(lanes)):
         ax.axhspan(y - 0.46, y + 0.46, color=mpl.rcParams["text.color"], alpha=0.06, linewidth=0)
     steps = [lanes.index(package) for package, _ in PATH]
-    places = range(1, len(steps) + 1)
-    ax.plot(places, steps, color="C0", linewidth=1.2)
-    for x, (y, (_, given)) in enumerate(zip(steps, PATH, strict=True), 1):
+    numbers = range(1, len(steps) + 1)
+    ax.plot(numbers, steps, color="C0", linewidth=1.2)
+    for x, (y, (_, text)) in enumerate(zip(steps, PATH, strict=True), 1):
         ax.plot(x, y, "o", color="C0", markersize=13)
         ax.annotate(str(x), (x, y), color="white", ha="center", va="center", fontsize=8)
         box = {"facecolor": mpl.rcParams["axes.facecolor"], "edgecolor": "none", "pad": 0.8}
-        ax.annotate(given, (x, y - 0.24), ha="center", va="top", fontsize=8, bbox=box)
+        ax.annotate(text, (x, y - 0.24), ha="center", va="top", fontsize=8, bbox=box)
     ax.set_yticks(range(len(lanes)), lanes)
     ax.set_xticks([])
     ax.set_xlim(0.3, len(steps) + 0.7)
@@ -350,8 +350,8 @@ def gallery(kind: str) -> Callable[[Path], None]:
 def tiles(*pictures: np.ndarray) -> Figure:
     """Draw pictures side by side without a margin, as the cards of the first page show them."""
     figure = Figure(figsize=(3.2, 1.6), frameon=False)
-    for place, picture in enumerate(pictures):
-        ax = figure.add_axes((place / len(pictures), 0, 1 / len(pictures), 1))
+    for index, picture in enumerate(pictures):
+        ax = figure.add_axes((index / len(pictures), 0, 1 / len(pictures), 1))
         side = min(picture.shape[:2])
         top, left = ((length - side) // 2 for length in picture.shape[:2])
         ax.imshow(picture[top : top + side, left : left + side], cmap="gray", aspect="auto")
@@ -407,7 +407,7 @@ def card_regions() -> Figure:
 
 
 def card(width: float = 3.2, height: float = 1.6) -> tuple[Figure, Axes]:
-    """Give the figure of a card with one pair of axes."""
+    """Return the figure of a card with one pair of axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 

@@ -21,7 +21,7 @@ LABELS = ROOT / "datasets" / "demo" / "labels"
 
 
 def row(count: int, height: float, width: float = 9) -> tuple[Figure, list[Axes]]:
-    """Give a figure with pictures side by side."""
+    """Return a figure with pictures side by side."""
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = list(figure.subplots(1, count))
     for ax in axes:
@@ -31,7 +31,7 @@ def row(count: int, height: float, width: float = 9) -> tuple[Figure, list[Axes]
 
 
 def text_colour() -> str:
-    """Give the colour of texts, which a dark page changes."""
+    """Return the colour of texts, which a dark page changes."""
     return str(mpl.rcParams["text.color"])
 
 
@@ -66,14 +66,14 @@ def mismatches() -> Figure:
     truth = iio.imread(OBJECTS / "ground_truth" / "horse.png")
     soft = iio.imread(OBJECTS / "predictions" / "soft_otsu" / "horse.png")
     figure, axes = row(6, 1.9)
-    for place, (sides, finding, fix) in enumerate(
+    for number, (sides, finding, fix) in enumerate(
         (
             ((truth, 255 - soft), "inverted", "--invert"),
             ((truth, soft[::3, ::3]), "size-factor", "--resize-predictions nearest"),
             ((soft, truth), "exchanged", "put the ground truth first"),
         )
     ):
-        pair = axes[2 * place : 2 * place + 2]
+        pair = axes[2 * number : 2 * number + 2]
         for ax, side, title in zip(pair, sides, ("ground truth", "prediction"), strict=True):
             if side.shape == truth.shape:
                 ax.imshow(side, cmap="gray")
@@ -119,8 +119,9 @@ def pairing() -> Figure:
         for x, lines in zip((0.02, 0.68), sides, strict=True):
             for y, line in enumerate(lines):
                 ax.text(x, y, line, family="monospace", fontsize=9, va="center")
-                if found := re.search(name, line):
-                    marked = " " * found.start() + found[1]
+                match = re.search(name, line)
+                if match:
+                    marked = " " * match.start() + match[1]
                     ax.text(x, y, marked, family="monospace", fontsize=9, va="center", color=MATCHED, fontweight="bold")
         for start, end in ((1, 1), (2, 2 if sides[1][2] else 1)):
             ax.annotate("", (0.66, end), (0.42, start), arrowprops={"arrowstyle": "-", "color": COLOURS[5]})
@@ -146,7 +147,7 @@ def class_maps() -> Figure:
 
 
 def coloured(labels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Give a label map in the colours of classes, void in grey."""
+    """Return a label map in the colours of classes, void in grey."""
     colours = np.full((256, 3), 128, np.uint8)
     colours[:6] = [list(bytes.fromhex(colour[1:])) for colour in class_colours(6)]
     return colours[labels]
@@ -186,11 +187,11 @@ def scaling() -> Figure:
     names = [head.strip() for head in heads.split("|")][1:]
     figure = Figure(figsize=(7, 2.4), layout="constrained")
     ax = figure.subplots()
-    for place, (protocol, cells) in enumerate((rows[0], rows[-1])):
+    for number, (protocol, cells) in enumerate((rows[0], rows[-1])):
         speeds = [float(cell) for cell in cells.split("|")[1:]]
-        places = np.arange(len(names)) + 0.38 * place
-        ax.barh(places, speeds, height=0.36, color=COLOURS[place], label=protocol)
-        for y, speed in zip(places, speeds, strict=True):
+        heights = np.arange(len(names)) + 0.38 * number
+        ax.barh(heights, speeds, height=0.36, color=COLOURS[number], label=protocol)
+        for y, speed in zip(heights, speeds, strict=True):
             ax.text(speed + 0.02, y, f"{speed:.2f}", va="center", fontsize=8)
     ax.axvline(1, color=text_colour(), linewidth=0.8, linestyle=":")
     ax.set_yticks(np.arange(len(names)) + 0.19, names)

@@ -33,7 +33,7 @@ MIDDLE = {"ha": "center", "va": "center"}
 
 
 def row(count: int, width: float = 9, height: float = 3) -> tuple[Figure, list[Axes]]:
-    """Give a figure with some axes side by side."""
+    """Return a figure with some axes side by side."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(1, count, squeeze=False)[0])
 
@@ -46,7 +46,7 @@ def blank(ax: Axes, title: str = "") -> None:
 
 
 def text_colour() -> str:
-    """Give the colour of text, which differs on dark pages."""
+    """Return the colour of text, which differs on dark pages."""
     return str(mpl.rcParams["text.color"])
 
 
@@ -65,12 +65,12 @@ def thresholds() -> Figure:
     figure, (ax,) = row(1, 6.4, 3.6)
     chosen = [(name, result.counts[name]) for name in names]
     pool = ("all three pooled", sum((counts for _, counts in chosen[1:]), chosen[0][1]))
-    for place, (name, counts) in enumerate((*chosen, pool)):
+    for index, (name, counts) in enumerate((*chosen, pool)):
         curve = segbench.pr_curve(counts)
         f = 2 * curve.precision * curve.recall / np.maximum(curve.precision + curve.recall, 1e-9)
         best = int(np.nanargmax(f))
-        pooled = place == len(names)
-        colour = text_colour() if pooled else COLOURS[place]
+        pooled = index == len(names)
+        colour = text_colour() if pooled else COLOURS[index]
         ax.plot(curve.thresholds, f, color=colour, linewidth=2.6 if pooled else 1.2, label=name)
         ax.plot(curve.thresholds[best], f[best], "o", color=colour, markersize=8 if pooled else 6)
         if pooled:
@@ -109,12 +109,12 @@ def confusion() -> Figure:
         colour = MATCHED if inside else mpl.rcParams["figure.facecolor"]
         ax.add_patch(Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=GUIDE))
         ax.text(x + 0.5, y + 0.5, str(value), **MIDDLE, color="white" if inside else text_colour(), fontsize=12)
-    for place, name in enumerate(names):
-        ax.text(-0.1, place + 0.5, name, ha="right", va="center")
-        ax.text(place + 0.5, -0.2, name, **MIDDLE)
-        of_truth, of_class = matrix[place].sum(), matrix[place, place]
-        union = of_truth + matrix[:, place].sum() - of_class
-        ax.text(3.2, place + 0.5, f"recall {of_class}/{of_truth}    IoU {of_class}/{union}", va="center")
+    for index, name in enumerate(names):
+        ax.text(-0.1, index + 0.5, name, ha="right", va="center")
+        ax.text(index + 0.5, -0.2, name, **MIDDLE)
+        of_truth, of_class = matrix[index].sum(), matrix[index, index]
+        union = of_truth + matrix[:, index].sum() - of_class
+        ax.text(3.2, index + 0.5, f"recall {of_class}/{of_truth}    IoU {of_class}/{union}", va="center")
     ax.text(1.5, -0.65, "predicted", **MIDDLE, fontweight="bold")
     ax.text(-1.5, 1.5, "true", **MIDDLE, fontweight="bold", rotation=90)
     ax.text(1.5, 3.4, f"acc {np.trace(matrix)}/{matrix.sum()}, the blue diagonal over everything", **MIDDLE)
@@ -125,22 +125,22 @@ def confusion() -> Figure:
 
 def miou() -> Figure:
     """Draw intersections and unions by image and class, and the three orders of means."""
-    found, union = np.array([[90, 2], [80, 0], [60, 18]]), np.array([[100, 8], [100, 0], [80, 20]])
+    intersection, union = np.array([[90, 2], [80, 0], [60, 18]]), np.array([[100, 8], [100, 0], [80, 20]])
     figure, (ax,) = row(1, 7.4, 3.3)
-    rows, held = ("image 1", "image 2", "image 3"), union > 0
-    iou = np.divide(found, union, out=np.full(union.shape, np.nan), where=held)
+    rows, present = ("image 1", "image 2", "image 3"), union > 0
+    iou = np.divide(intersection, union, out=np.full(union.shape, np.nan), where=present)
     for (y, x), share in np.ndenumerate(iou):
         ax.add_patch(Rectangle((2 * x, y), 2, 1, fill=False, edgecolor=GUIDE))
-        words = f"{found[y, x]}/{union[y, x]} = {number(share, digits=2)}" if held[y, x] else "not there"
+        words = f"{intersection[y, x]}/{union[y, x]} = {number(share, digits=2)}" if present[y, x] else "not there"
         ax.text(2 * x + 1, y + 0.5, words, **MIDDLE)
     for y, name in enumerate(rows):
         ax.text(-0.1, y + 0.5, name, ha="right", va="center")
         ax.text(4.2, y + 0.5, f"mean {number(np.nanmean(iou[y]), digits=2)}", va="center", color=COLOURS[2])
-    columns, pools = np.nanmean(iou, axis=0), found.sum(axis=0) / union.sum(axis=0)
+    columns, pools = np.nanmean(iou, axis=0), intersection.sum(axis=0) / union.sum(axis=0)
     for x, name in enumerate(("background", "cat")):
         ax.text(2 * x + 1, -0.2, name, **MIDDLE)
         ax.text(2 * x + 1, 3.35, f"mean {number(columns[x], digits=2)}", **MIDDLE, color=COLOURS[3])
-        pool = f"{found[:, x].sum()}/{union[:, x].sum()} = {number(pools[x], digits=2)}"
+        pool = f"{intersection[:, x].sum()}/{union[:, x].sum()} = {number(pools[x], digits=2)}"
         ax.text(2 * x + 1, 3.85, pool, **MIDDLE, color=COLOURS[0])
     of_images = float(np.nanmean(np.nanmean(iou, axis=1)))
     for y, name, value, colour in (
@@ -183,9 +183,9 @@ def roc() -> Figure:
 def gaps() -> Figure:
     """Draw the share of positives by bins of the score, and the gaps to the diagonal."""
     (result,) = objects("soft_otsu")
-    found = reliability(result.pooled)
-    held = found.pixels > 0
-    score, share = (part[held] / found.pixels[held] for part in (found.scores, found.positives))
+    bins = reliability(result.pooled)
+    filled = bins.pixels > 0
+    score, share = (part[filled] / bins.pixels[filled] for part in (bins.scores, bins.positives))
     figure, (ax,) = row(1, 4.6, 3.8)
     ax.plot([0, 1], [0, 1], ":", color=GUIDE)
     ax.vlines(score, share, score, color=FALSE_POSITIVE, linewidth=6, alpha=0.6, label="gap")
@@ -310,7 +310,9 @@ def saliency() -> list[Result]:
     """Count two methods as saliency maps."""
     folder = DEMO / "objects"
     methods = ("random_walker", "border_colours")
-    return [segbench.evaluate(folder / "ground_truth", folder / "predictions" / one, "saliency") for one in methods]
+    return [
+        segbench.evaluate(folder / "ground_truth", folder / "predictions" / method, "saliency") for method in methods
+    ]
 
 
 def over_thresholds(name: str) -> Figure:
@@ -355,7 +357,7 @@ def mae() -> Figure:
 
 
 def contours() -> tuple[Points, Points]:
-    """Give two closed lines, of which one bulges."""
+    """Return two closed lines, of which one bulges."""
     angle = np.linspace(0, 2 * np.pi, 72, endpoint=False)
     circle = np.stack([2.2 * np.cos(angle), 1.4 * np.sin(angle)], axis=1)
     bulge = 1.05 + 0.6 * np.exp(-((angle - 0.5) ** 2) / 0.05) - 0.12 * np.cos(3 * angle)
@@ -523,8 +525,8 @@ def pimo() -> Figure:
     """Draw the recall of some images against the shared rate, on a logarithmic axis."""
     rates = np.logspace(-6, -2, 200)
     figure, (ax,) = row(1, 5.4, 3.4)
-    for place, (middle, width) in enumerate(((-6.5, 0.5), (-5, 0.4), (-4.2, 0.3), (-3, 0.4))):
-        ax.semilogx(rates, 1 / (1 + np.exp(-(np.log10(rates) - middle) / width)), color=COLOURS[place])
+    for index, (middle, width) in enumerate(((-6.5, 0.5), (-5, 0.4), (-4.2, 0.3), (-3, 0.4))):
+        ax.semilogx(rates, 1 / (1 + np.exp(-(np.log10(rates) - middle) / width)), color=COLOURS[index])
     ax.axvspan(1e-5, 1e-4, color=GUIDE, alpha=0.25)
     ax.text(10**-4.5, 1.03, "AUPIMO", ha="center", va="bottom", fontsize=10)
     ax.set(

@@ -45,8 +45,8 @@ def fit(features: list[Array], masks: list[NDArray[np.bool_]], seed: int) -> tup
     weights = random.normal(size=(features[0].shape[-1] + 1, HIDDEN)) * 2
     drawn = [random.integers(0, mask.size, PIXELS) for mask in masks]
     pairs = zip(features, drawn, strict=True)
-    inputs = hidden(np.concatenate([image.reshape(-1, image.shape[-1])[some] for image, some in pairs]), weights)
-    labels = np.concatenate([mask.ravel()[some] for mask, some in zip(masks, drawn, strict=True)])
+    inputs = hidden(np.concatenate([image.reshape(-1, image.shape[-1])[chosen] for image, chosen in pairs]), weights)
+    labels = np.concatenate([mask.ravel()[chosen] for mask, chosen in zip(masks, drawn, strict=True)])
     solved = np.linalg.solve(inputs.T @ inputs + RIDGE * np.eye(HIDDEN), inputs.T @ (2.0 * labels - 1))
     return weights, solved
 

@@ -29,7 +29,7 @@ def loader(seed: int, batch: int = 4) -> Iterator[Batch]:
 
 
 def predict(features: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give probabilities in [0, 1]: floats are scores as they are."""  # your network, after the sigmoid
+    """Return probabilities in [0, 1]: floats are scores as they are."""  # your network, after the sigmoid
     return np.asarray(1 / (1 + np.exp(-(features @ weights[:2] + weights[2]))))
 
 

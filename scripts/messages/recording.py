@@ -14,8 +14,7 @@ import pytest
 
 from segbench.checks.findings import Finding
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
 
 Made = TypeVar("Made")
 _DEPTH = 8  # of calls, from which those of segbench are found
@@ -35,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _watch(DataError, lambda error: ("error", error.what, f"{error.path}: {error.what.written('options')}", error.hint))
     _watch(ArgumentError, lambda error: ("error", error.message, error.message.written("options"), None))
     _watch(Note, lambda note: ("note", note.message, note.written("options"), None))
-    _watch(Finding, lambda found: ("finding", found.message, found.message.written("options"), found.fix))
+    _watch(Finding, lambda finding: ("finding", finding.message, finding.message.written("options"), finding.fix))
 
 
 _FILE = pytest.StashKey[Path]()

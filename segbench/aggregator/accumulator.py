@@ -37,16 +37,13 @@ from segbench.aggregator.records import UNNAMED, DataDigest, Digests, Outcome, R
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile
-from segbench.core.arguments import as_path, check_choice
-from segbench.core.capabilities import OnDevice, Pooling, Settled, Volumes, settled
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Facts
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Message, Note, Setting, warn_of
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import many
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Facts, OnDevice, Pooling, Protocol, Settled, Volumes, settled
 from segbench.core.scores import Pool, ScoreCounts
+from segbench.core.settings import as_path, check_choice
 from segbench.loaders.arrays import squeezed
 from segbench.loaders.decoded import shown
 from segbench.protocols.guesses import answering
@@ -189,7 +186,8 @@ class Accumulator:
     def _forget(self) -> None:
         self._images: dict[str, _HeldImage] = {}
         self._digests: dict[str, str] = {}  # of images in the results file
-        self._known: dict[str, Facts] = {}  # of images that have any, so that each update does not read all images
+        # Of images that have any, so that each update does not read all images.
+        self._image_facts: dict[str, Facts] = {}
         self._unnamed: dict[Facts, Pool] = {}
         self._notes: set[Note] = set()
 
@@ -329,7 +327,10 @@ class Accumulator:
             )
         images, unnamed, notes = other._packed()
         stored = other._stored({})
-        whole = ((name, _HeldImage(image.content, _whole(name, image, stored))) for name, image in images.items())
+        whole = (
+            (name, _HeldImage(image.content, _with_stored_counts(name, image, stored)))
+            for name, image in images.items()
+        )
         self._add(whole, self._unpacked(unnamed), notes)
 
     def compute(self, *, results: str | PathLike[str] | None = None) -> Result:
@@ -394,17 +395,18 @@ class Accumulator:
         warn_of(notes, stacklevel=stacklevel)
         if results is None:
             return result
-        kept = packed.in_memory if isinstance(packed, PackedCounts) and results == self.results else packed
-        kept = kept if unnamed is None else {**kept, UNNAMED: encode(unnamed)}
-        outcomes = [_outcome(name, data, truths[name]) for name, data in kept.items()]
+        to_save = packed.in_memory if isinstance(packed, PackedCounts) and results == self.results else packed
+        if unnamed is not None:
+            to_save = {**to_save, UNNAMED: encode(unnamed)}
+        outcomes = [_outcome(name, data, truths[name]) for name, data in to_save.items()]
         digests = self._digests | {outcome.name: outcome.digest for outcome in outcomes}
         result = replace(result, digests=Digests(sorted(digests.items())))
         run = self._run(notes)
         with ResultsFile(results, create=True) as store:
             begun = store.begin(run)
             store.save(begun, run, outcomes)
-            ours = self.method != _NO_NAME or results in self._saved
-            finish(begun, run, result, of_another="" if ours else "another accumulator", stacklevel=stacklevel + 1)
+            is_ours = self.method != _NO_NAME or results in self._saved
+            finish(begun, run, result, of_another="" if is_ours else "another accumulator", stacklevel=stacklevel + 1)
         self._saved.add(results)
         if results == self.results:  # which holds what the set decided
             with self._lock:
@@ -432,7 +434,7 @@ class Accumulator:
         self._saved = set()
         self._forget()
         self._images, unnamed, self._digests = state["counts"]
-        self._known = _with_facts(self._images)
+        self._image_facts = _with_facts(self._images)
         self._pool(self._unpacked(unnamed))
         self._notes = set(state.get("notes", ()))
 
@@ -482,8 +484,8 @@ class Accumulator:
                 )
             self.protocol = volumes.for_volumes()
 
-    def _count(self, batch: Batch, of: str = "", name: str = "batch") -> Counted:
-        return count_batch(self.protocol, batch, Called(f"labels{of}", f"scores{of}"), name)
+    def _count(self, batch: Batch, of_image: str = "", name: str = "batch") -> Counted:
+        return count_batch(self.protocol, batch, Called(f"labels{of_image}", f"scores{of_image}"), name)
 
     def _add(self, images: Iterable[tuple[str, _HeldImage]], unnamed: Sequence[Counted], notes: Iterable[Note]) -> None:
         """Add all of it, or nothing where something is refused."""
@@ -491,20 +493,22 @@ class Accumulator:
             fresh: dict[str, _HeldImage] = {}
             for name, image in images:
                 fresh[name] = self._joined(name, fresh.get(name, self._images.get(name)), image)
-            without = _union([*self._unnamed, *(part.facts for part in unnamed)])
-            known = _with_facts(fresh)
-            all_facts = self._facts() | known
-            settled(self.protocol, all_facts | ({_WITHOUT_NAME: without} if without else {}), complete=False)
+            new_facts = _with_facts(fresh)
+            facts = self._facts() | new_facts
+            unnamed_facts = _union_of_facts([*self._unnamed, *(part.facts for part in unnamed)])
+            if unnamed_facts:
+                facts[_WITHOUT_NAME] = unnamed_facts
+            settled(self.protocol, facts, complete=False)
             if self.results is not None and unnamed:
                 raise ArgumentError(
                     Message("needs-names", "results: {why}; give names to Accumulator.update", why=WITHOUT_NAMES)
                 )
-            self._images.update(fresh if self.results is None else self._kept(self.results, fresh))
-            self._known.update(known)
+            self._images.update(fresh if self.results is None else self._saved_images(self.results, fresh))
+            self._image_facts.update(new_facts)
             self._pool(unnamed)
             self._notes.update(notes)
 
-    def _kept(self, path: Path, images: Mapping[str, _HeldImage]) -> dict[str, _HeldImage]:
+    def _saved_images(self, path: Path, images: Mapping[str, _HeldImage]) -> dict[str, _HeldImage]:
         """Save images in the results file, and return them without the counts, which stay there."""
         run, outcomes = self._run(), []
         for name, image in images.items():
@@ -571,21 +575,24 @@ class Accumulator:
         return [Counted(decode(data, self.protocol.counts), facts) for facts, data in packed.items()]
 
     def _facts(self) -> dict[str, Facts]:
-        unnamed = {_WITHOUT_NAME: _union(self._unnamed)} if self._unnamed else {}
-        return self._known | unnamed
+        unnamed = {_WITHOUT_NAME: _union_of_facts(self._unnamed)} if self._unnamed else {}
+        return self._image_facts | unnamed
 
     def _settled(self) -> tuple[Mapping[str, bytes], ScoreCounts | None]:
         """Return the packed counts of each image, and the counts of unnamed pixels, now that the set is complete."""
         facts = self._facts()
         # A few batches, as those that trainers try first, may hold no positive pixel.
-        decided = settled(self.protocol, facts, part=len(_union(facts.values())) < 2)
+        decided = settled(self.protocol, facts, part=len(_union_of_facts(facts.values())) < 2)
         images: dict[str, bytes] = {}
         stored = self._stored(images)
         for name, image in self._images.items():
             if len(image.packed) == 1 and not decided.keys() & image.packed.keys():
                 (images[name],) = image.packed.values()
             else:
-                parts = (_agreed(part, decided) for part in self._unpacked(_whole(name, image, stored)))
+                parts = (
+                    _counts_as_decided(part, decided)
+                    for part in self._unpacked(_with_stored_counts(name, image, stored))
+                )
                 images[name] = encode(self.protocol.counts.sum(parts))
         if self.results is not None:
             stored.in_memory = {name: data for name, data in images.items() if data}
@@ -593,7 +600,7 @@ class Accumulator:
         if not self._unnamed:
             return images, None
         pooled = (Counted(pool.total(), facts) for facts, pool in self._unnamed.items())
-        return images, ScoreCounts.sum(_agreed(part, decided) for part in pooled)
+        return images, ScoreCounts.sum(_counts_as_decided(part, decided) for part in pooled)
 
 
 def _outcome(name: str, data: bytes, truth: str) -> Outcome:
@@ -605,21 +612,22 @@ def _digest(content: int) -> str:
     return f"{content:016x}"
 
 
-def _whole(name: str, image: _HeldImage, stored: Mapping[str, bytes]) -> Packed:
+def _with_stored_counts(name: str, image: _HeldImage, stored: Mapping[str, bytes]) -> Packed:
     """Return the packed counts of an image, read from the results file if they are kept there."""
     return {facts: data or stored[name] for facts, data in image.packed.items()}
 
 
 def _with_facts(images: Mapping[str, _HeldImage]) -> dict[str, Facts]:
     """Return the facts of the images that have any."""
-    return {name: facts for name, image in images.items() if (facts := _union(image.packed))}
+    facts = {name: _union_of_facts(image.packed) for name, image in images.items()}
+    return {name: image_facts for name, image_facts in facts.items() if image_facts}
 
 
-def _union(known: Iterable[Facts]) -> Facts:
+def _union_of_facts(known: Iterable[Facts]) -> Facts:
     return tuple(sorted({fact for facts in known for fact in facts}))
 
 
-def _agreed(part: Counted, decided: Settled) -> Any:  # noqa: ANN401  of its type
+def _counts_as_decided(part: Counted, decided: Settled) -> Any:  # noqa: ANN401  of its type
     return decided[part.facts](part.counts) if part.facts in decided else part.counts
 
 

@@ -1,6 +1,6 @@
-"""Results from runs: outcomes of images are collected, settled over the set, cut at thresholds and signed.
+"""Results from runs: outcomes of images are collected, settled over the set and signed.
 
-A run that was just counted and one that a results file holds become a `Result` by the same function.
+A run that was just counted and one that a results file holds become a `Result` by the same function, `assemble`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,11 @@ from segbench.aggregator.records import (
 )
 from segbench.aggregator.result import Result, note_on_stop, partial_text
 from segbench.aggregator.store import ResultsFile
-from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pooling, read_published, settled
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.inputs import Facts
-from segbench.core.messages import Either, Message
-from segbench.core.notes import Note
-from segbench.core.protocol import Protocol
+from segbench.core.messages import Either, Message, Note
+from segbench.core.protocol import Facts, Pooling, Protocol, read_published, settled
 from segbench.core.sample import SIDES
+from segbench.core.settings import as_path
 from segbench.inputs.label_rules import leaving_out
 from segbench.loaders.palettes import Palettes
 
@@ -55,7 +52,8 @@ class PackedCounts(ByName[bytes]):
         self._page: dict[str, bytes] = {}
 
     def __getitem__(self, name: str) -> bytes:
-        if counts := self.in_memory.get(name) or self._page.get(name):
+        counts = self.in_memory.get(name) or self._page.get(name)
+        if counts:
             return counts
         if self._path is None or name not in self.digests:
             raise KeyError(name)
@@ -96,19 +94,20 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             )
     palettes.require_agreement()
     unnamed = decode(packed[UNNAMED], protocol.counts) if UNNAMED in digests else None
-    whole = not failed and {"subset", "partial"}.isdisjoint(settings)
+    is_whole_set = not failed and {"subset", "partial"}.isdisjoint(settings)
     try:
-        packed.in_memory |= _settled(facts, packed, protocol, run, part=not whole)
+        packed.in_memory |= _settled(facts, packed, protocol, run, part=not is_whole_set)
     except DataError as error:
         if not failed or len({value for image_facts in facts.values() for value in image_facts}) > 1:
             raise
-        why = Message(
+        first_failure = next(iter(failed.values()))
+        hint = Message(
             "failed-images",
             "{failed:many image} could not be counted, the first for this reason: {first}",
             failed=len(failed),
-            first=next(iter(failed.values())).sentence,
+            first=first_failure.sentence,
         )
-        raise DataError(error.path, error.what, why) from None
+        raise DataError(error.path, error.what, hint) from None
     return Result(
         run.method,
         protocol,
@@ -136,9 +135,9 @@ def _settled(
     excluded_by = leaving_out(run.fields, run.inputs.field if run.inputs else None)
     decided = settled(protocol, facts, excluded_by=excluded_by, part=part)
     return {
-        name: encode(decided[known](decode(packed[name], protocol.counts)))
-        for name, known in facts.items()
-        if known in decided
+        name: encode(decided[image_facts](decode(packed[name], protocol.counts)))
+        for name, image_facts in facts.items()
+        if image_facts in decided
     }
 
 

@@ -1,4 +1,7 @@
-"""What a training loop holds, as arrays: NumPy's, PyTorch's tensors, and whatever supports DLPack; image by image."""
+"""Arrays that a training loop holds, read as images: NumPy's, PyTorch's tensors, and whatever supports DLPack.
+
+`as_image`, `as_batch` and `as_planes` give a `Batch`; `content_of` names its ground truth as a digest names a file.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import IntArray, as_array, split_mask, without_hidden
-from segbench.core.capabilities import Volumes
 from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
 from segbench.core.numbers import verb
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import Protocol, Volumes
 from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.pixels.tensors import Tensor, is_tensor, signed
@@ -200,7 +201,7 @@ def as_planes(
                 Message(
                     "other-shape",
                     "{name_has} shape ({shape}), expected (height, width) for one image; {batches}; or {volumes}",
-                    name_has=_has(called.labels),
+                    name_has=_with_verb(called.labels),
                     shape=truths.shape,
                     batches=BATCH_HINT,
                     volumes=VOLUMES,
@@ -361,18 +362,19 @@ def _check_shapes(batch: Batch, called: Called) -> None:
             Message(
                 "other-shape",
                 "{name_has} shape ({shape}), {other_name} ({expected}); expected the same ({hint})",
-                name_has=_has(called.labels),
+                name_has=_with_verb(called.labels),
                 shape=labels,
                 other_name=called.scores,
                 expected=scores,
-                hint=_further_axis(labels, scores, called),
+                hint=_advice_on_axis(labels, scores, called),
             )
         )
     if batch.valid is not None:
         _check_valid(batch.valid, labels)
 
 
-def _has(name: str) -> str:
+def _with_verb(name: str) -> str:
+    """Write what starts an error: ``labels have``, ``ground_truth has``."""
     return f"{name} {verb(2 if name.endswith('s') else 1, 'have')}"
 
 
@@ -390,7 +392,7 @@ def _check_valid(valid: Any, shape: tuple[int, ...]) -> None:  # noqa: ANN401  a
         )
 
 
-def _further_axis(labels: tuple[int, ...], scores: tuple[int, ...], called: Called) -> Message:
+def _advice_on_axis(labels: tuple[int, ...], scores: tuple[int, ...], called: Called) -> Message:
     """Say what to do about an axis that only one of the two has, or that nothing can be done."""
     of_labels = len(labels) > len(scores)
     long, short = (labels, scores) if of_labels else (scores, labels)
@@ -438,17 +440,17 @@ def content_of(batch: Batch) -> int:
     labels, valid = batch.labels, batch.valid
     if isinstance(labels, tuple):
         labels = np.concatenate([truth.reshape(-1) for truth in labels])
-    number = _of_tensor if batch.tensors else _of_array
+    weighted_sum = _sum_of_tensor if batch.tensors else _sum_of_array
     labels = labels.reshape(-1)
     content = int(labels.shape[0]) * _SIZE
     if valid is not None:
         valid = valid.reshape(-1)
         labels = (sys.modules["torch"] if batch.tensors else np).where(valid, labels, 0)
-        content += number(~valid) * _LEFT_OUT
-    return (content + number(labels)) & DIGEST_BITS
+        content += weighted_sum(~valid) * _LEFT_OUT
+    return (content + weighted_sum(labels)) & DIGEST_BITS
 
 
-def _of_array(values: NDArray[Any]) -> int:
+def _sum_of_array(values: NDArray[Any]) -> int:
     with np.errstate(invalid="ignore"):  # of labels that are no whole numbers from 0 to 255
         octets = values.astype(np.uint8, copy=False)
     if values.dtype not in (np.bool_, np.uint8) and not np.array_equal(octets, values):
@@ -459,7 +461,7 @@ def _of_array(values: NDArray[Any]) -> int:
     return _joined((words ^ (words >> _SHIFT)) @ _weights(_WORDS_A_ROW))
 
 
-def _of_tensor(values: Tensor) -> int:
+def _sum_of_tensor(values: Tensor) -> int:
     torch: Any = sys.modules["torch"]
     octets = values.detach().to(torch.uint8)
     if values.dtype not in (torch.bool, torch.uint8) and not bool((octets.to(values.dtype) == values).all()):

@@ -1,4 +1,7 @@
-"""From many images to one result: pair the files, count each image, pool what was counted."""
+"""From many images to one result: pair the files, count each image, make the result, save it.
+
+Begin with `evaluate_pairing`, which has the steps in order; `evaluate` reads the arguments of users.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +26,13 @@ from segbench.aggregator.records import Outcome, Run, as_run
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile, require_results_place
-from segbench.core.arguments import as_path
-from segbench.core.capabilities import Pooling, TwoPasses
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, warn_of
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note, warn_of
 from segbench.core.numbers import verb
-from segbench.core.protocol import Protocol
-from segbench.core.thresholds import Thresholds
+from segbench.core.protocol import Pooling, Protocol, TwoPasses
+from segbench.core.scores import Thresholds
+from segbench.core.settings import as_path
 from segbench.inputs.files import find_files
 from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
 from segbench.loaders.decoded import shown
@@ -366,8 +367,9 @@ def evaluate_pairing(
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
     run = as_run(run)
-    if (passes := protocol.capability(TwoPasses)) and passes.first:
-        before = evaluate_pairing(
+    passes = protocol.capability(TwoPasses)
+    if passes is not None and passes.first:
+        first_pass = evaluate_pairing(
             pairing,
             passes.first,
             method=method,
@@ -378,9 +380,9 @@ def evaluate_pairing(
             executor=executor,
             belonging=belonging,
         )
-        if before.failed and not before.counts:
-            raise DataError(shown(method), _failed_images(before, len(before.failed)))
-        protocol = passes.after(before.summary)
+        if first_pass.failed and not first_pass.counts:
+            raise DataError(shown(method), _failed_images(first_pass, len(first_pass.failed)))
+        protocol = passes.after(first_pass.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
     assigned, on_units = _assigned(belonging, protocol, pairing.names)
     notes = (*pairing.notes, *on_units)

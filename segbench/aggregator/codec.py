@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.aggregator.records import ByName
-from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.errors import DataError, UnknownMetricError
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
-from segbench.core.scores import ScoreCounts, Several
-from segbench.core.table import Kept
+from segbench.core.protocol import Pooling
+from segbench.core.scores import ScoreBatch, ScoreCounts
+from segbench.core.table import CachedPool
 from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
 from segbench.protocols.registry import counts_types
@@ -54,7 +54,8 @@ _SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "bool": (bool,), "str": 
 
 def encode(counts: Counts) -> bytes:
     """Pack counts into bytes; the same counts always give the same bytes."""
-    if parts := counts.parts:
+    parts = counts.parts
+    if parts:
         packed = [encode(part) for part in parts.values()]
         sizes = dict(zip(parts, map(len, packed), strict=True))
         return b"".join([_line({"kind": counts.kind, "parts": sizes}), *packed])
@@ -109,29 +110,31 @@ def decode(data: bytes, kind: type[Any] = Counts, unpacked: bytes = b"") -> Any:
     return counts
 
 
-def _decode(data: bytes, own: type[Counts], depth: int) -> Counts:
+def _decode(data: bytes, expected: type[Counts], depth: int) -> Counts:
     if data.startswith(_PARTS):
         if depth == _DEEPEST:
             raise ValueError("parts within parts")
         name, parts = _parts(data)
-        return _type_of(name, own).of_parts({key: _decode(part, own, depth + 1) for key, part in parts.items()})
-    return _of_fields(_unpacked(data), own)
+        return _type_of(name, expected).of_parts(
+            {key: _decode(part, expected, depth + 1) for key, part in parts.items()}
+        )
+    return _of_fields(_unpacked(data), expected)
 
 
-def _of_fields(unpacked: bytes, own: type[Counts]) -> Counts:
+def _of_fields(unpacked: bytes, expected: type[Counts]) -> Counts:
     header, _, block = unpacked.partition(b"\n")
-    kind, scalars, arrays = _header(header, own)
+    kind, scalars, arrays = _header(header, expected)
     values, offset = dict(scalars), 0
     for name, width, dtype, scale, size in arrays:
         planes: NDArray[np.uint8] = np.frombuffer(block, np.uint8, size * width, offset)
         offset += planes.size
-        stored = 1 << (width - 1).bit_length()
+        type_bytes = 1 << (width - 1).bit_length()
         numbers = planes
-        if stored > 1:
-            by_number = np.zeros((planes.size // width, stored), np.uint8)
+        if type_bytes > 1:
+            by_number = np.zeros((planes.size // width, type_bytes), np.uint8)
             for byte, plane in enumerate(planes.reshape(width, -1)):
                 by_number[:, byte] = plane
-            numbers = by_number.reshape(-1).view("<i8" if stored == 8 else f"<u{stored}")
+            numbers = by_number.reshape(-1).view("<i8" if type_bytes == 8 else f"<u{type_bytes}")
         if scale:
             with np.errstate(all="raise", under="ignore"):
                 values[name] = (numbers / scale).astype(dtype)
@@ -155,11 +158,11 @@ def _unpacked(data: bytes) -> bytes:
 
 @functools.lru_cache(maxsize=1024)  # that of most images and ranges of a run is the same
 def _header(
-    header: bytes, own: type[Counts]
+    header: bytes, expected: type[Counts]
 ) -> tuple[type[Counts], dict[str, Any], list[tuple[str, int, np.dtype[Any], float, int]]]:
     """Read the type of counts, their scalars, and name, bytes, type, scale and size of each array; check them."""
     values: dict[str, Any] = json.loads(header)
-    kind = _type_of(values.pop("kind"), own)
+    kind = _type_of(values.pop("kind"), expected)
     arrays: dict[str, tuple[int, str, float, int]] = values.pop("arrays")
     types = {
         field.name: field.type if isinstance(field.type, str) else field.type.__name__
@@ -195,12 +198,12 @@ def _layout(header: bytes) -> Layout | None:
     """Return the layout of valid counts whose scores are levels, which are unpacked many at a time; None for others."""
     try:
         kind, scalars, arrays = _header(header, ScoreCounts)
-        none: NDArray[Any] = np.empty(0, np.int64)
-        ScoreCounts(none, none, none, **scalars)
-        named, widths, types, scales, (size, *sizes) = zip(*arrays, strict=True)
+        empty: NDArray[Any] = np.empty(0, np.int64)
+        ScoreCounts(empty, empty, empty, **scalars)  # refuses scalars that do not fit
+        names, widths, types, scales, (size, *sizes) = zip(*arrays, strict=True)
     except Exception:  # noqa: BLE001  unpacked alone, they are refused with what they hold
         return None
-    plain = kind is ScoreCounts and named == ("scores", "positives", "negatives") and {size} == {*sizes} and size >= 0
+    plain = kind is ScoreCounts and names == ("scores", "positives", "negatives") and {size} == {*sizes} and size >= 0
     levels = [dtype.kind for dtype in types] == ["f", "i", "i"] and scales[0] and not any(scales[1:])
     if not (plain and levels and {*widths} <= {*range(1, 9)}):
         return None
@@ -226,12 +229,12 @@ class _UnpackedImage(NamedTuple):
             return cls(name, packed)
         header = unpacked.partition(b"\n")[0]
         layout = _layout(header)
-        whole = layout is not None and len(unpacked) == len(header) + 1 + layout.bytes
-        return cls(name, packed, unpacked, layout if whole else None)
+        is_whole = layout is not None and len(unpacked) == len(header) + 1 + layout.bytes
+        return cls(name, packed, unpacked, layout if is_whole else None)
 
 
-def _type_of(name: str, own: type[Counts]) -> type[Counts]:
-    return own if getattr(own, "kind", None) == name else counts_types()[name]
+def _type_of(name: str, expected: type[Counts]) -> type[Counts]:
+    return expected if getattr(expected, "kind", None) == name else counts_types()[name]
 
 
 def _parts(data: bytes) -> tuple[str, dict[str, bytes]]:
@@ -253,12 +256,12 @@ def _refusing_damage() -> Iterator[None]:
         raise DataError("packed counts", problem, _COUNT_AFRESH) from error
 
 
-def encode_kept(kept: Kept) -> tuple[str, bytes]:
+def encode_kept(kept: CachedPool) -> tuple[str, bytes]:
     """Write numbers as JSON, with the NaN of JavaScript, and pack counts."""
     return json.dumps({name: part.tolist() for name, part in kept.numbers.items()}), encode(kept.counts)
 
 
-def decode_kept(numbers: str, counts: bytes, pooling: Pooling, kind: type[Counts]) -> Kept | None:
+def decode_kept(numbers: str, counts: bytes, pooling: Pooling, kind: type[Counts]) -> CachedPool | None:
     """Read what `encode_kept` wrote; None where it is not what a protocol keeps today."""
     with _refusing_damage():
         lists: dict[str, list[float]] = json.loads(numbers)
@@ -270,7 +273,7 @@ def decode_kept(numbers: str, counts: bytes, pooling: Pooling, kind: type[Counts
             if arrays[name].shape != part.shape:
                 raise ValueError(f"{name} of another shape")
         reduced = _decode(counts, kind, 0)
-    return Kept(reduced, arrays) if isinstance(reduced, kind) else None
+    return CachedPool(reduced, arrays) if isinstance(reduced, kind) else None
 
 
 class EncodedCounts(ByName[Counts]):
@@ -327,7 +330,7 @@ class EncodedCounts(ByName[Counts]):
         """Return the counts of one image, still packed."""
         return self._packed[name]
 
-    def in_batches(self) -> Iterator[Several]:
+    def in_batches(self) -> Iterator[ScoreBatch]:
         """Unpack all images in sorted order of names, those whose scores are levels many at a time."""
         images = (_UnpackedImage.of(name, self._packed[name]) for name in self._names)
         for as_levels, consecutive in groupby(images, key=lambda image: image.layout is not None):
@@ -336,11 +339,11 @@ class EncodedCounts(ByName[Counts]):
                     self._several, batched(consecutive, lambda image: image.layout.scores if image.layout else 0)
                 )
             else:
-                yield from map(Several.of, batched(map(self._decoded, consecutive), number_of_scores))
+                yield from map(ScoreBatch.of, batched(map(self._decoded, consecutive), number_of_scores))
         if not self._names:
-            yield Several.of(())
+            yield ScoreBatch.of(())
 
-    def _several(self, images: Sequence[_UnpackedImage]) -> Several:
+    def _several(self, images: Sequence[_UnpackedImage]) -> ScoreBatch:
         """Unpack images by their layouts."""
         from segbench.aggregator.unpacking import unpack
 
@@ -352,8 +355,8 @@ class EncodedCounts(ByName[Counts]):
         counts = np.empty((2, scores.size), np.int64)
         block = np.frombuffer(b"".join(image.unpacked for image in images), np.uint8)
         if not unpack(block, starts, layouts, scores, counts):
-            return Several.of([*map(self._decoded, images)])  # which says what is wrong
-        return Several(scores, counts[0], counts[1], ends)
+            return ScoreBatch.of([*map(self._decoded, images)])  # which says what is wrong
+        return ScoreBatch(scores, counts[0], counts[1], ends)
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Unpack the counts of an image from one score up to, not including, another, without ignored pixels."""
@@ -372,8 +375,8 @@ class EncodedCounts(ByName[Counts]):
     @property
     def micro(self) -> EncodedCounts:
         """The counts of all classes of each image added up."""
-        kept: Mapping[str, Any] = self
-        return EncodedCounts({name: encode(counts.micro) for name, counts in kept.items()}, ScoreCounts, self.file)
+        by_image: Mapping[str, Any] = self
+        return EncodedCounts({name: encode(counts.micro) for name, counts in by_image.items()}, ScoreCounts, self.file)
 
     def _require_alike(self, name: str, counts: Counts) -> None:
         """Refuse counts of a file that do not add to those of its other images."""

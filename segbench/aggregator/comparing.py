@@ -12,18 +12,17 @@ from typing import Any
 
 from segbench.aggregator.codec import EncodedCounts
 from segbench.aggregator.joining import join_runs
-from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
+from segbench.aggregator.measuring import differing_settings, measured_alike, measured_apart, without_measuring
 from segbench.aggregator.part_means import MeanOverParts
 from segbench.aggregator.records import DataDigest, resigned, without_selection
 from segbench.aggregator.result import Result, joined, names_of
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, option_of
+from segbench.core.messages import Either, Message, Note, Setting, as_note, option_of, part_of
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import Note, as_note, part_of
-from segbench.core.options import fields_with
 from segbench.core.protocol import Protocol
+from segbench.core.settings import fields_with
 from segbench.loaders.belonging import KINDS, MAPPING, By
 from segbench.loaders.repairs import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -111,16 +110,16 @@ def compare(
         )
     by_method: list[Any] = list(results_or_counts)
     kinds = (Result, Mapping, list, tuple) if isinstance(methods, Mapping) else (Result,)
-    odd = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
-    if odd:
+    wrong_types = [type(of_method).__name__ for of_method in by_method if not isinstance(of_method, kinds)]
+    if wrong_types:
         raise ArgumentError(
-            Message("not-results", "methods holds {given}, {expected}", given=odd[0], expected=_EXPECTED)
+            Message("not-results", "methods holds {given}, {expected}", given=wrong_types[0], expected=_EXPECTED)
         )
-    lists = [list(of_method) if isinstance(of_method, (list, tuple)) else [of_method] for of_method in by_method]
-    every = [of_run for several in lists for of_run in several]
-    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in every]
+    runs_of = [list(of_method) if isinstance(of_method, (list, tuple)) else [of_method] for of_method in by_method]
+    all_runs = [run for of_method in runs_of for run in of_method]
+    names = [*methods] if isinstance(methods, Mapping) else [result.method for result in all_runs]
     settings: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed, "test": test}
-    if every and all(isinstance(of_run, Result) for of_run in every):
+    if all_runs and all(isinstance(run, Result) for run in all_runs):
         if protocol is not None:
             raise ArgumentError(
                 Message(
@@ -129,11 +128,13 @@ def compare(
                     argument="protocol",
                 )
             )
-        named_results = [of_run for name, several in zip(names, lists, strict=True) for of_run in _named(name, several)]
+        named_results = [
+            result for name, of_method in zip(names, runs_of, strict=True) for result in _named(name, of_method)
+        ]
         if unit is not None:
             named_results = [result.with_settings(unit=unit) for result in named_results]
         return compare_results(named_results, common=common, **settings)
-    runs = {name: as_runs(name, of_method) for name, of_method in zip(names, lists, strict=True)}
+    runs = {name: as_runs(name, of_method) for name, of_method in zip(names, runs_of, strict=True)}
     measuring = protocol or protocol_measuring(
         *(counts for of_method in runs.values() for counts in of_method.values())
     )
@@ -159,8 +160,8 @@ def _of_methods(runs: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str
 
 def _restricted(runs: Mapping[str, Mapping[str, Any]], images: frozenset[str]) -> dict[str, Mapping[str, Any]]:
     """Return the counts of some images; of folds without any nothing stays."""
-    kept = {run: {name: of_run[name] for name in of_run if name in images} for run, of_run in runs.items()}
-    return {run: of_run for run, of_run in kept.items() if of_run}
+    common = {run: {name: counts[name] for name in counts if name in images} for run, counts in runs.items()}
+    return {run: counts for run, counts in common.items() if counts}
 
 
 def _named(method: str, results: Sequence[Result]) -> list[Result]:
@@ -215,9 +216,9 @@ def compare_results(
     if not results:
         raise ArgumentError(Message("too-few-methods", "a comparison needs at least two methods"))
     _refuse_namesakes(results)
-    results, left_out = _measured_alike(results), tuple[Note, ...]()
+    results, notes_on_images = _measured_alike(results), tuple[Note, ...]()
     if common:
-        results, left_out = on_common_images(results)
+        results, notes_on_images = on_common_images(results)
     counts = {result.method: result.counts for result in results}
     # The digest of imported counts is that of the files that held them.
     same_truth = len({result.data for result in results}) == 1 and not any(map(_imported, results))
@@ -229,7 +230,7 @@ def compare_results(
     undefined = {key: _why(key, results) for key in comparison.undefined}
     later = grouped((result.outdated, result.method) for result in results if result.outdated)
     outdated = [as_note(reason).said_of(few_names(methods, len(results))) for reason, methods in later.items()]
-    notes = (*left_out, *outdated, *differing_repairs(results), *comparison.general_notes)
+    notes = (*notes_on_images, *outdated, *differing_repairs(results), *comparison.general_notes)
     return replace(comparison, undefined=undefined, general_notes=notes)
 
 
@@ -264,7 +265,8 @@ def _measured_alike(results: list[Result]) -> list[Result]:
             )
         )
     results = measured_alike(results)
-    if differing := different_settings(results):
+    differing = different_settings(results)
+    if differing:
         raise ArgumentError(
             Message(
                 "other-settings",
@@ -280,7 +282,8 @@ def _measured_alike(results: list[Result]) -> list[Result]:
 
 def refuse_measured_apart(results: Sequence[Result]) -> None:
     """Refuse results of one protocol that differ in a setting of measuring, and say how to choose one of its values."""
-    if apart := measured_apart(results):
+    apart = measured_apart(results)
+    if apart:
         raise ArgumentError(
             Message(
                 "measured-apart",
@@ -339,8 +342,9 @@ def choice_of(apart: Mapping[str, Sequence[str]]) -> Message:
 
 def differing_repairs(results: Sequence[Result]) -> list[Note]:
     """Say in which settings results differ that change only the predictions; nothing where in none."""
-    only = _of_predictions(results)
-    differing = _said_of_each(results, {key: values for key, values in _differences(results).items() if key in only})
+    of_predictions = _of_predictions(results)
+    differences = {key: values for key, values in _differences(results).items() if key in of_predictions}
+    differing = _said_of_each(results, differences)
     message = Message(
         "other-repairs",
         "compared, since different settings change only the predictions: {differing}",
@@ -351,8 +355,8 @@ def differing_repairs(results: Sequence[Result]) -> list[Note]:
 
 def different_settings(results: Sequence[Result]) -> dict[str, list[str]]:
     """Return the settings whose differences forbid a comparison of results of one protocol, with the values of each."""
-    without = _of_predictions(results)
-    return {key: values for key, values in _differences(results).items() if key not in without}
+    of_predictions = _of_predictions(results)
+    return {key: values for key, values in _differences(results).items() if key not in of_predictions}
 
 
 def _of_predictions(results: Sequence[Result]) -> frozenset[str]:
@@ -392,11 +396,7 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
 def _differences(results: Sequence[Result]) -> dict[str, list[str]]:
     """Return the settings of counting in which results differ, with the value of each result."""
     settings = [without_selection(without_measuring(result)) for result in results]
-    return {
-        key: [fields.get(key, "none") for fields in settings]
-        for key in dict.fromkeys(key for fields in settings for key in fields)
-        if len({fields.get(key) for fields in settings}) > 1
-    }
+    return {name: [of_result.get(name, "none") for of_result in settings] for name in differing_settings(settings)}
 
 
 def _said_of_each(results: Sequence[Result], differing: Mapping[str, Sequence[str]]) -> str:
@@ -439,27 +439,28 @@ def common_images(
 ) -> tuple[list[str], tuple[Note, ...]]:
     """Return the images that all methods have, sorted, and what to say of others; `protocol` says what stays whole."""
     of_methods = {method: set(names) for method, names in images.items()}
-    every = sorted(set().union(*of_methods.values()))
-    lacking = {method: [name for name in every if name not in names] for method, names in of_methods.items()}
+    all_images = sorted(set().union(*of_methods.values()))
+    lacking = {method: [name for name in all_images if name not in names] for method, names in of_methods.items()}
     incomplete = set(_wholes({name for names in lacking.values() for name in names}, protocol))
-    common = [name for name, whole in zip(every, _wholes(every, protocol), strict=True) if whole not in incomplete]
+    wholes = _wholes(all_images, protocol)
+    common = [name for name, whole in zip(all_images, wholes, strict=True) if whole not in incomplete]
     if not common:
-        had = "; ".join(
+        listed = "; ".join(
             f"{method} has {first_names(sorted(names), _NAMED_IMAGES) or 'none'}"
             for method, names in of_methods.items()
         )
         hint = "name predictions as the ground truth is named, or leave out a method"
-        problem = Message("no-common-image", "there is no image that all methods have: {had}", had=had)
+        problem = Message("no-common-image", "there is no image that all methods have: {had}", had=listed)
         raise DataError(first_names(list(images), _NAMED_IMAGES), problem, hint)
-    if len(common) == len(every):
+    if len(common) == len(all_images):
         return common, ()
     without = grouped((first_names(names, _NAMED_IMAGES), method) for method, names in lacking.items() if names)
     listed = "; ".join(f"{', '.join(methods)}: {names}" for names, methods in without.items())
     message = Message(
         "common-images",
         "compared on the {number} that all methods have; {left_out} left out, which are missing in {missing}",
-        number=part_of(len(common), len(every)),
-        left_out=len(every) - len(common),
+        number=part_of(len(common), len(all_images)),
+        left_out=len(all_images) - len(common),
         missing=listed,
     )
     return common, (Note(message),)
@@ -499,8 +500,8 @@ def restricted(result: Result, names: Sequence[str]) -> Result:
 
 def _among(images: Iterable[str], names: Collection[str]) -> list[str]:
     """Return those of some images that are among others."""
-    kept = frozenset(names)
-    return [image for image in images if image in kept]
+    wanted = frozenset(names)
+    return [image for image in images if image in wanted]
 
 
 def _of_images(counts: Mapping[str, Counts], names: Sequence[str]) -> Mapping[str, Counts]:

@@ -202,10 +202,10 @@ def count_images(protocol: Protocol, repairs: Repairs, tasks: Sequence[Task]) ->
     keep_freed_memory()
     with np.errstate(invalid="ignore"):  # a signalling NaN would warn wherever it is read, and is found like any other
         outcomes = [_count_image(protocol, repairs, files, known) for files, known in tasks]
-    same: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # once in the answer, and in the memory of the parent
+    shared: dict[tuple[Any, ...], tuple[Any, ...]] = {}  # once in the answer, and in the memory of the parent
     return [
         outcome._replace(
-            facts=same.setdefault(outcome.facts, outcome.facts), notes=same.setdefault(outcome.notes, outcome.notes)
+            facts=shared.setdefault(outcome.facts, outcome.facts), notes=shared.setdefault(outcome.notes, outcome.notes)
         )
         for outcome in outcomes
     ]

@@ -24,10 +24,9 @@ from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile
 from segbench.core.errors import LISTED, ArgumentError, DataError, Failure
-from segbench.core.messages import Message, joined
+from segbench.core.messages import Message, Note, joined
+from segbench.core.metric import Summary
 from segbench.core.names import first_names
-from segbench.core.notes import Note
-from segbench.core.summary import Summary
 from segbench.inputs.lines import as_thresholds
 from segbench.loaders.bsds_text import BEST_KEYS, Evaluation, find_evaluations, read_rows
 from segbench.protocols.boundaries.counts import BoundaryCounts
@@ -155,12 +154,12 @@ def _all_counts(evaluation: Evaluation) -> dict[str, BoundaryCounts]:
 
 def _counts(path: Path) -> BoundaryCounts:
     rows = read_rows(path, (5,))
-    whole = rows[:, 1:]
-    if not np.all((whole >= 0) & (whole < _MOST_PIXELS) & (whole == np.rint(whole))):
+    pixels = rows[:, 1:]
+    if not np.all((pixels >= 0) & (pixels < _MOST_PIXELS) & (pixels == np.rint(pixels))):
         problem = Message("not-whole", "holds counts that are not whole numbers, expected pixels")
         raise DataError(str(path), problem, "write the file again")
     try:
-        return BoundaryCounts(_snapped(rows[:, 0]), *whole.T.astype(np.int64))
+        return BoundaryCounts(_snapped(rows[:, 0]), *pixels.T.astype(np.int64))
     except ArgumentError as error:
         raise DataError(str(path), error.message) from error
 
@@ -188,19 +187,20 @@ def _curve(path: Path) -> BoundaryCurve:
     if np.any(np.diff(thresholds) <= 0):
         problem = Message("not-increasing", "its thresholds are not increasing")
         raise DataError(str(path), problem, "sort its rows by threshold")
-    recall, precision, f = rows[:, -3:].T
+    *_, recall, precision, f = rows.T
     try:
         curve = BoundaryCurve(thresholds, recall, precision)
     except ArgumentError as error:
         raise DataError(str(path), error.message) from error
-    off = np.flatnonzero(np.abs(f - curve.f) > _F_ROUNDING)
-    if off.size:
+    contradicting = np.flatnonzero(np.abs(f - curve.f) > _F_ROUNDING)
+    if contradicting.size:
+        row = contradicting[0]
         problem = Message(
             "contradiction",
             "row {row} gives F {f:g}, but its recall and precision give {expected:g}",
-            row=off[0] + 1,
-            f=f[off[0]],
-            expected=curve.f[off[0]],
+            row=row + 1,
+            f=f[row],
+            expected=curve.f[row],
         )
         raise DataError(str(path), problem, "rows are: threshold (may be left out), recall, precision, F")
     return curve
@@ -210,8 +210,10 @@ def _best(path: Path | None) -> dict[str, float]:
     """Read the one row of ``eval_bdry.txt``, with or without threshold."""
     if path is None:
         return {}
-    row = read_rows(path, (7, 8))[0].tolist()[-7:]
-    for recall, precision, f in (row[:3], row[3:6]):
+    columns = read_rows(path, (7, 8))[0].tolist()
+    printed = dict(zip(BEST_KEYS, columns[len(columns) - len(BEST_KEYS) :], strict=True))
+    for best in ("ods", "ois"):
+        recall, precision, f = (printed[f"{best}_{metric}"] for metric in ("recall", "precision", "f"))
         if not math.isnan(f) and not abs(f - float(f_of(recall, precision))) <= _F_ROUNDING:
             problem = Message(
                 "contradiction",
@@ -222,7 +224,7 @@ def _best(path: Path | None) -> dict[str, float]:
             )
             hint = "its row is: threshold (may be left out), R P F at it, R P F of OIS, area"
             raise DataError(str(path), problem, hint)
-    return dict(zip(BEST_KEYS, row, strict=True))
+    return printed
 
 
 def _disagreements(summary: Summary, path: Path | None, keys: tuple[str, ...]) -> tuple[Note, ...]:
@@ -271,8 +273,8 @@ def _settings(
 def _snapped(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
     """Take evenly spaced thresholds where the six digits of the file are those, so that 0.166667 is 1 / 6 again."""
     even = as_thresholds(thresholds.size)
-    same = all(f"{ours:g}" == f"{theirs:g}" for ours, theirs in zip(even, thresholds, strict=True))
-    return even if same else thresholds
+    is_even = all(f"{exact:g}" == f"{printed:g}" for exact, printed in zip(even, thresholds, strict=True))
+    return even if is_even else thresholds
 
 
 def _digest(path: Path) -> str:

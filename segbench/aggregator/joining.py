@@ -1,8 +1,9 @@
-"""The runs of methods among results, joined."""
+"""The runs of each method among some results, joined; how is in `segbench.aggregator.result.joined`."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from itertools import count
 
@@ -54,42 +55,43 @@ def join_runs(results: Iterable[Result]) -> list[Result]:
     >>> round(net.sd["ods_f"], 4), list(net.parts("run")), net.parts("run").pooled
     (0.1414, ['1', '2'], None)
     """
-    every = as_results(results)
-    keys = [_key(result) for result in every]
-    runs = grouped((key, result) for key, result in zip(keys, every, strict=True) if result.run and not result.partial)
-    _refuse_mixed(every, keys)
+    all_results = as_results(results)
+    keys = [
+        (result.method, result.protocol, json.dumps(without_selection(result.settings), sort_keys=True))
+        for result in all_results
+    ]
+    runs = grouped(
+        (key, result) for key, result in zip(keys, all_results, strict=True) if result.run and not result.partial
+    )
+    _refuse_mixed(all_results, keys)
     by_method: dict[object, Result] = {}
-    for number, (key, result) in enumerate(zip(keys, every, strict=True)):
-        several = runs.get(key, []) if result.run and not result.partial else []
-        if len(several) < 2:
+    for number, (key, result) in enumerate(zip(keys, all_results, strict=True)):
+        runs_of_method = runs.get(key, []) if result.run and not result.partial else []
+        if len(runs_of_method) < 2:
             by_method[number] = result
         elif key not in by_method:
-            by_method[key] = _joined(several)
+            by_method[key] = _joined(runs_of_method)
     return list(by_method.values())
 
 
-def _key(result: Result) -> tuple[str, str, str]:
-    """Return what the runs of a method share."""
-    return result.method, result.protocol, json.dumps(without_selection(result.settings), sort_keys=True)
-
-
-def _joined(several: list[Result]) -> Result:
+def _joined(runs: list[Result]) -> Result:
     """Join results of one method; where a failed image keeps them from having the same images, say so."""
-    named = {result.run: result for result in several}
-    if len(named) < len(several):
-        doubled = next(run for run, of in grouped((result.run, result) for result in several).items() if len(of) > 1)
+    named = {result.run: result for result in runs}
+    if len(named) < len(runs):
+        namesakes = Counter(result.run for result in runs)
+        doubled = next(run for run, number in namesakes.items() if number > 1)
         raise ArgumentError(
             Message(
                 "same-run",
                 "two results are run {run} of {method}; give one another name: run='...'",
                 run=doubled,
-                method=several[0].method,
+                method=runs[0].method,
             )
         )
     try:
         return joined(named)
     except (ArgumentError, DataError):
-        failed = [(result.label, name, failure) for result in several for name, failure in result.failed.items()]
+        failed = [(result.label, name, failure) for result in runs for name, failure in result.failed.items()]
         if not failed:
             raise
         label, name, failure = failed[0]
@@ -103,7 +105,7 @@ def _joined(several: list[Result]) -> Result:
         again = Either(
             "fix it and evaluate it again", "fix it and repeat the run; segbench show --runs prints each run"
         )
-        raise DataError(several[0].method, problem, Message("repeat", "{again}", again=again)) from None
+        raise DataError(runs[0].method, problem, Message("repeat", "{again}", again=again)) from None
 
 
 def _refuse_mixed(results: list[Result], keys: list[tuple[str, str, str]]) -> None:

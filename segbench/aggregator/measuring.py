@@ -1,4 +1,4 @@
-"""Results measured with other settings: as asked for, and alike where they share a table."""
+"""Results measured with other settings: those asked for, and alike where several share a table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from segbench.core import protocol as core
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting
-from segbench.core.options import setting_text
+from segbench.core.settings import setting_text
 from segbench.loaders.belonging import KINDS, Assignment
 
 
@@ -53,7 +53,7 @@ class Measurable(HasSettings, Protocol):
 Measured = TypeVar("Measured", bound=Measurable)
 
 
-def _fields(rules: core.Protocol) -> dict[str, Field[Any]]:
+def _measuring_fields(rules: core.Protocol) -> dict[str, Field[Any]]:
     """Return the settings of measuring of a protocol by name."""
     known = rules.measuring_settings()
     settings: Any = fields(rules) if known else ()  # type: ignore[arg-type]  # protocols are dataclasses
@@ -91,8 +91,11 @@ def measured_alike(results: Sequence[Measured]) -> list[Measured]:
         shared = shared_settings([innermost(results[index].rules) for index in indices])
         for index in indices:
             result, rules = results[index], innermost(results[index].rules)
-            own = {name: value for name, value in shared.items() if name in _fields(rules)}
-            changed = {name: value for name, value in own.items() if getattr(rules, name) != value}
+            changed = {
+                name: value
+                for name, value in shared.items()
+                if name in _measuring_fields(rules) and getattr(rules, name) != value
+            }
             alike[index] = result.with_settings(**changed) if changed else result
     return alike
 
@@ -101,7 +104,7 @@ def shared_settings(protocols: Sequence[core.Protocol]) -> dict[str, Any]:
     """Return the settings that results of one protocol share: unions of lists, and flags that any has."""
     shared: dict[str, Any] = {}
     for rules in protocols:
-        for name, setting in _fields(rules).items():
+        for name, setting in _measuring_fields(rules).items():
             value = getattr(rules, name)
             if setting.metadata["measuring"] == "union":
                 shared[name] = tuple(sorted({*shared.get(name, ()), *value}))
@@ -115,7 +118,7 @@ def measured_apart(results: Sequence[HasSettings]) -> dict[str, list[str]]:
     apart = {
         name
         for result in results
-        for name, setting in _fields(innermost(result.rules)).items()
+        for name, setting in _measuring_fields(innermost(result.rules)).items()
         if setting.metadata["measuring"] == "apart"
     }
     values = {name: [_as_text(result, name) for result in results] for name in sorted(apart)}
@@ -128,12 +131,11 @@ def _assigned_by(results: Sequence[HasSettings], kind: str) -> list[str]:
 
     The folder of a CSV file tells nothing apart: it may be another on another machine.
     """
-    first = {
-        result.assigned[kind].label: result.assigned[kind].by for result in results[::-1] if kind in result.assigned
-    }
-    named = [first[result.assigned[kind].label] if kind in result.assigned else "none" for result in results]
-    usual = next((by for by, result in zip(named, results, strict=True) if not result.published), "none")
-    return [usual if result.published else by for by, result in zip(named, results, strict=True)]
+    with_kind = [result.assigned[kind] for result in results if kind in result.assigned]
+    setting_of = {assignment.label: assignment.by for assignment in with_kind[::-1]}  # of equals the first
+    settings = [setting_of[result.assigned[kind].label] if kind in result.assigned else "none" for result in results]
+    usual = next((by for by, result in zip(settings, results, strict=True) if not result.published), "none")
+    return [usual if result.published else by for by, result in zip(settings, results, strict=True)]
 
 
 def _as_text(result: HasSettings, name: str) -> str:
@@ -141,8 +143,16 @@ def _as_text(result: HasSettings, name: str) -> str:
     return result.settings.get(name) or setting_text(getattr(innermost(result.rules), name, None))
 
 
+def differing_settings(settings: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the names of the settings that do not have the same value in all of these."""
+    names = dict.fromkeys(name for of_result in settings for name in of_result)
+    return [name for name in names if len({of_result.get(name) for of_result in settings}) > 1]
+
+
 def without_measuring(result: Measurable) -> Mapping[str, str]:
     """Return the settings of a result without those of measuring, which do not tell runs apart."""
-    measuring = {setting.name for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    marked = {setting.name: setting for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    may_count = {name for name, setting in marked.items() if "may_count" in setting.metadata}
+    measuring = marked.keys() - (may_count - result.measuring_settings)
     measuring |= KINDS.keys()
     return {name: text for name, text in result.settings.items() if name not in measuring}

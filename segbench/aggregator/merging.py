@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -19,8 +18,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.aggregator.saving import keep_pooled
 from segbench.aggregator.store import Begun, ResultsFile, require_results_place
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import NOTHING, Either, Message, Setting, option_of
-from segbench.core.notes import Note, NoteWarning
+from segbench.core.messages import NOTHING, Either, Message, Note, NoteWarning, Setting, option_of
 from segbench.core.numbers import of_all
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together
@@ -62,7 +60,8 @@ class _Merged:
         first, *others = self.inputs or (None,)
         inputs = None if first is None else replace(first, merged=tuple(others))
         stored = self.first.stored
-        if shared := shared_settings([part.rules for part in self.parts]):
+        shared = shared_settings([part.rules for part in self.parts])
+        if shared:
             stored = stored._replace(measuring=StoredProtocol.of(self.first.rules.with_settings(**shared)).measuring)
         assigned, notes = together([part.assigned for part in self.parts]), tuple(self.notes)
         return replace(self.first, stored=stored, settings=settings, notes=notes, inputs=inputs, assigned=assigned)
@@ -243,8 +242,8 @@ def _named_runs(part: ResultsFile, leave_out: Collection[str]) -> list[tuple[str
     runs = [run for run in all_runs if run.complete]
     results = [stored_result(part, run) for run in runs]
     for result in results:
-        # Unpacked once, so that what is damaged is refused by the name of its own file.
-        deque(result.counts.values(), maxlen=0)
+        for _ in result.counts.values():
+            pass  # unpacks every image, so that what is damaged is refused by the name of its own file
     return [*zip(names_of(results), runs, strict=True), *unfinished]
 
 
@@ -282,7 +281,7 @@ def _add(
                 known=known,
             )
             raise DataError(path, problem, "count parts that share no image, or all images in one run")
-        if image.counted and image.counted_there and not image.alike:
+        if image.counted_here and image.counted_there and not image.same_files:
             problem = Message(
                 "other-files",
                 "{image!r} of {method!r} was counted with other files than in {known}",
@@ -291,7 +290,7 @@ def _add(
                 known=known,
             )
             raise DataError(path, problem, "give the methods different names, or count the image again in one of them")
-    if elsewhere and inputs and not join and not any(image.alike for image in shared):
+    if elsewhere and inputs and not join and not any(image.same_files for image in shared):
         listed, known_listed = (" and ".join(map(shown, sorted(paths))) for paths in (folders, known_folders))
         problem = Message(
             "other-predictions",

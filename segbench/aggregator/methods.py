@@ -9,11 +9,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TypeAlias
 
-from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import MethodRun
+from segbench.core.settings import as_path
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.source import method_name
@@ -80,9 +80,9 @@ def named_place(name: object, path: str) -> Either:
 def require_new(known: Iterable[object], name: object, path: str, plural: str = "methods") -> None:
     """Refuse a name that another place has, also one that is written as a run is."""
     if str(name) in map(str, known):
-        of_run = isinstance(name, MethodRun) and name.run
-        other = f"{name.method}@other" if isinstance(name, MethodRun) and of_run else "other"
-        plural = "runs" if of_run else plural
+        other = "other"
+        if isinstance(name, MethodRun) and name.run:
+            other, plural = f"{name.method}@other", "runs"
         another = named_place(other, shown(path))
         raise ArgumentError(
             Message(
@@ -118,16 +118,18 @@ def refuse_mixed(paths: Mapping[MethodRun, str]) -> None:
 
 def runs_by_method(named: Iterable[MethodRun]) -> dict[str, list[str]]:
     """Return the runs of each method that has any."""
-    return grouped((of.method, of.run) for of in named if of.run)
+    return grouped((method_run.method, method_run.run) for method_run in named if method_run.run)
 
 
 def refuse_overlapping_runs(pairings: Mapping[MethodRun, Pairing]) -> None:
     """Refuse runs of one method that share some images but not all, and folds as such, before anything is counted."""
-    by_method = grouped((of.method, (of.run, pairing)) for of, pairing in pairings.items() if of.run)
+    by_method = grouped(
+        (method_run.method, (method_run.run, pairing)) for method_run, pairing in pairings.items() if method_run.run
+    )
     for method, runs in by_method.items():
         predicted = [name for _, pairing in runs for name in pairing.names]
-        alone = len(set(predicted)) == len(predicted) and len(runs) > 1
-        if alone and all(pairing.files and pairing.missing and not pairing.extra for _, pairing in runs):
+        share_no_image = len(set(predicted)) == len(predicted) and len(runs) > 1
+        if share_no_image and all(pairing.files and pairing.missing and not pairing.extra for _, pairing in runs):
             raise ArgumentError(
                 Message(
                     "perhaps-folds",

@@ -1,4 +1,4 @@
-"""One image of arrays: the batch of one that `segbench.count` counts, as accumulators do."""
+"""`segbench.count`: one image given as arrays, counted as `evaluate` and accumulators count it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, are_volumes, as_image, as_planes, on_host
-from segbench.core.capabilities import OnDevice, Volumes
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
-from segbench.core.notes import warn_of
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.messages import Message, warn_of
+from segbench.core.protocol import Counted, OnDevice, Protocol, Volumes
 from segbench.core.sample import Sample
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.arrays import squeezed

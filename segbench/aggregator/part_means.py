@@ -1,4 +1,7 @@
-"""The protocol of a mean over the parts of a result, such as groups of images or classes."""
+"""The protocol of a mean over the parts of a result, such as groups of images or classes, or over runs.
+
+Its tables are `segbench.core.part_means.PartMeans` and those of `segbench.statistics.means`.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,14 @@ from segbench.statistics.means import GroupMeans, RunMeans
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeanOverParts(Protocol):
-    """The protocol `of` a whole, of which every score is the mean over its parts: results by name, called `plural`.
+    """A protocol whose scores are means over the `parts` of a whole: results by name, called `plural`.
+
+    The protocol of the whole, `inner`, counts.
 
     Where parts are groups, each image `is_in_one` of them, and measured in its own; otherwise it is in every part.
     """
 
-    of: Protocol
+    inner: Protocol
     parts: Mapping[str, Any] = field(repr=False)
     plural: str
     is_in_one: bool
@@ -47,16 +52,16 @@ class MeanOverParts(Protocol):
         """Return the settings of the protocol, and over how many parts the mean is."""
         number = len(self.meant)
         noun = singular(self.plural) if number == 1 else self.plural
-        return self.of.settings_as_text | {"mean": f"{number} {noun}"}
+        return self.inner.settings_as_text | {"mean": f"{number} {noun}"}
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the settings of measuring of the protocol."""
-        return self.of.measuring_settings()
+        return self.inner.measuring_settings()
 
     def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
         """Return the mean over the same parts measured with other settings."""
         parts = {name: part.with_settings(**settings) for name, part in self.parts.items()}
-        return replace(self, of=self.of.with_settings(**settings), parts=parts)
+        return replace(self, inner=self.inner.with_settings(**settings), parts=parts)
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return the scores; thresholds and totals have no mean."""
@@ -65,7 +70,7 @@ class MeanOverParts(Protocol):
 
     def count(self, sample: Sample) -> Counted:
         """Count an image as the protocol does."""
-        return self.of.count(sample)
+        return self.inner.count(sample)
 
     def table(self, per_image: Mapping[str, Any]) -> Table:
         """Return the means, or of a single image of groups the table that its group measures it by."""
@@ -87,7 +92,7 @@ class MeanOverParts(Protocol):
 
     def measured_with(self, image: str) -> str:
         """Name what an image is measured with by the protocol."""
-        return self.of.measured_with(image)
+        return self.inner.measured_with(image)
 
     def capability(self, kind: type[Capability]) -> Capability | None:
         """Return None: a mean has nothing but its parts."""
@@ -97,17 +102,17 @@ class MeanOverParts(Protocol):
     @property
     def competes(self) -> bool:
         """Whether methods are ranked."""
-        return self.of.competes
+        return self.inner.competes
 
     @property
     def distance_unit(self) -> str:
         """What distances are in."""
-        return self.of.distance_unit
+        return self.inner.distance_unit
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeanOverRuns(MeanOverParts):
-    """The protocol `of` a method of which several runs were measured: trainings on the same images, or folds."""
+    """A protocol whose scores are means over the runs of a method: trainings on the same images, or folds."""
 
     plural: str = "runs"
     is_in_one: bool = False
@@ -119,7 +124,7 @@ class MeanOverRuns(MeanOverParts):
 
     def signature_fields(self) -> dict[str, str]:
         """Return the settings of the protocol, and over how many runs the mean is."""
-        return self.of.settings_as_text | {self.plural: str(len(self.parts))}
+        return self.inner.settings_as_text | {self.plural: str(len(self.parts))}
 
     def metrics(self) -> tuple[Metric, ...]:
         """Return all metrics of trainings, and the scores of folds."""
@@ -151,5 +156,5 @@ class MeanOverRuns(MeanOverParts):
 def innermost(rules: Protocol) -> Protocol:
     """Return the protocol that counts: of a mean over parts that of their whole."""
     while isinstance(rules, MeanOverParts):
-        rules = rules.of
+        rules = rules.inner
     return rules

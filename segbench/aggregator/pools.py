@@ -1,4 +1,4 @@
-"""The pool of workers that segbench opens itself: processes."""
+"""Worker processes that segbench starts itself; `segbench.aggregator.executors` hands images out to them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any
 
 from segbench.aggregator.executors import IN_A_SCRIPT
-from segbench.core.arguments import as_whole
 from segbench.core.errors import WorkerError
 from segbench.core.messages import Message
+from segbench.core.settings import as_whole
 
 _PAIRS_WORTH_A_PROCESS = 50
 

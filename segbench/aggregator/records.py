@@ -21,12 +21,10 @@ from functools import cached_property
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from segbench._version import __version__
-from segbench.core.capabilities import read_published
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, part_of_json, part_to_json
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note, part_of_json, part_to_json
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import Protocol, read_published
 from segbench.core.sample import SIDES
 from segbench.loaders.belonging import KINDS, UNIT, Assignment
 from segbench.loaders.decoded import shown
@@ -71,28 +69,31 @@ def signature(protocol: str, fields: Mapping[str, str], data: DataDigest, *, ima
 
 
 def resigned(
-    whole: str, protocol: str, fields: Mapping[str, str], images: int | None = None, data: DataDigest | None = None
+    signed: str, protocol: str, fields: Mapping[str, str], images: int | None = None, data: DataDigest | None = None
 ) -> str:
     """Write the signature of what was drawn from the same counts by another protocol's rules, or from some images."""
-    known = parts_of(whole) | ({} if images is None else {"images": str(images)})
-    known |= {} if data is None else {"data": str(data)}
-    kept: dict[str, str] = {key: known[key] for key in ("images", "data", "segbench") if key in known}
+    parts = parts_of(signed)
+    if images is not None:
+        parts["images"] = str(images)
+    if data is not None:
+        parts["data"] = str(data)
+    kept: dict[str, str] = {key: parts[key] for key in ("images", "data", "segbench") if key in parts}
     return _written({"protocol": protocol, **fields, **kept})
 
 
-def parts_of(whole: str) -> dict[str, str]:
-    """Take a signature apart."""
-    return dict(part.split(":", 1) for part in whole.split("|"))
+def parts_of(signed: str) -> dict[str, str]:
+    """Return the parts of a signature by name."""
+    return dict(part.split(":", 1) for part in signed.split("|"))
 
 
-def version_of(whole: str) -> str:
+def version_of(signed: str) -> str:
     """Return the version of segbench that counted, which is at the end of a signature."""
-    return whole.rpartition(_VERSION)[2]
+    return signed.rpartition(_VERSION)[2]
 
 
-def with_version(whole: str, version: str) -> str:
+def with_version(signed: str, version: str) -> str:
     """Return a signature with its version of segbench replaced."""
-    return whole.rpartition(_VERSION)[0] + _VERSION + version
+    return signed.rpartition(_VERSION)[0] + _VERSION + version
 
 
 def _written(parts: Mapping[str, str]) -> str:
@@ -102,8 +103,8 @@ def _written(parts: Mapping[str, str]) -> str:
 
 Value = TypeVar("Value")
 Record = TypeVar("Record")
-Beside = ParamSpec("Beside")
-Said = TypeVar("Said", Message, Note, Failure)
+Arguments = ParamSpec("Arguments")
+Statement = TypeVar("Statement", Message, Note, Failure)
 _DIGEST = 32  # bytes
 _DIGITS = 16  # of the digest of a note
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
@@ -240,10 +241,16 @@ class Run:
     @cached_property
     def fields(self) -> dict[str, str]:
         """All settings as text, and who counted if that is not installed; of imported results none are known."""
-        known = {} if self.settings.get("source") == "imported" else self.rules.settings_as_text
+        fields: dict[str, str] = {}
+        if self.settings.get("source") != "imported":
+            fields |= self.rules.settings_as_text
         lacking = self.stored.lacking(self.protocol)
-        units = {UNIT: self.assigned[UNIT].label} if UNIT in self.assigned else {}
-        return known | ({"counted_by": lacking} if lacking else {}) | dict(self.settings) | units
+        if lacking:
+            fields["counted_by"] = lacking
+        fields |= self.settings
+        if UNIT in self.assigned:
+            fields |= {UNIT: self.assigned[UNIT].label}
+        return fields
 
     @property
     def signed(self) -> str:
@@ -328,7 +335,7 @@ class StoredNotes:
         return self._notes[digest]
 
 
-def _writable(statement: Said) -> Said:
+def _writable(statement: Statement) -> Statement:
     """Return what was read, which writing refuses if templates do not fit their values, and hashing if it is no value.
 
     Any reader may ask for it later, where nothing would say that the file is damaged.
@@ -360,11 +367,11 @@ def as_run(name: object) -> str:
 
 
 def _checked(
-    read: Callable[Concatenate[Sequence[Any], Beside], Record],
-) -> Callable[Concatenate[Sequence[Any], str, Beside], Record]:
+    read: Callable[Concatenate[Sequence[Any], Arguments], Record],
+) -> Callable[Concatenate[Sequence[Any], str, Arguments], Record]:
     """Let what a function makes of a row be an error that names the results file."""
 
-    def read_row(row: Sequence[Any], path: str, /, *args: Beside.args, **kwargs: Beside.kwargs) -> Record:
+    def read_row(row: Sequence[Any], path: str, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Record:
         try:
             return read(row, *args, **kwargs)
         except Exception as error:

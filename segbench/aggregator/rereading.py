@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from segbench.aggregator.part_means import MeanOverParts
-from segbench.core.capabilities import Divided, Pictured
 from segbench.core.errors import DataError
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.part_means import singular
+from segbench.core.protocol import Divided, Pictured
 from segbench.core.sample import Sample
 from segbench.inputs.nodata import decode_for
 from segbench.loaders.decoded import shown
@@ -52,14 +52,16 @@ def why_no_pictures(result: Result) -> Message:
             choice=single if result.runs else Setting(singular(plural), "NAME"),
         )
     if result.inputs is not None:
-        if counted_by := result.settings.get("counted_by"):
+        counted_by = result.settings.get("counted_by")
+        if counted_by:
             return Message(
                 "unknown-protocol",
                 "was counted by {counted_by}, a protocol that is not installed here, so there is no picture of it",
                 counted_by=counted_by,
             )
-        if without := _without_pictures(result):
-            return without
+        undrawn = _without_pictures(result)
+        if undrawn:
+            return undrawn
         if not result.counts:
             return Message("no-image", "has no image that was counted")
         streamed = any(part.pairs and is_stream(part.pairs) for part in (result.inputs, *result.inputs.merged))
@@ -82,7 +84,8 @@ def _unknown_files(result: Result, source: str) -> Message:
 def _without_pictures(result: Result) -> Message:
     """Say what kind of result has none; empty where it has some."""
     protocol = result.rules
-    if part := next((axis for axis in ("class", "object") if axis in result.settings), ""):
+    part = next((axis for axis in ("class", "object") if axis in result.settings), "")
+    if part:
         return Message("no-pictures", "is one {part} of several, of which no pictures are drawn", part=part)
     if protocol.capability(Pictured):
         return NOTHING
@@ -95,7 +98,8 @@ def _without_pictures(result: Result) -> Message:
 
 def full_protocol(result: Result) -> Protocol:
     """Return the protocol that counted a result, if pictures can be drawn from it."""
-    if reason := why_no_pictures(result):
+    reason = why_no_pictures(result)
+    if reason:
         raise DataError(result.method, reason, CHOOSE_OTHERS)
     return result.rules
 

@@ -1,4 +1,7 @@
-"""The result of one method: its counts image by image, and every metric computed from them."""
+"""The result of one method: its counts image by image, and every metric computed from them.
+
+Begin with `Result`. `Parts` and `AXES` take it apart by class, object, group, unit or run; `joined` makes one of runs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.measuring import measured_alike, without_measuring
+from segbench.aggregator.measuring import differing_settings, measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
 from segbench.aggregator.records import (
     UNNAMED,
@@ -30,43 +33,40 @@ from segbench.aggregator.records import (
     resigned,
     without_selection,
 )
-from segbench.core.arguments import as_path
+from segbench.aggregator.summaries import ImageSummaries, UnitSummaries
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import (
+from segbench.core.counts import Counts
+from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
+from segbench.core.grouping import grouped
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Style, as_note, option_of
+from segbench.core.metric import Metric, Summary, columns, finite, finite_values, footnotes, headline, refuse_outside
+from segbench.core.names import MethodRun, first_names
+from segbench.core.numbers import many, of_all
+from segbench.core.protocol import (
     ApartByFolder,
     Divided,
     Division,
     MeasuredBySet,
     Part,
     Pooling,
+    Protocol,
     Published,
 )
-from segbench.core.counts import Counts
-from segbench.core.errors import ArgumentError, DataError, Failure, UnknownMetricError
-from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Either, Message, Setting, Style, option_of
-from segbench.core.metric import Metric, columns, footnotes, headline, refuse_outside
-from segbench.core.names import MethodRun, first_names
-from segbench.core.notes import Note, as_note
-from segbench.core.numbers import many, of_all
-from segbench.core.protocol import Protocol
-from segbench.core.scores import ScoreCounts
+from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.core.series import Series
-from segbench.core.summary import Summary, finite, finite_values
-from segbench.core.table import Kept, Reducing, Table
+from segbench.core.settings import as_path
+from segbench.core.table import CachedPool, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
-from segbench.core.thresholds import Thresholds
-from segbench.core.units import UnitTable, unit_metrics
+from segbench.core.units import unit_metrics
 from segbench.curves.mean import MeanCurve
 from segbench.loaders.belonging import FOLDER, GROUP, KINDS, UNIT, Assignment, By, assignments, together
 from segbench.loaders.pairing import Inputs, natural
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.intervals import Intervals, intervals_of
-from segbench.statistics.means import RunMeans
 from segbench.statistics.measured import Measured, as_draws, as_level
 from segbench.statistics.runs import are_folds
 from segbench.statistics.spread import Spread, spreads_of
-from segbench.statistics.tables import by_unit, summed_counts
+from segbench.statistics.tables import by_unit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ class Result:
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
         metrics of single images (OIS, mean F), intervals and comparisons are undefined.
-    kept : Kept, optional
+    kept : CachedPool, optional
         What a results file keeps of very many scores or images, which take long to go through: `reduced`, and what that
         does not tell of all counts, such as areas.
     reused : int
@@ -168,7 +168,7 @@ class Result:
     published: Published | None = None
     image_notes: Mapping[str, tuple[Note, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
-    kept: Kept | None = None
+    kept: CachedPool | None = None
     reused: int = 0
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
@@ -195,12 +195,23 @@ class Result:
 
     @property
     def _counted(self) -> str:
-        images = many(len(self.counts), "image")
-        images = "published without images" if self.published else "pixels without names" if self.unnamed else images
-        images = f"partial: {partial_images(self.partial)}" if self.partial else images
-        images += f", {many(len(self.runs), 'fold' if self.pools_folds else 'run')}" if self.runs else ""
-        part = f", class {self.settings['class']}" if "class" in self.settings else ""
-        return f"{self.protocol}{part}, {images}" + (f", {len(self.failed)} failed" if self.failed else "")
+        if self.partial:
+            images = f"partial: {partial_images(self.partial)}"
+        elif self.published:
+            images = "published without images"
+        elif self.unnamed:
+            images = "pixels without names"
+        else:
+            images = many(len(self.counts), "image")
+        counted = [self.protocol]
+        if "class" in self.settings:
+            counted.append(f"class {self.settings['class']}")
+        counted.append(images)
+        if self.runs:
+            counted.append(many(len(self.runs), "fold" if self.pools_folds else "run"))
+        if self.failed:
+            counted.append(f"{len(self.failed)} failed")
+        return ", ".join(counted)
 
     def _repr_html_(self) -> str:
         """Return the table that notebooks show."""
@@ -238,7 +249,7 @@ class Result:
     @cached_property
     def table(self) -> Table:
         """The counts of all images laid out, from which every metric is measured."""
-        return self._laid_out(self.kept if self._tuned else None)
+        return self._laid_out(self.kept if self._is_tuned else None)
 
     @property
     def units(self) -> Assignment | None:
@@ -283,23 +294,23 @@ class Result:
         return (*metrics, *unit_metrics(metrics, self.units.noun))
 
     @property
-    def _tuned(self) -> bool:
+    def _is_tuned(self) -> bool:
         """Whether it is measured at the thresholds of a tuning set."""
-        return self.rules.capability(Pooling) is not None and "thresholds" in self.settings
+        return "thresholds" in self.settings and self.rules.capability(Pooling) is not None
 
     @property
     def _notes_on_tuning(self) -> tuple[Note, ...]:
-        if not self._tuned:
+        if not self._is_tuned:
             return ()
-        same = f", data {self.data}," in self.settings["thresholds"]
-        return (_ON_THE_TUNING_SET if same else _BEST_OF_TUNED,)
+        is_tuning_set = f", data {self.data}," in self.settings["thresholds"]
+        return (_ON_THE_TUNING_SET if is_tuning_set else _BEST_OF_TUNED,)
 
     @property
-    def _keeps(self) -> Kept | None:
+    def _keeps(self) -> CachedPool | None:
         """What the results file keeps, if it was measured as this result is: at all scores."""
-        return None if self._tuned else self.kept
+        return None if self._is_tuned else self.kept
 
-    def _laid_out(self, kept: Kept | None = None) -> Table:
+    def _laid_out(self, kept: CachedPool | None = None) -> Table:
         """Lay out all counts; only a protocol that pools has any beside those of images."""
         pooling = self.rules.capability(Pooling)
         return pooling.table(self.counts, rest=self.unnamed, kept=kept) if pooling else self.rules.table(self.counts)
@@ -396,10 +407,10 @@ class Result:
             )
         return self.noted(intervals_of(Measured(self.measured, level, replicates, seed)))
 
-    def noted(self, found: Intervals) -> Intervals:
+    def noted(self, intervals: Intervals) -> Intervals:
         """Add the reasons of the summary to intervals of its metrics."""
-        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in found.undefined.items()}
-        return replace(found, undefined=reasons)
+        reasons = {key: self.summary.undefined.get(key, reason) for key, reason in intervals.undefined.items()}
+        return replace(intervals, undefined=reasons)
 
     @cached_property
     def spread(self) -> Mapping[str, Spread]:
@@ -415,8 +426,8 @@ class Result:
         >>> f.images, round(f.mean, 3), round(f.sd, 3), round(f.median, 3), round(f.lower, 3), round(f.upper, 3)
         (2, 0.9, 0.141, 0.9, 0.85, 0.95)
         """
-        known = self.published is None and self.unnamed is None and self.counts
-        return spreads_of(self.measured) if known else {}
+        has_images = self.published is None and self.unnamed is None and self.counts
+        return spreads_of(self.measured) if has_images else {}
 
     def to_dict(
         self, *, intervals: Intervals | None = None, spread: bool = False, style: Style = "python"
@@ -887,15 +898,17 @@ class Result:
     @property
     def per_image(self) -> ImageSummaries:
         """The metrics of each image alone, computed on access; `to_dataframe` gives a row per image."""
-        return ImageSummaries(self)
+        return ImageSummaries(self.counts, self.table_of, lambda: self._scores_of_images)
 
     @property
     def per_unit(self) -> UnitSummaries:
         """The metrics of each unit: its counts added up and measured as one image, or the mean over its images."""
-        return UnitSummaries(self)
+        trainings = self.runs if self.averages_runs else {"": self}
+        measures = {name: (training.counts, training.table_of) for name, training in trainings.items()}
+        return UnitSummaries(self.measured, self.units, measures)
 
     @cached_property
-    def _of_images(self) -> Mapping[str, FloatArray]:
+    def _scores_of_images(self) -> Mapping[str, FloatArray]:
         """The scores of all images at once, by their keys for images; empty where rows of the table are no images."""
         if not self.counts or list(self.by_image.names) != list(self.counts):  # such as objects of sequences
             return {}
@@ -922,7 +935,7 @@ class Parts(ByName[Result]):
         self.axis, self.notes = axis, division.notes
         self._result, self._division = result, division
         self._names = division.parts
-        self._made: dict[str, Result] = dict(result.runs) if axis == "run" else {}
+        self._results: dict[str, Result] = dict(result.runs) if axis == "run" else {}
         self.undefined: dict[str, str] = {}
         if isinstance(division.pooled, str):
             self.undefined["pooled"] = division.pooled
@@ -930,7 +943,7 @@ class Parts(ByName[Result]):
             self.undefined["mean"] = f"no image of a {axis} was counted"
         elif division.no_mean:
             self.undefined["mean"] = division.no_mean
-        elif self._means is not None and not self._means.meant:
+        elif self._mean_protocol is not None and not self._mean_protocol.meant:
             self.undefined["mean"] = f"every {axis} is left out of means"
 
     def __getitem__(self, name: str) -> Result:
@@ -946,19 +959,19 @@ class Parts(ByName[Result]):
                     known=first_names(list(self), _LISTED),
                 )
             )
-        if name not in self._made:
-            self._made[name] = self._result._part(self._division.parts[name], self.axis)  # noqa: SLF001  its own
-        return self._made[name]
+        if name not in self._results:
+            self._results[name] = self._result._part(self._division.parts[name], self.axis)  # noqa: SLF001  its own
+        return self._results[name]
 
     @cached_property
-    def _means(self) -> MeanOverParts | None:
+    def _mean_protocol(self) -> MeanOverParts | None:
         """The protocol of the mean; None where the whole is the mean already."""
         if self._division.averaged or not self:
             return None
         axis = AXES[self.axis]
         if self.axis == "run":
-            return MeanOverRuns(of=self._result.rules, parts=dict(self), plural="folds", is_in_one=True)
-        return MeanOverParts(of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
+            return MeanOverRuns(inner=self._result.rules, parts=dict(self), plural="folds", is_in_one=True)
+        return MeanOverParts(inner=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one)
 
     @cached_property
     def mean(self) -> Result | None:
@@ -968,7 +981,7 @@ class Parts(ByName[Result]):
         """
         if "mean" in self.undefined:
             return None
-        return self._result if self._means is None else self._averaged(self._means)
+        return self._result if self._mean_protocol is None else self._averaged(self._mean_protocol)
 
     def _averaged(self, means: MeanOverParts) -> Result:
         """Return the result of a mean over the parts."""
@@ -998,17 +1011,17 @@ class PartsOfRuns(Parts):
         first, *others = of_runs.values()
         self.notes = tuple(note for note in first.notes if all(note in parts.notes for parts in others))
         self._names = list(dict.fromkeys(name for parts in of_runs.values() for name in parts))
-        self._made = {}
+        self._results = {}
         self.undefined = {name: why for parts in of_runs.values() for name, why in parts.undefined.items()}
 
     def __getitem__(self, name: str) -> Result:
         """Return the result of a part, joined over runs."""
         if name not in self._names:
             return next(iter(self._of_runs.values()))[name]  # which says which there are
-        if name not in self._made:
+        if name not in self._results:
             parts = {run: parts[name] for run, parts in self._of_runs.items() if name in parts}
-            self._made[name] = self._joined(parts)
-        return self._made[name]
+            self._results[name] = self._joined(parts)
+        return self._results[name]
 
     @cached_property
     def mean(self) -> Result | None:
@@ -1018,7 +1031,7 @@ class PartsOfRuns(Parts):
         if self._result.pools_folds and self and not is_averaged:
             axis = AXES[self.axis]
             of_all = MeanOverParts(
-                of=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one
+                inner=self._result.rules, parts=dict(self), plural=axis.plural, is_in_one=axis.is_in_one
             )
             return replace(self._averaged(of_all), runs=self._result.runs) if of_all.meant else None
         return None if None in means.values() else self._joined(cast("dict[str, Result]", means))
@@ -1072,7 +1085,7 @@ def joined(runs: Mapping[str, Result]) -> Result:
     notes = grouped((note, name) for name, run in runs.items() for note in run.notes)
     repeated = sum(run.repeated for run in runs.values())
     merged_notes = [
-        note if len(of) == len(runs) else note.said_of(f"run {', '.join(of)}") for note, of in notes.items()
+        note if len(names) == len(runs) else note.said_of(f"run {', '.join(names)}") for note, names in notes.items()
     ]
     all_notes = (*_notes_on_copies(runs), *merged_notes)
     alike = replace(first, run="", notes=all_notes, repeated=repeated, kept=None, runs=dict(runs), reused=0)
@@ -1086,7 +1099,7 @@ def joined(runs: Mapping[str, Result]) -> Result:
             listed=listed,
         )
         raise DataError(first.method, problem, "count all runs on one set")
-    rules = MeanOverRuns(of=first.rules, parts=dict(runs))
+    rules = MeanOverRuns(inner=first.rules, parts=dict(runs))
     settings = _resettled(first, rules)
     signature = resigned(first.signature, first.protocol, settings)
     counts = _CountsOfRuns(runs)
@@ -1120,8 +1133,8 @@ def _notes_on_copies(runs: Mapping[str, Result]) -> Iterator[Note]:
 
 def _mean_curve(curves: Sequence[Series | None]) -> MeanCurve | None:
     """Return the mean of the curves of runs; None where there are none."""
-    known = [curve for curve in curves if curve is not None]
-    return MeanCurve(known) if known and len(known) == len(curves) else None
+    defined = [curve for curve in curves if curve is not None]
+    return MeanCurve(defined) if defined and len(defined) == len(curves) else None
 
 
 def _pooled_folds(alike: Result) -> Result:
@@ -1241,10 +1254,10 @@ def _by_image(kind: str, result: Result) -> Division:
     return Division(parts, pooled, notes=assignment.notes)
 
 
-def _how_to_name(by: str, images: Iterable[str]) -> Either:
+def _how_to_name(setting: str, images: Iterable[str]) -> Either:
     """Write what puts these images into groups or units."""
     usual = "folder" if any("/" in name for name in images) else "meta.csv:COLUMN"
-    return Either(f"with_settings({by}={usual!r})", f"{option_of(by)} {usual}")
+    return Either(f"with_settings({setting}={usual!r})", f"{option_of(setting)} {usual}")
 
 
 @dataclass(frozen=True)
@@ -1287,13 +1300,13 @@ def parts_if_any(result: Result, axis: str) -> Mapping[str, Result]:
 
 def _resettled(result: Result, rules: Protocol, named: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """Return the settings of a result with those of its protocol replaced; what names a part comes before them."""
-    before, names = result.rules.settings_as_text, list(result.settings)
-    own = (index for index, name in enumerate(names) if before.get(name) == result.settings[name])
-    first = next(own, len(names))
-    head = {name: result.settings[name] for name in names[:first]} | dict(named)
-    after = {name: text for name, text in rules.settings_as_text.items() if name not in head}
-    tail = {name: result.settings[name] for name in names[first:] if name not in before}
-    return head | after | tail
+    replaced, names = result.rules.settings_as_text, list(result.settings)
+    of_protocol = (index for index, name in enumerate(names) if replaced.get(name) == result.settings[name])
+    first = next(of_protocol, len(names))
+    leading = {name: result.settings[name] for name in names[:first]} | dict(named)
+    new = {name: text for name, text in rules.settings_as_text.items() if name not in leading}
+    trailing = {name: result.settings[name] for name in names[first:] if name not in replaced}
+    return leading | new | trailing
 
 
 def _run_of(result: Result) -> Run:
@@ -1395,97 +1408,15 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
             for name, other in zip(sets or [""] * len(results), results, strict=True)
             if other.label == result.label
         ]
-        of_sets = grouped(namesakes).values()
-        alike = grouped(
+        settings_by_set = grouped(
             (name, without_measuring(other)) for name, other in namesakes if other.protocol == result.protocol
         )
-        differing = dict.fromkeys(
-            key
-            for of_set in alike.values()
-            for key in dict.fromkeys(key for settings in of_set for key in settings if key != "partial")
-            if len({settings.get(key) for settings in of_set}) > 1
-        )
-        several_protocols = any(len({namesake.protocol for namesake in of_set}) > 1 for of_set in of_sets)
+        differing = dict.fromkeys(key for settings in settings_by_set.values() for key in differing_settings(settings))
+        differing.pop("partial", None)
+        protocols_by_set = grouped((name, other.protocol) for name, other in namesakes)
+        several_protocols = any(len(set(protocols)) > 1 for protocols in protocols_by_set.values())
         added = [result.protocol] if several_protocols else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []
         names.append(f"{result.label} ({', '.join(added)})" if added else result.label)
     return names
-
-
-class ImageSummaries(ByName[Summary]):
-    """The metrics of each image alone, by its name, sorted as text."""
-
-    def __init__(self, result: Result) -> None:
-        self._result, self._names = result, result.counts
-
-    def __getitem__(self, name: str) -> Summary:
-        """Measure the image of that name."""
-        return self._result.table_of({name: self._result.counts[name]}).image_summary()
-
-    def column(self, key: str) -> FloatArray:
-        """Return one metric of every image, in the order of the names; nan where it is undefined.
-
-        Scores of all images are measured at once, in a fraction of the time that one image after the other takes.
-        """
-        values = self._result._of_images.get(key)  # noqa: SLF001  its own
-        return np.array([summary.get(key, math.nan) for summary in self.values()]) if values is None else values
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a table with a row per image and a column per metric; needs pandas, which is not installed with it."""
-        return data_frame(list(self.values()), "image", list(self))
-
-    def __repr__(self) -> str:
-        return f"<metrics of {many(len(self), 'image')} by name>"
-
-
-class UnitSummaries(ByName[Summary]):
-    """The metrics of each unit, by its name: its counts added up as one image, or else means over its images."""
-
-    def __init__(self, result: Result) -> None:
-        self._result = result
-        rows = result.measured
-        self._names = rows.names if all(isinstance(run, UnitTable) for run in rows.run_tables) else ()
-
-    @cached_property
-    def _sums(self) -> Mapping[str, Mapping[str, Counts]]:
-        """The counts of each unit added up, by the training, of which there may be one alone."""
-        trainings = self._result.runs if isinstance(self._result.rules, MeanOverRuns) else {"": self._result}
-        units = cast("Assignment", self._result.units)
-        return {name: summed_counts(training.counts, units) for name, training in trainings.items()}
-
-    @cached_property
-    def _values(self) -> Mapping[str, dict[str, float]]:
-        """The metrics of each unit, by their keys for images."""
-        keys = [metric.image_key for metric in self._result.measured.metrics]
-        rows = self._result.measured.measure_images().tolist()
-        return {
-            unit: {key: value for key, value in zip(keys, row, strict=True) if key}
-            for unit, row in zip(self._names, rows, strict=True)
-        }
-
-    def __getitem__(self, unit: str) -> Summary:
-        """Measure the unit of that name."""
-        alone = self._table_of(unit).image_summary()
-        metrics = {key: self._values[unit].get(key, value) for key, value in alone.metrics.items()}
-        everywhere = Message("undefined-everywhere", "undefined in every {of}", of="image")
-        reasons = {key: alone.undefined.get(key, everywhere) for key in metrics if math.isnan(metrics[key])}
-        return replace(alone, metrics=metrics, undefined=reasons)
-
-    def _table_of(self, unit: str) -> Table:
-        """Lay out the counts of a unit: of several trainings, of which values are means."""
-        if not isinstance(self._result.rules, MeanOverRuns):
-            return self._result.table_of({unit: self._sums[""][unit]})
-        runs = self._result.runs.items()
-        return RunMeans({name: run.table_of({unit: self._sums[name][unit]}) for name, run in runs})
-
-    def column(self, key: str) -> FloatArray:
-        """Return one metric of every unit, in the order of the names; nan where it is undefined."""
-        return np.array([values.get(key, math.nan) for values in self._values.values()])
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a table with a row per unit and a column per metric; needs pandas, which is not installed with it."""
-        return data_frame(list(self.values()), "unit", list(self))
-
-    def __repr__(self) -> str:
-        return f"<metrics of {many(len(self), 'unit')} by name>"

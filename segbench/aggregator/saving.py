@@ -1,4 +1,7 @@
-"""Runs written to results files: completed, and kept with what follows from all their counts."""
+"""Runs saved in results files: completed, with what takes long to derive from all their counts.
+
+The file itself is `segbench.aggregator.store`.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from segbench.aggregator.codec import encode_kept
 from segbench.aggregator.measuring import Measurable
 from segbench.aggregator.records import Outcome, Run
 from segbench.aggregator.store import Begun, Finished, ResultsFile
-from segbench.core.capabilities import Pooling
 from segbench.core.counts import Counts
 from segbench.core.messages import Either, Message
 from segbench.core.numbers import of_all
+from segbench.core.protocol import Pooling
 from segbench.core.table import Keeping, Table
 
 _AT_ONCE = 100
@@ -64,40 +67,40 @@ def finish(begun: Begun, run: Run, result: Saved, *, of_another: str = "", stack
     `of_another` says of what a run is that is stored under the same name, where that is known.
     """
     store = begun.file
-    before = store.replaced(begun, run, result)
+    replaced = store.replaced(begun, run, result)
     run_of = {"path": str(store.path), "run": run.label}
-    if before.images and not result.counts:
-        kept = Message(
+    if replaced.images and not result.counts:
+        message = Message(
             "kept-run", "{path}: the run of {run!r} is unchanged because no image could be counted now", **run_of
         )
-        warnings.warn(ReplacedRun(kept), stacklevel=stacklevel)
+        warnings.warn(ReplacedRun(message), stacklevel=stacklevel)
         return
     keep_pooled(store, store.finish(begun, replace(run, signature=result.signature), result), result)
-    without = f"by one without {of_all(before.lacking, before.images, 'image')}"
-    if before.lacking and "missing" in run.settings:
+    without = f"by one without {of_all(replaced.lacking, replaced.images, 'image')}"
+    if replaced.lacking and "missing" in run.settings:
         how = f"was replaced {without}, which have no prediction now"
     elif (
-        (before.images and not before.same)
-        or ("subset" in run.settings and before.lacking)
-        or (run.published and before.signature not in {"", result.signature})
+        (replaced.images and not replaced.shares_images)
+        or ("subset" in run.settings and replaced.lacking)
+        or (run.published and replaced.signature not in {"", result.signature})
     ):
         how = "with other images or another ground truth was replaced"
-    elif before.lacking and run.settings.get("source") == "arrays":
+    elif replaced.lacking and run.settings.get("source") == "arrays":
         how = f"was replaced {without}"
-    elif before.images and of_another:
+    elif replaced.images and of_another:
         how = f"of {of_another} was replaced"
     else:
         return
-    replaced = Message(
+    message = Message(
         "replaced-run",
         "{path}: the run of {run!r} {how}; to keep both, give one of them another name{argument} or file",
         **run_of,
         how=how,
-        lacking=before.lacking,
-        images=before.images,
+        lacking=replaced.lacking,
+        images=replaced.images,
         argument=Either(" (method=...)", ""),
     )
-    warnings.warn(ReplacedRun(replaced), stacklevel=stacklevel)
+    warnings.warn(ReplacedRun(message), stacklevel=stacklevel)
 
 
 def keep_pooled(store: ResultsFile, key: int, result: Saved) -> None:

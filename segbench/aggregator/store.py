@@ -36,9 +36,8 @@ from segbench.aggregator.records import (
     references,
 )
 from segbench.core.errors import ArgumentError, DataError, Failure
-from segbench.core.messages import Either, Message, Setting
+from segbench.core.messages import Either, Message, Note, Setting
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note
 from segbench.loaders.decoded import shown
 
 APPLICATION_ID = 0x5E6B_E9C4
@@ -191,8 +190,8 @@ def is_results_file(path: Path) -> bool:
         return False
     # Of a new file the number may still be in the write-ahead log.
     log = Path(f"{os.path.realpath(path)}-wal")
-    ours = int.from_bytes(head[_ID_PLACE], "big") == APPLICATION_ID
-    return head.startswith(_SQLITE) and (ours or log.exists())
+    is_ours = int.from_bytes(head[_ID_PLACE], "big") == APPLICATION_ID
+    return head.startswith(_SQLITE) and (is_ours or log.exists())
 
 
 def _uri(path: Path, *, create: bool = False) -> str:
@@ -234,10 +233,10 @@ def prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
                 database.execute("ROLLBACK")
             raise
     else:
-        safe = _one(database, "PRAGMA journal_mode") == "wal"
-    if _one(database, "PRAGMA application_id") != APPLICATION_ID:
+        safe = _value_of(database, "PRAGMA journal_mode") == "wal"
+    if _value_of(database, "PRAGMA application_id") != APPLICATION_ID:
         raise _foreign(path, create=create)
-    if _one(database, "PRAGMA user_version") != SCHEMA:
+    if _value_of(database, "PRAGMA user_version") != SCHEMA:
         raise DataError(str(path), Message("other-version", "was written by another version of segbench"), _AGAIN)
     if not _is_plain(database):
         raise DataError(str(path), Message("other-tables", "holds other tables than segbench makes"), _AGAIN)
@@ -255,14 +254,14 @@ def _foreign(path: Path, *, create: bool) -> ArgumentError | DataError:
 
 
 def _is_plain(database: sqlite3.Connection) -> bool:
-    """Whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
+    """Return whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
     kinds = "SELECT type, name, sql LIKE 'CREATE TABLE%' FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
     if database.execute(kinds).fetchall() != [("table", name, 1) for name in sorted(_COLUMNS)]:
         return False
     columns = {name: database.execute(f"PRAGMA table_xinfo({name})").fetchall() for name in _COLUMNS}
     return all(
-        " ".join(column[1] for column in several) == _COLUMNS[name] and not any(column[-1] for column in several)
-        for name, several in columns.items()
+        " ".join(name for _, name, *_ in rows) == _COLUMNS[table] and not any(hidden for *_, hidden in rows)
+        for table, rows in columns.items()
     )
 
 
@@ -280,7 +279,7 @@ def explained(path: Path, error: sqlite3.Error | UnicodeDecodeError) -> DataErro
 
 
 def _is_new(database: sqlite3.Connection) -> bool:
-    ids = (_one(database, "PRAGMA application_id"), _one(database, "PRAGMA user_version"))
+    ids = (_value_of(database, "PRAGMA application_id"), _value_of(database, "PRAGMA user_version"))
     return ids == (0, 0) and not database.execute("SELECT 1 FROM sqlite_master").fetchone()
 
 
@@ -289,21 +288,16 @@ def _write_ahead(database: sqlite3.Connection) -> bool:
     until = time.monotonic() + _PATIENCE
     while True:
         try:
-            return bool(_one(database, "PRAGMA journal_mode = WAL") == "wal")
+            return bool(_value_of(database, "PRAGMA journal_mode = WAL") == "wal")
         except sqlite3.OperationalError as error:
             if not error.sqlite_errorname.startswith("SQLITE_BUSY") or time.monotonic() > until:
                 raise
         time.sleep(0.01)
 
 
-def _one(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  numbers and texts
+def _value_of(database: sqlite3.Connection, statement: str) -> Any:  # noqa: ANN401  numbers and texts
     (value,) = database.execute(statement).fetchone()
     return value
-
-
-def _without_run(run: Run) -> tuple[str, str, str]:
-    """Return the columns that runs of one method under the same settings share."""
-    return run.method, run.protocol, run.stored.counting
 
 
 def _but_for(*names: str) -> str:
@@ -343,16 +337,16 @@ class Begun(NamedTuple):
 
     file: ResultsFile
     key: int
-    here: list[int]  # this run, and a complete one of the same
-    elsewhere: list[int]  # of other parts of the set
+    same_runs: list[int]  # this run, and a complete one of the same
+    other_parts: list[int]  # of other parts of the set
 
 
 class Shared(NamedTuple):
     """An image that a run of another file has, too."""
 
     name: str
-    alike: bool
-    counted: bool  # here
+    same_files: bool
+    counted_here: bool
     counted_there: bool
 
 
@@ -362,7 +356,7 @@ class Replaced(NamedTuple):
     signature: str
     images: int
     lacking: int
-    same: bool
+    shares_images: bool
 
 
 class Finished(Protocol):
@@ -442,12 +436,14 @@ class ResultsFile:
         A complete run of the same stays as it is until this one is finished. What another version of segbench counted
         is not gone on with; with `fresh` nothing is, and predictions in another folder may replace it.
         """
-        identity, alike = run.identity, _but_for("missing", "subset")
+        identity = run.identity
+        *_, settings = identity
+        alike = _but_for("missing", "subset")
         with self._transaction():
             self._refuse_other_kind(run)
             begun = f"SELECT id, version FROM runs WHERE {_SAME} AND NOT complete"  # noqa: S608  texts of this module
             for key, version in self._database.execute(begun, identity).fetchall():
-                self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (identity[-1], key))
+                self._database.execute("UPDATE runs SET settings = ? WHERE id = ?", (settings, key))
                 if fresh or version != __version__:
                     self._database.execute("DELETE FROM images WHERE run = ?", (key,))
             if fresh:
@@ -456,8 +452,8 @@ class ResultsFile:
             images = "" if run.images is None else f"images:{run.images}"
             key = self._write_run(run, complete=False, signature=images, version=__version__)
             others = f"SELECT id FROM runs WHERE {alike} AND NOT {_SAME} AND version = ?"  # noqa: S608  as above
-            elsewhere = self._database.execute(others, (*identity, *identity, __version__))
-            return Begun(self, key, self._here(key, run), self._with_images(chain.from_iterable(elsewhere)))
+            other_parts = self._database.execute(others, (*identity, *identity, __version__))
+            return Begun(self, key, self._same_runs(key, run), self._with_images(chain.from_iterable(other_parts)))
 
     def _refuse_other_kind(self, run: Run) -> None:
         """Refuse a run of a method that is stored without runs, and a method without runs that is stored with some."""
@@ -465,7 +461,8 @@ class ResultsFile:
             "SELECT run_name FROM runs WHERE (method, protocol, counting) = (?, ?, ?) AND (run_name = '') != ? "
             "AND (complete OR id IN (SELECT run FROM images))"
         )
-        names = [name for (name,) in self._database.execute(query, (*_without_run(run), run.run == ""))]
+        parameters = run.method, run.protocol, run.stored.counting, run.run == ""
+        names = [name for (name,) in self._database.execute(query, parameters)]
         if not names:
             return
         if run.run:
@@ -499,7 +496,7 @@ class ResultsFile:
             )
         raise DataError(str(self.path), problem, hint)
 
-    def _here(self, key: int, run: Run) -> list[int]:
+    def _same_runs(self, key: int, run: Run) -> list[int]:
         """Return the key of a begun run, and that of the complete run of the same settings, if they have images."""
         complete = f"SELECT id FROM runs WHERE complete AND {_SAME} AND version = ?"  # noqa: S608  as above
         rows = self._database.execute(complete, (*run.identity, __version__))
@@ -514,7 +511,7 @@ class ResultsFile:
         with self._readable():
             self._database.execute("BEGIN")
             try:
-                yield from self.outcomes(self._here(begun.key, run), names)
+                yield from self.outcomes(self._same_runs(begun.key, run), names)
             finally:
                 self._database.execute("COMMIT")
 
@@ -559,7 +556,7 @@ class ResultsFile:
 
     def _known(self, begun: Begun, name: str) -> tuple[int, str | None]:
         query = "SELECT digest FROM images WHERE (run, name) = (?, ?) AND counts IS NOT NULL"
-        for key in (*begun.here, *begun.elsewhere):
+        for key in (*begun.same_runs, *begun.other_parts):
             for (digest,) in self._database.execute(query, (key, name)):
                 return key, digest
         return 0, None
@@ -567,7 +564,7 @@ class ResultsFile:
     def replaced(self, begun: Begun, run: Run, result: Finished) -> Replaced:
         """Say what is stored of the same run as complete."""
         images = lacking = 0
-        same = False
+        shares_images = False
         with self._readable():
             query = f"SELECT id, signature FROM runs WHERE complete AND {_SAME}"  # noqa: S608  as above
             key, signature = self._database.execute(query, run.identity).fetchone() or (0, "")
@@ -575,11 +572,11 @@ class ResultsFile:
                 "SELECT had.name, had.ground_truth_digest = now.ground_truth_digest FROM images AS had LEFT JOIN images"
                 " AS now ON (now.run, now.name) = (?, had.name) WHERE had.run = ? AND had.counts IS NOT NULL"
             )
-            for name, alike in self._database.execute(query, (begun.key, key)):
+            for name, same_truth in self._database.execute(query, (begun.key, key)):
                 images += 1
                 lacking += name not in result.digests and name not in result.failed
-                same |= name in result.digests and alike != 0  # None of an image that is unchanged
-        return Replaced(signature, images, lacking, same)
+                shares_images |= name in result.digests and same_truth != 0  # None of an image that is unchanged
+        return Replaced(signature, images, lacking, shares_images)
 
     def save(self, begun: Begun, run: Run, outcomes: Sequence[Outcome]) -> None:
         """Keep what came of some images, unless other predictions are kept under the name of the run."""
@@ -593,13 +590,13 @@ class ResultsFile:
             self._database.executemany("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             unchanged = [outcome.name for outcome in outcomes if outcome.unchanged]
             failed = "DELETE FROM images WHERE run = ? AND name = ? AND counts IS NULL"
-            self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.here))
+            self._database.executemany(failed, ((key, name) for name in unchanged if key in begun.same_runs))
             copied = f"INSERT OR REPLACE INTO images SELECT ?, {_OF_IMAGE} FROM images WHERE (run, name) = (?, ?)"  # noqa: S608  as above
-            sources = ((self._known(begun, name)[0], name) for name in unchanged if begun.elsewhere)
-            copies = [(key, run, name) for run, name in sources if run in begun.elsewhere]
+            sources = ((self._known(begun, name)[0], name) for name in unchanged if begun.other_parts)
+            copies = [(key, run, name) for run, name in sources if run in begun.other_parts]
             self._database.executemany(copied, copies)
 
-    def _refuse_others(self, run: Run, ours: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
+    def _refuse_others(self, run: Run, digests: Iterable[tuple[str, str]], *, whole: bool = False) -> None:
         """Refuse images if the stored run has other ones, of another folder; `whole` runs must have some in common."""
         predictions = run.inputs.predictions if run.inputs else ""
         query = f"SELECT id, inputs, complete FROM runs WHERE {_SAME} AND version != ''"  # noqa: S608  as above
@@ -609,10 +606,10 @@ class ResultsFile:
             if stored_predictions in ("", predictions) or (whole and not complete):
                 continue
             query = "SELECT digest FROM images WHERE run = ? AND name = ? AND counts IS NOT NULL"
-            pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in ours)
-            alike = {digest == stored for digest, rows in pairs for (stored,) in rows}
+            pairs = ((digest, self._database.execute(query, (key, name))) for name, digest in digests)
+            are_equal = {digest == stored for digest, rows in pairs for (stored,) in rows}
             query = "SELECT 1 FROM images WHERE run = ? AND counts IS NOT NULL"
-            if False in alike or (whole and not alike and self._database.execute(query, (key,)).fetchone()):
+            if False in are_equal or (whole and not are_equal and self._database.execute(query, (key,)).fetchone()):
                 raise self._other_predictions(run, predictions, stored_predictions)
 
     def _other_predictions(self, run: Run, predictions: str, stored_predictions: str) -> DataError:
@@ -638,22 +635,23 @@ class ResultsFile:
     def finish(self, begun: Begun, run: Run, result: Finished) -> int:
         """Close and sign a run: the complete run then holds the images of the result and no others; return its key."""
         renamed = f"UPDATE runs SET settings = ? WHERE complete AND {_SAME}"  # noqa: S608  as above
+        *_, settings = run.identity
         with self._transaction():
             self._refuse_others(run, result.digests.items(), whole=True)
-            self._database.execute(renamed, (run.identity[-1], *run.identity))
+            self._database.execute(renamed, (settings, *run.identity))
             (version,) = self._database.execute("SELECT version FROM runs WHERE id = ?", (begun.key,)).fetchone()
             complete = self._write_run(run, complete=True, signature=run.signature, version=version)
             self._database.execute("UPDATE OR REPLACE images SET run = ? WHERE run = ?", (complete, begun.key))
-            others, ours = [], 0
+            others, found_again = [], 0
             stored = "SELECT name, digest, counts IS NULL FROM images WHERE run = ?"
             for name, digest, failed in self._database.execute(stored, (complete,)):
                 wanted = result.digests.get(name)
                 if wanted is None and name not in result.failed:
                     others.append((complete, name))
                 else:
-                    ours += name in result.failed if failed else wanted == digest
+                    found_again += name in result.failed if failed else wanted == digest
             images = len(result.digests) + len(result.failed)
-            if not ours == images == (run.images or images):
+            if not found_again == images == (run.images or images):
                 problem = Message(
                     "changed-meanwhile",
                     "another process counted other images for the run of {run!r} meanwhile",
@@ -698,7 +696,7 @@ class ResultsFile:
 
     def images_of(self, begun: Begun) -> int:
         """Count the images of a run that was begun."""
-        return int(_one(self._database, f"SELECT count(*) FROM images WHERE run = {begun.key}"))  # noqa: S608  a number
+        return int(_value_of(self._database, f"SELECT count(*) FROM images WHERE run = {begun.key}"))  # noqa: S608  a number
 
     def outcomes(self, keys: Sequence[int], names: Sequence[str] | None = None) -> Iterator[Outcome]:
         """Yield the outcomes of images in order of names, each from the first run that has it.

@@ -8,7 +8,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message
 from segbench.core.numbers import many
-from segbench.core.thresholds import Thresholds
+from segbench.core.scores import Thresholds
 from segbench.curves.curve import thresholds_from
 
 

@@ -118,13 +118,13 @@ def _is_replaceable(path: Path, content: bytes | None) -> bool:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             return not stat.S_ISDIR(status.st_mode)
-        before = path.read_bytes() if status.st_size else b""
+        written = path.read_bytes() if status.st_size else b""
     except FileNotFoundError:
         return True
     except (OSError, ValueError):  # writing will say why, or fails if it may be written but not read
         return not os.path.lexists(path)
-    signed = any(before.startswith(head) and mark in before for head, mark in _WRITTEN_BY_SEGBENCH.items())
-    return signed or before in (b"", content)
+    signed = any(written.startswith(head) and mark in written for head, mark in _WRITTEN_BY_SEGBENCH.items())
+    return signed or written in (b"", content)
 
 
 def refuse_place(path: Path) -> None:
@@ -140,10 +140,11 @@ def refuse_place(path: Path) -> None:
 
 def refuse_inputs(targets: Iterable[Path], sources: Iterable[Source]) -> None:
     """Refuse to write over files that are read, also by another path or where upper and lower case are one."""
-    existing = [(target, known) for target in targets if (known := identity_of(target))]
+    identities = {target: identity_of(target) for target in targets}
+    existing = {target: identity for target, identity in identities.items() if identity}
     read = {identity_of(source) for source in sources if isinstance(source, LocalFile)} if existing else set()
-    for target, known in existing:
-        if known in read:
+    for target, identity in existing.items():
+        if identity in read:
             raise ArgumentError(
                 Message("input-file", "{path} is one of the files to read; write to another folder", path=shown(target))
             )
@@ -160,18 +161,18 @@ def identity_of(path: str | Path) -> tuple[int, int] | None:
 
 def _write(path: Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))
-    old = None
+    old_status = None
     with suppress(FileNotFoundError):
-        old = path.stat()
-    if old is None:
+        old_status = path.stat()
+    if old_status is None:
         _replace(target, data, None)
         return
     # A deleted file that is still open, as in /dev/fd, is not where its resolved path leads.
-    replaceable = stat.S_ISREG(old.st_mode) and identity_of(target) == (old.st_dev, old.st_ino)
+    replaceable = stat.S_ISREG(old_status.st_mode) and identity_of(target) == (old_status.st_dev, old_status.st_ino)
     if replaceable:
         target.open("r+b").close()  # a write-protected file is not replaced either
         try:
-            _replace(target, data, old)
+            _replace(target, data, old_status)
         except OSError as error:
             replaceable = error.errno not in _NOT_REPLACEABLE
             if replaceable:
@@ -180,16 +181,16 @@ def _write(path: Path, data: bytes) -> None:
         path.write_bytes(data)
 
 
-def _replace(target: Path, data: bytes, old: os.stat_result | None) -> None:
+def _replace(target: Path, data: bytes, old_status: os.stat_result | None) -> None:
     with temporary_file(target.parent) as file:
         temporary = Path(file.name)
         file.write(data)
         file.flush()
-        if old is not None:
+        if old_status is not None:
             if hasattr(os, "chown"):
                 with suppress(OSError):  # only root may give a file to others
-                    os.chown(temporary, old.st_uid, old.st_gid)
-            temporary.chmod(stat.S_IMODE(old.st_mode))
+                    os.chown(temporary, old_status.st_uid, old_status.st_gid)
+            temporary.chmod(stat.S_IMODE(old_status.st_mode))
         if os.name == "nt":  # where open files cannot be moved
             file.close()
         temporary.replace(target)

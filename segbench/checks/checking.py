@@ -25,13 +25,12 @@ from segbench.checks.rules import judge
 from segbench.checks.seen import SAMPLE, Seen
 from segbench.checks.survey import Read, Surveyed, survey_headers
 from segbench.checks.truths import ONE_SIDED
-from segbench.core.arguments import as_whole
-from segbench.core.capabilities import settled
 from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, joined
 from segbench.core.names import MethodRun
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import Protocol, settled
+from segbench.core.settings import as_whole
 from segbench.inputs.files import find_files
 from segbench.inputs.mask_summaries import summarized
 from segbench.inputs.nodata import count_decoded, decode_for, interpret_decoded

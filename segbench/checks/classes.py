@@ -11,16 +11,8 @@ from segbench.checks.scores import SCORE_RULES
 from segbench.checks.seen import Seen, rule
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import first_names
-from segbench.inputs.class_names import (
-    void_without,
-)
-from segbench.inputs.label_rules import (
-    OFTEN_VOID,
-    is_apart,
-    listed,
-)
-from segbench.inputs.label_summaries import ClassesSummary
-from segbench.inputs.scored_classes import ScoredClasses
+from segbench.inputs.class_names import void_without
+from segbench.inputs.label_rules import OFTEN_VOID, is_apart, listed
 from segbench.inputs.stacks import ClassMapsError, ClassStackError
 from segbench.inputs.summaries import ScoreSummary
 
@@ -66,77 +58,90 @@ def one_map_per_class(seen: Seen) -> list[Finding]:
 @rule(*_OVER_ALL, *_OF_A_CLASS, needs=["class_summaries"], unless=[labels_as_scores])
 def scores_of_classes(seen: Seen) -> list[Finding]:
     """Judge the maps of all classes, one finding for all classes that show it."""
-    judged = _judged(seen, [score for summary in seen.class_summaries for score in summary.classes])
-    over_all = [replace(found, fix=_FIXES.get(found.kind, found.fix)) for found in judged if found.kind in _OVER_ALL]
-    maps = zip(*(summary.classes for summary in seen.class_summaries), strict=True)
+    findings = _judged(seen, [score for summary in seen.class_summaries for score in summary.classes])
+    over_all = [
+        replace(finding, fix=_FIXES.get(finding.kind, finding.fix)) for finding in findings if finding.kind in _OVER_ALL
+    ]
     titles = seen.classes.titles if seen.classes else ()
-    drawn = {title: [score for score in of if score.share >= RARE] for title, of in zip(titles, maps, strict=True)}
-    coarse = {found.kind for found in over_all} & {"levels-unscaled", "few-levels"}
-    of_classes = [found for found in _of_classes(seen, drawn) if not (coarse and found.kind == "saturated")]
-    return [*over_all, *of_classes]
+    maps = zip(*(summary.classes for summary in seen.class_summaries), strict=True)
+    scores_by_title = {
+        title: [score for score in scores if score.share >= RARE] for title, scores in zip(titles, maps, strict=True)
+    }
+    coarse = any(finding.kind in ("levels-unscaled", "few-levels") for finding in over_all)
+    of_classes = _of_classes(seen, scores_by_title)
+    return [*over_all, *(finding for finding in of_classes if not (coarse and finding.kind == "saturated"))]
 
 
-def _of_classes(seen: Seen, drawn: Mapping[str, Sequence[ScoreSummary]]) -> Iterator[Finding]:
+def _of_classes(seen: Seen, scores_by_title: Mapping[str, Sequence[ScoreSummary]]) -> Iterator[Finding]:
     """Judge the maps of each class; findings of the same kind are one, which names the classes."""
-    judged = {title: _judged(seen, scores) for title, scores in drawn.items()}
+    judged = {title: _judged(seen, scores) for title, scores in scores_by_title.items()}
     for kind in _OF_A_CLASS:
-        titles = [title for title, found in judged.items() if any(_whole(one, drawn[title], kind) for one in found)]
-        together = _judged(seen, [score for title in titles for score in drawn[title]])
-        if found := next((found for found in together if found.kind == kind), None):
-            of_all = f"all {len(titles)} classes" if len(titles) == len(drawn) > 1 else first_names(titles, _NAMED)
-            turn_some = kind == "inverted" and len(titles) < sum(map(bool, drawn.values()))
-            yield replace(found, message=f"{of_all}: " + found.message, fix=_TURN_SOME if turn_some else found.fix)
+        titles = [
+            title
+            for title, findings in judged.items()
+            if any(_shows(finding, kind, scores_by_title[title]) for finding in findings)
+        ]
+        together = _judged(seen, [score for title in titles for score in scores_by_title[title]])
+        shared = next((finding for finding in together if finding.kind == kind), None)
+        if shared is not None:
+            is_all = len(titles) == len(scores_by_title) > 1
+            names = f"all {len(titles)} classes" if is_all else first_names(titles, _NAMED)
+            turn_some = kind == "inverted" and len(titles) < sum(map(bool, scores_by_title.values()))
+            fix = _TURN_SOME if turn_some else shared.fix
+            yield replace(shared, message=f"{names}: " + shared.message, fix=fix)
 
 
 def _judged(seen: Seen, scores: Sequence[ScoreSummary]) -> list[Finding]:
     """Judge some of the maps by themselves."""
     alone = seen.of_scores(scores)
-    return [found for rule_of_scores in SCORE_RULES for found in rule_of_scores(alone)]
+    return [finding for rule_of_scores in SCORE_RULES for finding in rule_of_scores(alone)]
 
 
-def _whole(found: Finding, of: Sequence[ScoreSummary], kind: str) -> bool:
+def _shows(finding: Finding, kind: str, scores: Sequence[ScoreSummary]) -> bool:
     """Return whether a class shows a finding: in all images, if maps are constant, as a rare class may be missed."""
-    return found.kind == kind and (kind != "constant" or len(found.places) == len(of))
+    return finding.kind == kind and (kind != "constant" or len(finding.places) == len(scores))
 
 
 @rule("void", "no-class", needs=["class_summaries"], unless=[labels_as_scores])
 def foreign_labels(seen: Seen) -> list[Finding]:
-    """Find labels that are neither a class nor void, those apart that often mean void."""
-    return list(_foreign(seen.class_summaries, seen.classes)) if seen.classes else []
-
-
-def _foreign(summaries: Sequence[ClassesSummary], classes: ScoredClasses) -> Iterator[Finding]:
-    """Give one finding for labels that often mean void, and one for others."""
-    void, highest = tuple(map(float, classes.void)), max(classes.labels)
-    foreign = {label for summary in summaries for label in summary.foreign}
-    often_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
-    for usual in (True, False):
-        labels = {
-            summary.truth_file: [label for label in summary.foreign if (label in often_void) == usual]
-            for summary in summaries
+    """Find labels that are neither a class nor void: those that often mean void are one finding, others another."""
+    if not seen.classes:
+        return []
+    void, highest = tuple(map(float, seen.classes.void)), max(seen.classes.labels)
+    foreign = {label for summary in seen.class_summaries for label in summary.foreign}
+    may_be_void = {label for label in foreign if label in OFTEN_VOID or is_apart(label, highest)}
+    findings: list[Finding] = []
+    for kind in ("void", "no-class"):
+        labels = may_be_void if kind == "void" else foreign - may_be_void
+        by_file = {
+            summary.truth_file: [label for label in summary.foreign if label in labels]
+            for summary in seen.class_summaries
         }
-        places = [Place(file, holding(some)) for file, some in labels.items() if some]
-        together = sorted({label for some in labels.values() for label in some})
+        places = [Place(file, holding(of_file)) for file, of_file in by_file.items() if of_file]
+        labels_shown = sorted(labels)
         count_as_negative = Message(
             "no-class",
             "{listed} {labels_count:verb are} neither a class nor void, and counts as negative in every class, in "
             "{count:many ground truth} of {total} inspected",
-            listed=listed(together),
-            labels=together,
-            labels_count=len(together),
+            listed=listed(labels_shown),
+            labels=labels_shown,
+            labels_count=len(labels_shown),
             count=len(places),
-            total=len(summaries),
+            total=len(seen.class_summaries),
         )
-        message = Message("void", "{labels}", labels=count_as_negative) if usual else count_as_negative
-        fix = Message("fix", "{void}", void=Setting("void", tuple(together[:_NAMED])))
-        if not usual:
+        if kind == "void":
+            message = Message("void", "{labels}", labels=count_as_negative)
+            fix = Message("fix", "{void}", void=Setting("void", tuple(labels_shown[:_NAMED])))
+        else:
+            message = count_as_negative
             fix = Message(
                 "alternatives",
                 "nothing, if that is background; {void} if nobody labelled it; name classes in {classes}",
-                void=Setting("void", tuple(sorted({*together[:_NAMED], *void}))),
+                void=Setting("void", tuple(sorted({*labels_shown[:_NAMED], *void}))),
                 classes=Either("labels=...", "--classes"),
             )
-        yield from finding(message, fix, places, side="ground truth")
+        findings += finding(message, fix, places, side="ground truth")
+    return findings
 
 
 @rule("void-background", needs=["class_summaries"], unless=[labels_as_scores])

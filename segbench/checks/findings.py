@@ -1,4 +1,4 @@
-"""A finding is data: what does not match, where, and what fixes it; printed, it is the lines of ``segbench check``."""
+"""Findings as data: what does not match, where, and what fixes it; printed, the lines of ``segbench check``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from segbench.core.errors import DataError, few
 from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Either, Message, Setting, Style, as_message, described, joined
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Style, as_message, described, joined
 from segbench.core.names import MethodRun
-from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
 from segbench.inputs.label_rules import ManyValuesError, listed
 from segbench.inputs.summaries import UncountedError
@@ -120,18 +119,21 @@ def _alternatives(advice: Message) -> tuple[tuple[Setting, ...], ...]:
     """Return the settings of advice, apart where it gives alternatives, also within what is done together."""
     values = [value for name, value in advice.named if name != "given"]
     parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
-    ways: list[tuple[tuple[Setting, ...], ...]] = []
+    alternatives_by_part: list[tuple[tuple[Setting, ...], ...]] = []
     for part in parts:
         if isinstance(part, Setting):
-            ways.append(((part,),) if part.value is not None else ())
+            alternatives_by_part.append(((part,),) if part.value is not None else ())
         elif isinstance(part, Message):
-            ways.append(_alternatives(part))
-        elif isinstance(part, Either) and (settings := Message("fix", "{words}", words=part).settings):
-            ways.append((settings,))
-    ways = [way for way in ways if way]
+            alternatives_by_part.append(_alternatives(part))
+        elif isinstance(part, Either):
+            settings = Message("fix", "{words}", words=part).settings
+            alternatives_by_part.append((settings,) if settings else ())
+    alternatives_by_part = [alternatives for alternatives in alternatives_by_part if alternatives]
+    if not alternatives_by_part:
+        return ()
     if advice.kind == "alternatives":
-        return tuple(settings for way in ways for settings in way)
-    return tuple(tuple(dict.fromkeys(chain(*settings))) for settings in product(*ways)) if ways else ()
+        return tuple(chain(*alternatives_by_part))
+    return tuple(tuple(dict.fromkeys(chain(*settings))) for settings in product(*alternatives_by_part))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -216,12 +218,20 @@ def finding(
     whole: bool = False,
 ) -> list[Finding]:
     """Return a finding if it has places or stops the `whole` set; it is an error if it stops that or images."""
-    at, stopped = tuple(places), tuple(dict.fromkeys(images))
-    severity: Severity = "error" if stopped or whole else "warning"
-    made = Finding(
-        message=message, severity=severity, side=side, fix=as_message(fix), places=at, images=stopped, whole=whole
-    )
-    return [made] if at or whole else []
+    places, images = tuple(places), tuple(dict.fromkeys(images))
+    if not places and not whole:
+        return []
+    return [
+        Finding(
+            message=message,
+            severity="error" if images or whole else "warning",
+            side=side,
+            fix=as_message(fix),
+            places=places,
+            images=images,
+            whole=whole,
+        )
+    ]
 
 
 def found_in(
@@ -235,9 +245,9 @@ def found_in(
     whole: bool = False,
 ) -> list[Finding]:
     """Return a finding with details of the files that show it, which have `image` and `file`, if there are any."""
-    seen = list(files)
-    places = [Place(each.file, detail(each)) for each in seen]
-    images = [each.image for each in seen if stops]
+    summaries = list(files)
+    places = [Place(summary.file, detail(summary)) for summary in summaries]
+    images = [summary.image for summary in summaries if stops]
     return finding(message, fix, places, side=side, images=images, whole=whole)
 
 

@@ -51,8 +51,8 @@ class _Compared(NamedTuple):
 
 def ranks_badly(rankings: Sequence[Ranking]) -> bool:
     """Return whether predictions rank pixels about by chance, and not the other way round."""
-    known = [ranking.auc for ranking in rankings if not isnan(ranking.auc)]
-    return bool(known) and INVERTED_BELOW <= median(known) < BAD
+    aucs = [ranking.auc for ranking in rankings if not isnan(ranking.auc)]
+    return bool(aucs) and INVERTED_BELOW <= median(aucs) < BAD
 
 
 @rule("turned", "exchanged-images", needs=["rankings"], unless=[labels_as_scores])
@@ -60,10 +60,10 @@ def geometry(seen: Seen) -> list[Finding]:
     """Decode a few images in a row again where predictions rank pixels badly, and judge them turned."""
     if not ranks_badly(seen.rankings):
         return []
-    named = {files.name: files for files in seen.pairing.files}
-    first = min([*named].index(seen.rankings[0].image), max(len(named) - IN_A_ROW, 0))
+    files_of = {files.name: files for files in seen.pairing.files}
+    first = min([*files_of].index(seen.rankings[0].image), max(len(files_of) - IN_A_ROW, 0))
     samples = []
-    for files in [*named.values()][first : first + IN_A_ROW]:
+    for files in [*files_of.values()][first : first + IN_A_ROW]:
         with suppress(DataError):
             samples.append(decode_for(seen.protocol, read(files), seen.repairs))
 
@@ -71,7 +71,7 @@ def geometry(seen: Seen) -> list[Finding]:
 
     def rank(sample: Sample) -> Ranking | None:
         try:
-            summary = summarized(seen.inputs, sample, named[sample.name], interpret)
+            summary = summarized(seen.inputs, sample, files_of[sample.name], interpret)
         except DataError:
             return None
         return summary.scores or summary.mask
@@ -82,33 +82,37 @@ def geometry(seen: Seen) -> list[Finding]:
 
 def _turned_or_exchanged(samples: Sequence[Sample], rank: Callable[[Sample], Ranking | None]) -> list[Finding]:
     """Find that predictions of a few images in a row are turned, or paired with neighbours."""
-    ranked = {place: own for place, sample in enumerate(samples) if (own := rank(sample)) and not isnan(own.auc)}
-    if len(ranked) < _LEAST or not ranks_badly([*ranked.values()]):
+    rankings: dict[int, Ranking] = {}
+    for number, sample in enumerate(samples):
+        ranking = rank(sample)
+        if ranking and not isnan(ranking.auc):
+            rankings[number] = ranking
+    if len(rankings) < _LEAST or not ranks_badly([*rankings.values()]):
         return []
 
     def compared(change: Callable[[int], tuple[NDArray[Any], ...] | None]) -> list[_Compared]:
-        found = []
-        for place, own in ranked.items():
-            maps, sample = change(place), samples[place]
-            if maps and [one.shape for one in maps] == [one.shape for one in sample.predictions]:
-                other = rank(replace(sample, predictions=maps))
-                found += [_Compared(own, other)] if other else []
-        return found
+        pairs = []
+        for number, ranking in rankings.items():
+            maps, sample = change(number), samples[number]
+            if maps and [soft.shape for soft in maps] == [soft.shape for soft in sample.predictions]:
+                changed = rank(replace(sample, predictions=maps))
+                pairs += [_Compared(ranking, changed)] if changed else []
+        return pairs
 
-    found: dict[str | int, list[_Compared]] = {
-        how: compared(lambda place, turn=turn: tuple(map(turn, samples[place].predictions)))  # type: ignore[misc]
-        for how, (_, turn) in _TURNS.items()
+    changes: dict[str | int, list[_Compared]] = {
+        name: compared(lambda number, turn=turn: tuple(map(turn, samples[number].predictions)))  # type: ignore[misc]
+        for name, (_, turn) in _TURNS.items()
     }
 
     def of_neighbour(step: int) -> Callable[[int], tuple[NDArray[Any], ...] | None]:
-        return lambda place: samples[place + step].predictions if 0 <= place + step < len(samples) else None
+        return lambda number: samples[number + step].predictions if 0 <= number + step < len(samples) else None
 
     steps = [step for step in range(_LEAST - len(samples), len(samples) - _LEAST + 1) if step]
-    found |= {step: compared(of_neighbour(step)) for step in steps}
-    how = _far_better(found)
-    if how is None:
+    changes |= {step: compared(of_neighbour(step)) for step in steps}
+    best = _far_better(changes)
+    if best is None:
         return []
-    pairs = found[how]
+    pairs = changes[best]
     gain = Message(
         "gain",
         "the median AUC-ROC of {count} images is {auc_then:.2f} instead of {auc:.2f}",
@@ -116,33 +120,33 @@ def _turned_or_exchanged(samples: Sequence[Sample], rank: Callable[[Sample], Ran
         auc=median(pair.own.auc for pair in pairs),
         auc_then=median(pair.other.auc for pair in pairs),
     )
-    if isinstance(how, str):
-        message = Message("turned", "predictions look {turn}: turned back, {gain}", turn=how, gain=gain)
-        fix = Message("fix", "save them turned back, as scores{turn}", turn=_TURNS[how][0])
+    if isinstance(best, str):
+        message = Message("turned", "predictions look {turn}: turned back, {gain}", turn=best, gain=gain)
+        fix = Message("fix", "save them turned back, as scores{turn}", turn=_TURNS[best][0])
         return finding(message, fix, map(_place, pairs))
     message = Message(
         "exchanged-images",
         "predictions seem to be of other images: with that of the image {steps} {way} it, by name, {gain}",
-        steps=abs(how),
-        way="after" if how > 0 else "before",
+        steps=abs(best),
+        way="after" if best > 0 else "before",
         gain=gain,
     )
     return finding(message, RENAME, map(_place, pairs), side="names")
 
 
-def _far_better(found: Mapping[str | int, Sequence[_Compared]]) -> str | int | None:
-    """Give the change that makes two images of three far better, of several the best."""
+def _far_better(changes: Mapping[str | int, Sequence[_Compared]]) -> str | int | None:
+    """Return the change that makes two images of three far better, of several the best; None if there is none."""
     medians = {
-        change: median(one.other.auc for one in pairs) for change, pairs in found.items() if len(pairs) >= _LEAST
+        change: median(pair.other.auc for pair in pairs) for change, pairs in changes.items() if len(pairs) >= _LEAST
     }
     if not medians:
         return None
     best = max(medians, key=lambda change: medians[change])
-    pairs = found[best]
-    rest = [one.other.auc for change, others in found.items() if change != best for one in others]
-    rest += [one.own.auc for one in pairs]
-    gain, usual = max(FAR_BETTER, SPREADS * pstdev(rest)), fmean(rest)
-    better = sum(one.other.auc >= max(one.own.auc, usual) + gain for one in pairs)
+    pairs = changes[best]
+    other_aucs = [pair.other.auc for change, others in changes.items() if change != best for pair in others]
+    other_aucs += [pair.own.auc for pair in pairs]
+    gain, usual = max(FAR_BETTER, SPREADS * pstdev(other_aucs)), fmean(other_aucs)
+    better = sum(pair.other.auc >= max(pair.own.auc, usual) + gain for pair in pairs)
     return best if 3 * better >= 2 * len(pairs) else None
 
 

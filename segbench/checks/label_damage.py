@@ -137,11 +137,11 @@ def stored_with_loss(seen: Seen) -> list[Finding]:
             compressions=kinds,
         )
         images = [file.image for file in files.values() if objects]
-        where = (
+        places = (
             Place(name, Message("detail", "{compression}", compression=file.compression))
             for name, file in files.items()
         )
-        findings += finding(message, how_to_save_labels(kinds[0]), where, side=side, images=images)
+        findings += finding(message, how_to_save_labels(kinds[0]), places, side=side, images=images)
     return findings
 
 
@@ -157,13 +157,16 @@ def mixed_labels_of_set(seen: Seen) -> list[Finding]:
         return []
     inspected = [summary.inputs for summary in seen.summaries] + [failure.inputs for failure in _uncounted(seen)]
     images = [(image.files, image.lines) for image in inspected]
-    told = {finding.side for finding in stored_with_loss(seen)} | _refused_for_loss(seen)
-    lines = {side: SideLines.of([image[side] for _, image in images if side in image]) for side in SIDES}
-    known = {side: of for side, of in lines.items() if of.pixels}
+    explained = {finding.side for finding in stored_with_loss(seen)} | _refused_for_loss(seen)
+    sides = {side: SideLines.of([lines[side] for _, lines in images if side in lines]) for side in SIDES}
+    sides = {side: lines for side, lines in sides.items() if lines.pixels}
     findings: list[Finding] = []
     for side, other in zip(SIDES, reversed(SIDES), strict=True):
-        labels = mixed_labels(known[side], known.get(other)) if side in known and side not in told else []
-        share = sum(known[side].pixels[label] for label in labels) / known[side].pixels.total() if labels else 0.0
+        labels = mixed_labels(sides[side], sides.get(other)) if side in sides and side not in explained else []
+        if not labels:
+            continue
+        pixels = sides[side].pixels
+        share = sum(pixels[label] for label in labels) / pixels.total()
         message = Message(
             "mixed-labels",
             "{count:many label} of the {maps} ({listed}) lie mostly in lines between lower and higher ones, on "
@@ -176,7 +179,7 @@ def mixed_labels_of_set(seen: Seen) -> list[Finding]:
         )
         fix = "write label maps as PNG where they are made, and resize them by nearest neighbour; converted files keep "
         fix += "the damage"
-        mixed = [files[side] for files, image in images if side in image and np.isin(labels, image[side].labels).any()]
+        mixed = [files[side] for files, lines in images if side in lines and np.isin(labels, lines[side].labels).any()]
         findings += finding(message, fix, map(Place, mixed), side=side)
     return findings
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -14,20 +14,9 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, as_message, joined
 from segbench.core.names import first_names
 from segbench.core.sample import Side
-from segbench.inputs.class_names import (
-    format_background,
-    void_without,
-    with_background,
-    written_classes,
-)
+from segbench.inputs.class_names import format_background, void_without, with_background, written_classes
 from segbench.inputs.label_inputs import LabelInputs
-from segbench.inputs.label_rules import (
-    LABELS_BELOW,
-    OFTEN_VOID,
-    ORDER,
-    VOIDS,
-    listed,
-)
+from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, ORDER, VOIDS, listed
 from segbench.inputs.label_summaries import LabelsSummary
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.numberings import StoredLabels
@@ -52,7 +41,7 @@ def stored_otherwise(seen: Seen) -> list[Finding]:
     renumbered = seen.label_inputs.renumbered(StoredLabels.sum([*stored.values()]))
     if renumbered is None:
         return []
-    places = [Place(file, "values " + holding(of_image.predicted.tolist())) for file, of_image in stored.items()]
+    places = [Place(file, "values " + holding(labels.predicted.tolist())) for file, labels in stored.items()]
     message = Message("renumbered", "{numberings}", numberings=renumbered.what)
     return finding(message, renumbered.fix, places, images=uncounted)
 
@@ -102,19 +91,19 @@ def void_class(seen: Seen) -> list[Finding]:
     if highest not in VOIDS or len(others) < 2 or others[-1] >= LABELS_BELOW:
         return []
     row = labels.index(highest)
-    held = [summary for summary in seen.counted if summary.matrix[row].any()]
+    with_label = [summary for summary in seen.counted if summary.matrix[row].any()]
     message = Message(
         "void-class",
         "label {label} counts as a class, in {count:many ground truth} of {total} inspected; in most data sets it "
         "marks pixels that do not count",
         label=highest,
-        count=len(held),
+        count=len(with_label),
         total=len(seen.counted),
     )
-    kept = [(label, name) for label, name in zip(labels, names, strict=True) if label != highest]
-    classes = Setting("classes", written_classes(*zip(*kept, strict=True)))
+    kept = {label: name for label, name in zip(labels, names, strict=True) if label != highest}
+    classes = Setting("classes", written_classes([*kept], [*kept.values()]))
     fix = Message("fix", "if it does here, {classes}", classes=classes)
-    return finding(message, fix, (Place(summary.truth_file) for summary in held), side="ground truth")
+    return finding(message, fix, (Place(summary.truth_file) for summary in with_label), side="ground truth")
 
 
 @rule("joined-labels", needs=["counted"], unless=[stored_otherwise])
@@ -127,9 +116,9 @@ def joined_labels(seen: Seen) -> list[Finding]:
         labels = sorted({label for summary in counted for label in summary.joined.get(name, ())})
         if not labels:
             continue
-        text = str(getattr(inputs, name))
-        given = Remapping.parse(text).labels
-        others = [value for value, label in given.items() if label in labels and value != label]
+        mapping = str(getattr(inputs, name))
+        label_of = Remapping.parse(mapping).labels
+        others = [value for value, label in label_of.items() if label in labels and value != label]
         message = Message(
             "joined-labels",
             "{given} does not name {listed}, which therefore {count:verb count} together with {listed_others}",
@@ -140,8 +129,9 @@ def joined_labels(seen: Seen) -> list[Finding]:
             labels=labels,
             others=others,
         )
-        rest, void = "*" if len(labels) > 1 else labels[0], next(iter(inputs.void or ()), 255)
-        settings = [Setting(name, f"{text},{rest}={void}")]
+        unnamed = "*" if len(labels) > 1 else labels[0]
+        void = next(iter(inputs.void or ()), 255)
+        settings = [Setting(name, f"{mapping},{unnamed}={void}")]
         settings += [Setting("void", (void,))] if name == "gt_map" and not inputs.void else []
         fix = Message(
             "fix",
@@ -160,7 +150,7 @@ def joined_labels(seen: Seen) -> list[Finding]:
 
 def _are_renumbered(seen: Seen) -> bool:
     """Return whether labels number the classes differently."""
-    return any(found.kind == "renumbered" for found in predicted_labels(seen))
+    return any(finding.kind == "renumbered" for finding in predicted_labels(seen))
 
 
 @rule("void-background", needs=["counted"], unless=[stored_otherwise])
@@ -170,17 +160,18 @@ def void_zero(seen: Seen) -> list[Finding]:
     Where 0 means unlabelled, it has few of the pixels, and no prediction holds it.
     """
     counted, inputs = seen.counted, seen.known_label_inputs
-    zeros, classes = (sum(getattr(summary.left_out, name) for summary in counted) for name in ("zeros", "classes"))
+    zeros = sum(summary.left_out.zeros for summary in counted)
+    as_class = sum(summary.left_out.classes for summary in counted)  # of these pixels, those predicted as a class
     pixels = sum(summary.pixels + summary.ignored for summary in counted)
-    few = classes == zeros and 2 * zeros <= pixels
-    if _are_renumbered(seen) or inputs.masks or not classes or few:
+    unlabelled = as_class == zeros and 2 * zeros <= pixels
+    if _are_renumbered(seen) or inputs.masks or not as_class or unlabelled:
         return []
     message = Message(
         "void-background",
         "label 0 of the ground truth is left out as void, in {share:.1%} of the pixels; predictions hold a class in "
         "{predicted:.1%} of these, which counts nowhere",
         share=zeros / pixels,
-        predicted=classes / zeros,
+        predicted=as_class / zeros,
     )
     fix = Message(
         "fix",
@@ -193,7 +184,8 @@ def void_zero(seen: Seen) -> list[Finding]:
 @rule("never-predicted", needs=["counted"], unless=[stored_otherwise])
 def never_predicted(seen: Seen) -> list[Finding]:
     """Find label 0 as a class that most ground truths hold and no prediction does, right as these are elsewhere."""
-    counted, inputs, labels_in_no_mean = seen.counted, seen.known_label_inputs, getattr(seen.protocol, "background", ())
+    counted, inputs = seen.counted, seen.known_label_inputs
+    labels_in_no_mean = getattr(seen.protocol, "background", ())
     labels, names = counted[0].named_classes
     if _are_renumbered(seen) or inputs.masks or 0 not in labels:
         return []
@@ -210,13 +202,14 @@ def never_predicted(seen: Seen) -> list[Finding]:
         "holds it, so its IoU is 0 there",
         share=zeros / pixels,
     )
-    kept = written_classes(*zip(*(of for of in zip(labels, names, strict=True) if of[0] != 0), strict=True))
+    others = {label: name for label, name in zip(labels, names, strict=True) if label != 0}
+    kept = written_classes([*others], [*others.values()])
     background: Message | str = ""
     if 0 in labels_in_no_mean:
-        others = [label for label in labels_in_no_mean if label != 0]
+        others_in_no_mean = [label for label in labels_in_no_mean if label != 0]
         background = Message("fix", ", without {given}", given=format_background([0]))
-        if others:
-            background = Message("fix", ", with {background}", background=format_background(others))
+        if others_in_no_mean:
+            background = Message("fix", ", with {background}", background=format_background(others_in_no_mean))
     fix = Message(
         "fix",
         "if label 0 marks what nobody labelled, {classes} and {void}{background}",
@@ -224,8 +217,8 @@ def never_predicted(seen: Seen) -> list[Finding]:
         void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )
-    found = finding(message, fix, (Place(summary.truth_file) for summary in images_of_zero), side="ground truth")
-    return without_advice_on_damage(found, seen)
+    places = (Place(summary.truth_file) for summary in images_of_zero)
+    return without_advice_on_damage(finding(message, fix, places, side="ground truth"), seen)
 
 
 @rule("identical", needs=["looked_at"], unless=[stored_otherwise])
@@ -251,63 +244,66 @@ def identical(seen: Seen) -> list[Finding]:
 
 def _predicted_labels(counted: Sequence[LabelsSummary], inputs: LabelInputs) -> list[Finding]:
     """Find labels that number the classes differently, which of some images only a shift shows, or that are none."""
-    together = _renumbering(counted, images=len(counted))
+    of_all = _renumbering(counted, images=len(counted))
     # Beside a shift in all images together, one that shows it is no accident.
-    images = len(counted) if together else 1
-    by_image = [(summary, own) for summary in counted if (own := _renumbering([summary], images=images)) and own.shift]
-    by_image = [(summary, own) for summary, own in by_image if not together or own.shift == together.shift]
-    found = together or (by_image[0][1] if by_image else None)
-    off = [summary for summary, _ in by_image] or counted[: len(counted) * bool(found)]
-    numbered: list[Finding] = []
-    if found:
-        moved = {label: own for label, own in found.classes.items() if label != own}
+    images = len(counted) if of_all else 1
+    shifts = [(summary, _renumbering([summary], images=images)) for summary in counted]
+    shifted = [(summary, own) for summary, own in shifts if own and own.shift]
+    if of_all:
+        shifted = [(summary, own) for summary, own in shifted if own.shift == of_all.shift]
+    renumbering = of_all or next((own for _, own in shifted), None)
+    renumbered: Sequence[LabelsSummary] = ()
+    known: Collection[float] = ()
+    findings: list[Finding] = []
+    if renumbering:
+        renumbered = [summary for summary, _ in shifted] or counted
+        known = Remapping.parse(renumbering.remap).labels
+        moved = {label: own for label, own in renumbering.classes.items() if label != own}
         message = Message(
             "renumbered",
             "{count:many prediction} of {total} inspected {count:verb seem} to {renumbered}: their labels lie mostly "
             "on other classes ({moved})",
-            count=len(off),
+            count=len(renumbered),
             total=len(counted),
             renumbered=RENUMBERED,
             moved=first_names([f"{label} on {own}" for label, own in moved.items()], _NAMED),
             labels=[*moved],
             classes=[*moved.values()],
         )
-        fix = _numbered_alike(found, off, inputs, of_all=bool(together))
-        numbered = finding(message, fix, [Place(summary.prediction) for summary in off])
-    known = Remapping.parse(found.remap).labels if found else ()
+        fix = _numbered_alike(renumbering, renumbered, inputs, of_all=bool(of_all))
+        findings = finding(message, fix, [Place(summary.prediction) for summary in renumbered])
     outside = {
         summary.prediction: [label for label in summary.outside if label not in known]
         for summary in counted
-        if together or summary not in off
+        if of_all or summary not in renumbered
     }
     outside = {file: labels for file, labels in outside.items() if labels}
-    return [*numbered, *_outside(outside, counted, inputs)]
+    return [*findings, *_outside(outside, counted, inputs)]
 
 
 def _renumbering(summaries: Sequence[LabelsSummary], *, images: int) -> Renumbering | None:
     """Compare the numbers of the classes over summaries, among so many images; masks are told as inverted instead."""
     if any(summary.mask for summary in summaries):
         return None
-    classes = summaries[0].named_classes[0]
+    classes, _ = summaries[0].named_classes
     outside = sorted({label for summary in summaries for label in summary.outside})
     none = np.zeros(len(classes), np.int64)
     columns = [*np.sum([summary.matrix[:, :-1] for summary in summaries], axis=0).T]
-    columns += [np.sum([summary.outside.get(label, none) for summary in summaries], axis=0) for label in outside] + [
-        none
-    ]
+    columns += [np.sum([summary.outside.get(label, none) for summary in summaries], axis=0) for label in outside]
+    columns.append(none)
     return find_renumbering(np.column_stack(columns), [*classes, *outside], classes, images=images)
 
 
 def _numbered_alike(
-    found: Renumbering, summaries: Sequence[LabelsSummary], inputs: LabelInputs, *, of_all: bool
+    renumbering: Renumbering, summaries: Sequence[LabelsSummary], inputs: LabelInputs, *, of_all: bool
 ) -> Message:
     """Say how predictions get the numbers of the ground truth, those of all images or of some."""
-    labels, given = summaries[0].named_classes[0], str(getattr(inputs, "pred_map", ""))
+    labels, _ = summaries[0].named_classes
     if summaries[0].stack:
         return Message("fix", "save the maps of the classes alone, in the order of {given}", given=Setting("classes"))
     if not of_all:
         return Message("fix", "save these files again; {given} would change all files", given=Setting("pred_map"))
-    if given:
+    if getattr(inputs, "pred_map", ""):
         stored = StoredLabels.sum([summary.stored for summary in summaries if summary.stored])
         matrix, values = stored.by_class(str(getattr(inputs, "gt_map", "")), labels)
         by_value = find_renumbering(matrix, values, labels, images=len(summaries))
@@ -317,34 +313,34 @@ def _numbered_alike(
                 "correct {pred_map} by the definitions of both lists, for values as they are stored",
                 pred_map=Setting("pred_map", None),
             )
-        found = by_value
-    if found.shift > 0 and min(labels) == 0:
+        renumbering = by_value
+    if renumbering.shift > 0 and min(labels) == 0:
         return Message(
             "fix",
             "{fix}; if label 0 of the ground truth means unlabelled, {classes} and {void} as well",
-            fix=found.fix,
+            fix=renumbering.fix,
             classes=Setting("classes", f"1-{max(labels)}"),
             void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         )
-    return found.fix
+    return renumbering.fix
 
 
 def _outside(
-    found: Mapping[str, Sequence[float]], counted: Sequence[LabelsSummary], inputs: LabelInputs
+    outside: Mapping[str, Sequence[float]], counted: Sequence[LabelsSummary], inputs: LabelInputs
 ) -> list[Finding]:
     """Find predicted labels that are not classes, given those of each file."""
-    outside = sorted({label for some in found.values() for label in some})
+    labels = sorted({label for of_file in outside.values() for label in of_file})
     mapping = Remapping.parse(str(getattr(inputs, "pred_map", "")))
     stored = sorted({value for summary in counted if summary.stored for value in summary.stored.predicted.tolist()})
-    mapped = [value for value in stored if value != mapping.label_of(value) in outside]
+    mapped = [value for value in stored if value != mapping.label_of(value) in labels]
     message = Message(
         "outside-classes",
         "{count:many prediction} of {total} inspected {count:verb have} labels that are not classes ({listed}), and "
         "such pixels count as wrong",
-        count=len(found),
+        count=len(outside),
         total=len(counted),
-        listed=listed(outside),
-        labels=outside,
+        listed=listed(labels),
+        labels=labels,
     )
     fixes: list[Message] = []
     if mapped:
@@ -358,22 +354,22 @@ def _outside(
         )
         fixes += _of_mapped(mapped, counted, inputs)
         unmapped = {*stored}.difference(mapped)
-        outside = [label for label in outside if label in unmapped]
-    fixes += _of_outside(outside, found, counted, inputs)
-    places = (Place(file, holding(own)) for file, own in found.items())
+        labels = [label for label in labels if label in unmapped]
+    fixes += _of_unmapped(labels, outside.keys(), counted, inputs)
+    places = (Place(file, holding(of_file)) for file, of_file in outside.items())
     return finding(message, Message("alternatives", "{fixes:; }", fixes=fixes), places)
 
 
 def _of_mapped(mapped: Sequence[float], counted: Sequence[LabelsSummary], inputs: LabelInputs) -> Iterator[Message]:
     """Say what to do about labels that are not classes because a remapping makes them of other values."""
-    labels, void = counted[0].named_classes[0], inputs.void or ()
+    (labels, _), void = counted[0].named_classes, inputs.void or ()
     true_values = {value for summary in counted if summary.stored for value in summary.stored.truth.tolist()}
     if true_values.issubset({*labels, *void}):
-        moved = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
+        maps = [Setting(name, "") for name in ("gt_map", "pred_map") if getattr(inputs, name, "")]
         yield Message(
             "fix",
             "if both sides have the numbers of the classes as stored, {maps}",
-            maps=joined(moved, " and "),
+            maps=joined(maps, " and "),
         )
     yield Message(
         "fix",
@@ -383,9 +379,9 @@ def _of_mapped(mapped: Sequence[float], counted: Sequence[LabelsSummary], inputs
     )
 
 
-def _of_outside(
+def _of_unmapped(
     outside: Sequence[float],
-    found: Mapping[str, Sequence[float]],
+    files: Collection[str],
     counted: Sequence[LabelsSummary],
     inputs: LabelInputs,
 ) -> Iterator[Message]:
@@ -416,7 +412,7 @@ def _of_outside(
         if not any(summary.ignored for summary in counted):
             yield Message("fix", "if these are the ground truth, mind the order: {order}", order=ORDER)
     if as_void != outside:
-        lossy = {summary.inputs.lossy["prediction"] for summary in counted if summary.prediction in found}
+        lossy = {summary.inputs.lossy["prediction"] for summary in counted if summary.prediction in files}
         if len(lossy) == 1 and all(lossy):
             yield as_message(how_to_save_labels(lossy.pop()))
         else:
@@ -429,7 +425,7 @@ def _of_outside(
 
 
 def _background(counted: Sequence[LabelsSummary]) -> list[int]:
-    """Give the labels that may be background: 0, and those that are left out as void although predictions hold them."""
+    """Return the labels that may be background: 0, and those left out as void that predictions hold nevertheless."""
     predicted = {label for summary in counted for label in summary.left_out.labels}
     return sorted({0, *predicted.difference(OFTEN_VOID)})
 

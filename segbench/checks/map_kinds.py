@@ -1,4 +1,4 @@
-"""Predictions that are something else: label maps or regions where scores are read, soft maps where regions are."""
+"""Predictions of another kind: label maps or regions where scores are read, soft maps where regions are."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def labels_as_scores(seen: Seen) -> list[Finding]:
 
 def _label_maps(seen: Seen) -> list[Finding]:
     """Find that predictions are label maps, as the ground truth is."""
-    with_labels = [summary for summary in seen.readable if summary.may_hold_labels]
-    held = [summary.labels for summary in with_labels]
-    if not are_label_maps(held):
+    summaries = [summary for summary in seen.readable if summary.may_hold_labels]
+    if not are_label_maps([summary.labels for summary in summaries]):
         return []
-    known = [labels for labels in held if labels]
-    labels = sorted({int(label) for image in known for label in image.truth if label >= 0 and label.is_integer()})
-    coloured = any(image.coloured for image in known)
+    label_maps = [summary.labels for summary in summaries if summary.labels]
+    true_labels = {label for label_map in label_maps for label in label_map.truth}
+    labels = sorted(int(label) for label in true_labels if label >= 0 and label.is_integer())
+    coloured = any(label_map.coloured for label_map in label_maps)
     message = Message(
         "label-map",
         "{count:many prediction} of {total} inspected {count:verb are} label maps, as the ground truth is ({of}), and "
         "{number} is not a score",
-        count=len(held),
-        total=len(held),
+        count=len(summaries),
+        total=len(summaries),
         of="in colour" if coloured else f"{len(labels)} labels",
         labels=labels,
         number="the grey level of a colour" if coloured else "the number of a label",
@@ -44,11 +44,11 @@ def _label_maps(seen: Seen) -> list[Finding]:
             objects=Either("Objects(kind='panoptic')", "segbench objects GT PRED --kind panoptic"),
         )
     else:
-        given = seen.rule
-        positive = str(given) if given and given.comparison == "=" else str(labels[-1])
+        rule = seen.rule
+        positive = str(rule) if rule and rule.comparison == "=" else str(labels[-1])
         fix = instead_of_label_maps(written_classes(labels, list(map(str, labels))), positive)
-    places = [Place(summary.prediction, as_message(summary.labels.values)) for summary in with_labels if summary.labels]
-    images = [summary.image for summary in with_labels if seen.speaks_for_set]  # others may be soft maps
+    places = [Place(summary.prediction, as_message(summary.labels.values)) for summary in summaries if summary.labels]
+    images = [summary.image for summary in summaries if seen.speaks_for_set]  # others may be soft maps
     counted = seen.rule or seen.classes  # whether a run would count them
     return finding(message, joined((fix, _NUMBERS) if counted else (fix,)), places, images=images)
 
@@ -72,14 +72,14 @@ def _numbered_regions(seen: Seen) -> list[Finding]:
         count=len(numbered),
         total=len(seen.readable),
     )
-    given, values = seen.rule, {value for summary in numbered for value in summary.regions}
-    if given and given.comparison == "=" and values.issuperset(given.values):
+    rule, values = seen.rule, {value for summary in numbered for value in summary.regions}
+    if rule and rule.comparison == "=" and values.issuperset(rule.values):
         fixes = [
             Message(
                 "fix",
                 "save what {given} names as masks of 0 and 255, 255 * numpy.isin(labels, [{labels}])",
-                given=Setting("positive", str(given)),
-                labels=written(given.values),
+                given=Setting("positive", str(rule)),
+                labels=written(rule.values),
             )
         ]
     else:

@@ -8,10 +8,7 @@ from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.sample import SIDES, Side
-from segbench.inputs.label_rules import (
-    VOIDS,
-    listed,
-)
+from segbench.inputs.label_rules import VOIDS, listed
 
 
 @rule("masks", needs=["numbered"])
@@ -39,30 +36,31 @@ def numbered_backgrounds(seen: Seen) -> list[Finding]:
     findings: list[Finding] = []
     for side in SIDES:
         judged = [summary for summary in seen.readable if side in summary.on_background]
-        with_number = [(summary, number) for summary in judged if (number := summary.on_background[side])]
-        if not with_number or len(with_number) < _NEARLY_EVERY * len(judged):
+        with_number = [(summary, summary.on_background[side]) for summary in judged]
+        numbered = [(summary, background) for summary, background in with_number if background]
+        if not numbered or len(numbered) < _NEARLY_EVERY * len(judged):
             continue
-        numbers = sorted({number.number for _, number in with_number})
-        highest = all(number.highest for _, number in with_number)
-        named = "the highest number of a map" if highest else "one number of a map"
-        other = SIDES[side == "ground truth"]
+        numbers = sorted({background.number for _, background in numbered})
+        highest = all(background.highest for _, background in numbered)
+        several = "the highest number of a map" if highest else "one number of a map"
+        other_side: Side = "prediction" if side == "ground truth" else "ground truth"
         message = Message(
             "numbered-background",
             "{number} of the {maps} lies on most of the background of the {other_maps}, in {count} of "
             "{total:many image} inspected, and counts as an object",
-            number=f"number {numbers[0]}" if len(numbers) == 1 else f"{named} ({listed(numbers)})",
+            number=f"number {numbers[0]}" if len(numbers) == 1 else f"{several} ({listed(numbers)})",
             numbers=numbers,
             maps=PLURALS[side],
-            other_maps=PLURALS[other],
-            count=len(with_number),
+            other_maps=PLURALS[other_side],
+            count=len(numbered),
             total=len(judged),
         )
-        where = (
+        places = (
             Place(
                 summary.inputs.files[side],
-                Message("detail", "{number} on {share:.0%}", number=number.number, share=number.share),
+                Message("detail", "{number} on {share:.0%}", number=background.number, share=background.share),
             )
-            for summary, number in with_number
+            for summary, background in numbered
         )
         fix = Message(
             "fix",
@@ -72,5 +70,5 @@ def numbered_backgrounds(seen: Seen) -> list[Finding]:
         if side == "ground truth" and not {*numbers}.isdisjoint(VOIDS):
             void = Setting("void", tuple(numbers))
             fix = Message("fix", "{save}; if nobody labelled it, {void}", save=fix, void=void)
-        findings += finding(message, fix, where, side=side)
+        findings += finding(message, fix, places, side=side)
     return findings

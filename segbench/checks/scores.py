@@ -13,7 +13,6 @@ from segbench.checks.inversion import GROUP, inverted_scores
 from segbench.checks.map_kinds import labels_as_scores
 from segbench.checks.seen import Seen, rule
 from segbench.core.grouping import grouped
-from segbench.core.inputs import SoftMaps
 from segbench.core.levels import (
     LOGIT,
     RESIZED,
@@ -26,6 +25,7 @@ from segbench.core.levels import (
     how_to_scale,
 )
 from segbench.core.messages import Either, Message, Setting, joined, protocol_with
+from segbench.core.protocol import SoftMaps
 from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
 from segbench.inputs.summaries import MOST_VALUES, ScoreSummary
@@ -60,8 +60,8 @@ _SCALES = (("uint8", 1, 255), ("uint16", 255, 65535))
 def types(seen: Seen) -> list[Finding]:
     """Find predictions with types that imply different scales, which single bits do not."""
     headers = seen.scaled_as_stored
-    known = {path: header.dtype for path, header in headers.items() if header.dtype != "bool" and not header.odd}
-    by_type = grouped((dtype, path) for path, dtype in known.items())
+    sound = {path: header for path, header in headers.items() if header.dtype != "bool" and not header.odd}
+    by_type = grouped((header.dtype, path) for path, header in sound.items())
     wide = {name: paths for name, paths in by_type.items() if are_wide(np.dtype(name))}
     paths = [path for group in wide.values() for path in group]
     message = Message(
@@ -75,7 +75,7 @@ def types(seen: Seen) -> list[Finding]:
         "{scale} if N is the largest score, or save scores as floats",
         scale=Setting("scale", of="Repairs", metavar="N"),
     )
-    found = finding(message, fix, (Place(shown(path)) for path in paths))
+    findings = finding(message, fix, (Place(shown(path)) for path in paths))
     if len({name.startswith("float") for name in by_type}) > 1:
         message = Message(
             "mixed-types",
@@ -83,8 +83,8 @@ def types(seen: Seen) -> list[Finding]:
             counts=[f"{len(paths)} {name}" for name, paths in sorted(by_type.items())],
         )
         places = (Place(shown(path)) for path in min(by_type.values(), key=len))
-        found += finding(message, "save all predictions in one type", places)
-    return found
+        findings += finding(message, "save all predictions in one type", places)
+    return findings
 
 
 @rule("range", needs=["scores"], unless=[labels_as_scores])
@@ -132,10 +132,10 @@ def mixed_masks(seen: Seen) -> list[Finding]:
     highest = grouped((score.highest / score.full, score) for score in scores if not score.dtype.startswith("float"))
     if len(highest) < 2 or any(len(score.values) > 2 or score.lowest for score in scores):
         return []
-    held = dict.fromkeys(
+    pairs = dict.fromkeys(
         f"0 and {score.highest:g} in {score.dtype}" for _, group in sorted(highest.items()) for score in group
     )
-    message = Message("mixed-masks", "predicted masks do not agree on their two values: {held}", held=[*held])
+    message = Message("mixed-masks", "predicted masks do not agree on their two values: {held}", held=[*pairs])
     fix = Message(
         "fix",
         "save all in one type with the same two values; or evaluate them with {labels}, where all but 0 is positive",
@@ -153,17 +153,19 @@ def mixed_levels(seen: Seen) -> list[Finding]:
     """
     scores = seen.varied_scores if _scales_matter(seen) else ()
     for dtype, most, full in _SCALES:
-        group = [score for score in scores if score.dtype == dtype]
-        alike = [score for score in group if score.values == (0.0, 1.0) or LIKE_LEVELS < score.highest <= most]
-        low = [score for score in alike if score.auc > 0.5]
-        if len(low) >= max(2, GROUP * len(group)) and max(score.highest for score in group) > full / 2:
+        of_type = [score for score in scores if score.dtype == dtype]
+        like_lower_scale = [
+            score for score in of_type if score.values == (0.0, 1.0) or LIKE_LEVELS < score.highest <= most
+        ]
+        low = [score for score in like_lower_scale if score.auc > 0.5]
+        if len(low) >= max(2, GROUP * len(of_type)) and max(score.highest for score in of_type) > full / 2:
             highest = max(score.highest for score in low)
             message = Message(
                 "mixed-levels",
                 "{count} of {total} {dtype} predictions end at {highest:g}, which is a score of {highest:g} / {full}, "
                 "and others go far above it",
                 count=len(low),
-                total=len(group),
+                total=len(of_type),
                 dtype=dtype,
                 highest=highest,
                 full=full,
@@ -180,9 +182,9 @@ def unscaled_levels(seen: Seen) -> list[Finding]:
     """Find levels that fill but the bottom of their type: 0 and 1 in 8 bits, 8 bits in 16."""
     scores = seen.varied_scores if _scales_matter(seen) else ()
     for dtype, most, full in _SCALES:
-        group = [score for score in scores if score.dtype == dtype]
-        highest = max((score.highest for score in group), default=0)
-        if group and highest <= most:
+        of_type = [score for score in scores if score.dtype == dtype]
+        highest = max((score.highest for score in of_type), default=0)
+        if of_type and highest <= most:
             message = Message(
                 "levels-unscaled",
                 "{dtype} predictions inspected end at {highest:g}, so no score of these is above {highest:g} / {full}",
@@ -190,7 +192,7 @@ def unscaled_levels(seen: Seen) -> list[Finding]:
                 highest=highest,
                 full=full,
             )
-            return found_in(group, message, Setting("scale", most if highest > 1 else 1, of="Repairs"), _highest)
+            return found_in(of_type, message, Setting("scale", most if highest > 1 else 1, of="Repairs"), _highest)
     return []
 
 
@@ -275,8 +277,8 @@ def _into_unit_range(lowest: float, highest: float, settings: SoftMaps) -> Messa
 def _setting_of_cuts(cuts: Sequence[float], settings: SoftMaps) -> Setting:
     """Return other thresholds as the given ones are written."""
     rounded = [round(cut, 6) for cut in cuts]
-    one = settings.cuts and len(cuts) == 1
-    return Setting(_name_of_cuts(settings), rounded[0] if one else tuple(rounded))
+    single = settings.cuts and len(cuts) == 1
+    return Setting(_name_of_cuts(settings), rounded[0] if single else tuple(rounded))
 
 
 def _why_range_matters(settings: SoftMaps, *, logits: bool) -> Message:
@@ -336,9 +338,9 @@ def constant_scores(seen: Seen) -> list[Finding]:
 
 
 def _values(scores: Sequence[ScoreSummary]) -> list[float]:
-    """Give the values of all scores, rising; one where types store a score by several."""
-    stored = {value / score.full: value for score in scores for value in score.values}
-    return [stored[score] for score in sorted(stored)]
+    """Return the values of all scores, rising; one where types store a score by several."""
+    value_of = {value / score.full: value for score in scores for value in score.values}
+    return [value_of[score] for score in sorted(value_of)]
 
 
 _SCALE = (labels_as_scores, above_all_scores, mixed_masks, mixed_levels, unscaled_levels)
@@ -355,24 +357,23 @@ def few_levels(seen: Seen) -> list[Finding]:
     if len(values) > FEW_LEVELS or sum(score.pixels for score in scores) < SMALL:
         return []
     points = "one point" if len(values) == 2 else f"{len(values) - 1} points"
-    of_masks = masks and seen.soft_maps.as_masks
-    so = "they are evaluated as masks" if of_masks else f"the curve has {points}"
+    as_masks = masks and seen.soft_maps.as_masks
+    consequence = "they are evaluated as masks" if as_masks else f"the curve has {points}"
     if _truth_is_soft(seen):
-        so = "they are hardly soft maps"
-    held = "two values" if masks else f"{len(values)} scores"
+        consequence = "they are hardly soft maps"
     message = Message(
         "few-levels",
         "predictions inspected contain only {held} ({listed}){therefore} {so}",
         count=len(values),
-        held=held,
+        held="two values" if masks else f"{len(values)} scores",
         listed=listed(values),
         values=values,
         therefore="; if all others do, too," if seen.not_looked_at else ", so",
-        so=so,
+        so=consequence,
     )
     save = Message("fix", "save soft maps, before they are cut at a threshold")
     labels = Message("fix", "for IoU, Dice and MCC of masks use {labels}", labels=LABELS)
-    if of_masks:
+    if as_masks:
         fix = Message("fix", "{labels}; for curves and areas {save}", labels=labels, save=save)
     else:
         fix = joined((save, labels) if masks and not _truth_is_soft(seen) else (save,))
@@ -381,10 +382,8 @@ def few_levels(seen: Seen) -> list[Finding]:
 
 def _are_jpeg_masks(scores: Sequence[ScoreSummary]) -> bool:
     """Return whether maps look like masks that JPEG turned into levels near 0 and 255."""
-    lossy = [score for score in scores if score.dtype == "uint8" and score.lossy]
-    return len(lossy) == len(scores) and sum(score.middle for score in lossy) < BETWEEN * sum(
-        score.pixels for score in lossy
-    )
+    lossy = all(score.dtype == "uint8" and score.lossy for score in scores)
+    return lossy and sum(score.middle for score in scores) < BETWEEN * sum(score.pixels for score in scores)
 
 
 @rule("jpeg-masks", needs=["varied_scores"], unless=[*_SCALE, few_levels])
@@ -438,16 +437,17 @@ def masks_among_maps(seen: Seen) -> list[Finding]:
 def saturated(seen: Seen) -> list[Finding]:
     """Find maps that end at the top of their scale on negatives, too."""
     scores = seen.varied_scores if seen.soft_maps.pooled else ()
-    right, wrong = (sum(score.top[side] for score in scores) for side in (0, 1))
-    pixels, top = sum(score.pixels for score in scores), right + wrong
-    if top < CLIPPED_SHARE * pixels or wrong < CLIPPED_WRONG * top or pixels < SMALL:
+    pixels = sum(score.pixels for score in scores)
+    top = sum(sum(score.top) for score in scores)
+    false_positives = sum(negatives for _, negatives in (score.top for score in scores))
+    if top < CLIPPED_SHARE * pixels or false_positives < CLIPPED_WRONG * top or pixels < SMALL:
         return []
     message = Message(
         "saturated",
         "{percent:.0f} % of the pixels have the highest possible score, and {negative:.0f} % of these are negative: no "
         "threshold separates them",
         percent=100 * top / pixels,
-        negative=100 * wrong / top,
+        negative=100 * false_positives / top,
     )
     fix = "if these predictions are of these images, and not mirrored or shifted, save scores before they are clipped, "
     fix += "as floats or divided by their maximum"

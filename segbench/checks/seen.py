@@ -9,9 +9,8 @@ from functools import cached_property
 from segbench.checks.findings import Finding
 from segbench.checks.survey import Misfit, Surveyed
 from segbench.core.errors import DataError
-from segbench.core.inputs import InputSettings, SoftMaps, soft_maps_of
 from segbench.core.messages import Message
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import InputSettings, Protocol, SoftMaps, soft_maps_of
 from segbench.inputs.boundary_maps import BoundaryMaps
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import LabelRule, leaving_out
@@ -189,7 +188,8 @@ class Seen:
     @cached_property
     def misfits(self) -> Sequence[Misfit]:
         """The files of another size than their ground truth, also those of which only decoding shows it."""
-        misfits, known = list(self.surveyed.misfits), {misfit.image for misfit in self.surveyed.misfits}
+        misfits = list(self.surveyed.misfits)
+        known = {misfit.image for misfit in misfits}
         predictions = {files.name: shown(files.prediction) for files in self.pairing.files} if self.failures else {}
         for image, error in self.failures.items():
             if isinstance(error, SizeError) and image not in known:
@@ -212,9 +212,9 @@ class Seen:
         """Say of findings about values how many images were looked at, where these are not all."""
         if not self.not_looked_at:
             return list(findings)
-        behind, counts = " ({looked_at} of {in_all:many image} looked at)", (len(self.summaries), self.total)
+        behind = " ({looked_at} of {in_all:many image} looked at)"
         return [
-            replace(finding, message=finding.message.extended(behind, looked_at=counts[0], in_all=counts[1]))
+            replace(finding, message=finding.message.extended(behind, looked_at=len(self.summaries), in_all=self.total))
             for finding in findings
         ]
 

@@ -39,9 +39,9 @@ def other_sizes(seen: Seen) -> list[Finding]:
     Predictions that seem to be of other images are one group, even if a repair makes them fit.
     """
     exchanged = {misfit.file: misfit for misfit in seen.surveyed.sizes.exchanged()}
-    left = [misfit for misfit in seen.misfits if misfit.file not in exchanged]
-    groups = grouped((kind_of(misfit.shape, misfit.expected), misfit) for misfit in left)
-    of_size = [found for kind, group in groups.items() for found in _size_finding(kind, group, seen)]
+    others = [misfit for misfit in seen.misfits if misfit.file not in exchanged]
+    by_kind = grouped((kind_of(misfit.shape, misfit.expected), misfit) for misfit in others)
+    of_size = [finding for kind, misfits in by_kind.items() for finding in _size_finding(kind, misfits, seen)]
     message = Message(
         "exchanged-images",
         "{count} predictions of {total} do not have the size of their ground truth but that of another one: names seem "
@@ -54,30 +54,31 @@ def other_sizes(seen: Seen) -> list[Finding]:
     return [*finding(message, RENAME, places, side="names", images=lost), *of_size]
 
 
-def _size_finding(kind: str, group: Sequence[Misfit], seen: Seen) -> list[Finding]:
-    first = next((misfit for misfit in group if misfit.role == "prediction"), None)
+def _size_finding(kind: str, misfits: Sequence[Misfit], seen: Seen) -> list[Finding]:
+    """Return the finding of files whose sizes look alike."""
+    first = next((misfit for misfit in misfits if misfit.role == "prediction"), None)
     soft, cropped = seen.are_soft, seen.repairs.crop
     fix = how_to_fix(first.shape, first.expected, soft=soft, cropped=cropped) if first else HINT
     side: About = "prediction" if first else "ground truth"
-    message = _size_message(kind, group)
+    message = _size_message(kind, misfits)
     message += Message(
         "images",
         " ({images} of {total:many image})",
-        images=len({misfit.image for misfit in group}),
+        images=len({misfit.image for misfit in misfits}),
         total=seen.total,
     )
-    return found_in(group, message, fix, lambda misfit: misfit.sizes, side=side, stops=True)
+    return found_in(misfits, message, fix, lambda misfit: misfit.sizes, side=side, stops=True)
 
 
-def _size_message(kind: str, group: Sequence[Misfit]) -> Message:
+def _size_message(kind: str, misfits: Sequence[Misfit]) -> Message:
     """Say of files what their sizes look like."""
-    roles = Counter(misfit.role for misfit in group)
+    roles = Counter(misfit.role for misfit in misfits)
     nouns = {
         "ground truth": Message("files", "{count:many ground truth}", count=roles["ground truth"]),
         "field": Message("files", "{count:many mask}", count=roles["field"]),
         "prediction": Message("files", "{count:many prediction}", count=roles["prediction"]),
     }
-    values = {"files": joined([nouns[role] for role in roles], " and "), "count": len(group)}
+    values = {"files": joined([nouns[role] for role in roles], " and "), "count": len(misfits)}
     if kind == "size-transposed":
         return Message("size-transposed", "{files} {count:verb have} rows and columns swapped", **values)
     if kind == "size-near":

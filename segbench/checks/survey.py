@@ -48,27 +48,29 @@ _FEW = 0.2
 
 @dataclass
 class Sizes:
-    """How often the predictions of a set have each size, and are to have it, also where they are repaired."""
+    """How often the predictions of a set have each size, and are expected to, also where they are repaired."""
 
     had: Counter[tuple[int, ...]] = field(default_factory=Counter)
     wanted: Counter[tuple[int, ...]] = field(default_factory=Counter)
     unlike: list[Misfit] = field(default_factory=list)
 
-    def add(self, one: Misfit) -> None:
+    def add(self, prediction: Misfit) -> None:
         """Count the size of a prediction."""
-        self.had[one.shape] += 1
-        self.wanted[one.expected] += 1
-        if one.shape != one.expected:
-            self.unlike.append(one)
+        self.had[prediction.shape] += 1
+        self.wanted[prediction.expected] += 1
+        if prediction.shape != prediction.expected:
+            self.unlike.append(prediction)
 
     def exchanged(self) -> list[Misfit]:
-        """Give the predictions of another size where both sides have the same sizes, each about as often."""
+        """Return the predictions of another size where both sides have the same sizes, each about as often."""
         total = self.had.total()
         if len(self.unlike) < 2 or (self.had & self.wanted).total() < _EXCHANGED * total:
             return []
-        transposed = all(kind_of(one.shape, one.expected) == "size-transposed" for one in self.unlike)
-        chance = transposed and not _FEW * total < len(self.unlike) < total
-        return [] if chance or any(one.shape not in self.wanted for one in self.unlike) else self.unlike
+        if any(misfit.shape not in self.wanted for misfit in self.unlike):
+            return []
+        transposed = all(kind_of(misfit.shape, misfit.expected) == "size-transposed" for misfit in self.unlike)
+        all_or_few = not _FEW * total < len(self.unlike) < total
+        return [] if transposed and all_or_few else self.unlike
 
 
 class LossyFile(NamedTuple):
@@ -106,7 +108,7 @@ class Surveyed:
 
 def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, repairs: Repairs) -> Surveyed:
     """Read the headers of all files of all images."""
-    found = Surveyed()
+    surveyed = Surveyed()
     for files in samples:
         drawn = files.ground_truths or filter(None, [files.sized_as])
         roles: list[tuple[Source, Role]] = [(path, "ground truth") for path in drawn]
@@ -119,51 +121,55 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
                 left_open = role == "prediction" and reads.leaves_axes_open(path)
                 header = Header() if left_open else read(path, role)
             except DataError as error:
-                found.broken.setdefault(files.name, error)
+                surveyed.broken.setdefault(files.name, error)
                 continue
             headers.append((path, role, header))
-            found.add(files.name, path, role, header, reads)
-        for one in _sizes(files.name, headers, reads):
-            if predicted := one.role == "prediction":
-                found.sizes.add(one)
-            if one.shape != one.expected and not (predicted and _repaired(one, repairs)):
-                found.misfits.append(one)
-        found.turned += _turned(headers)
-    return found
+            surveyed.add(files.name, path, role, header, reads)
+        for sized in _sizes(files.name, headers, reads):
+            if sized.role == "prediction":
+                surveyed.sizes.add(sized)
+            if sized.shape != sized.expected and not (sized.role == "prediction" and _repaired(sized, repairs)):
+                surveyed.misfits.append(sized)
+        surveyed.turned += _turned(headers)
+    return surveyed
 
 
 def kind_of(shape: tuple[int, ...], expected: tuple[int, ...]) -> str:
     """Return the kind of the finding that a file has another size than expected."""
-    looks = relation(shape, expected).kind
-    if looks == "transposed":
+    related_by = relation(shape, expected).kind
+    if related_by == "transposed":
         return "size-transposed"
-    if looks == "doubled":
+    if related_by == "doubled":
         return "size-ucm2"
     if nearly(shape, expected):
         return "size-near"
-    return "size-factor" if looks == "off-by-factor" else "size-differs"
+    return "size-factor" if related_by == "off-by-factor" else "size-differs"
 
 
 def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
+    """Yield the files of an image with another orientation than its first."""
     for path, _, header in headers[1:]:
-        first, _, other = headers[0]
-        if header.orientation != other.orientation:
+        first_path, _, first = headers[0]
+        if header.orientation != first.orientation:
             detail = Message(
                 "detail",
                 "EXIF orientation {orientation}, {expected} in {other}",
                 orientation=header.orientation,
-                expected=other.orientation,
-                other=shown(first),
+                expected=first.orientation,
+                other=shown(first_path),
             )
             yield Place(shown(path), detail)
 
 
 def _sizes(image: str, headers: Sequence[tuple[Source, Role, Header]], reads: Reading) -> Iterable[Misfit]:
-    """Give the size of each file, as far as headers show it, beside the one that the first ground truth asks for."""
+    """Yield the size of each file, as far as headers show it, beside the one that the first ground truth asks for."""
     known = [(path, role, header, header.shape) for path, role, header in headers if header.shape and not header.odd]
-    if known and known[0][1] == "ground truth":
+    if not known:
+        return
+    _, first_role, _, true_shape = known[0]
+    if first_role == "ground truth":
         for path, role, header, shape in known[1:]:
-            yield Misfit(image, shown(path), role, shape, reads.shape_of(header, known[0][3]))
+            yield Misfit(image, shown(path), role, shape, reads.shape_of(header, true_shape))
 
 
 def _repaired(misfit: Misfit, repairs: Repairs) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from statistics import fmean
+from statistics import fmean, median_high
 
 import numpy as np
 
@@ -61,12 +61,12 @@ def _kind(truth: TruthSummary, seen: Seen) -> str:
 def _kind_of_values(values: Sequence[float], seen: Seen) -> str:
     """Say what values look like of which none is declared as no data."""
     rule = None if seen.rule_is_guarded else seen.rule
-    excludes = seen.void_values is not None or seen.lines
-    may_be_void = values[-1] in VOIDS and excludes
+    can_exclude = seen.void_values is not None or seen.lines
+    may_be_void = values[-1] in VOIDS and can_exclude
     if ends_in_void(values) and not (rule and _names_highest(rule, values)):
         if rule and seen.void_values is None and not rule.chosen(values[-1:]):
             return ""  # where nothing is void, 255 is negative as all values are that a rule does not name
-        if excludes:
+        if can_exclude:
             return "void"
     if rule and rule.comparison != "=":
         return ""
@@ -125,12 +125,12 @@ def several_values(seen: Seen) -> list[Finding]:
     """Find ground truth of more than two values; with label maps predicted, advice on which count is of no help."""
     stops = seen.rule is None or seen.rule_is_guarded
     truths = _uncoloured(seen)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for kind, group in _by_kind(seen).items():
         if kind == "nodata" or not labels_as_scores(seen):
             message, fix = _meaning(kind, group, truths, seen)
-            found += _found(group, message, fix, _held, stops=stops)
-    return found
+            findings += _found(group, message, fix, _held, stops=stops)
+    return findings
 
 
 def _held(truth: TruthSummary) -> Message:
@@ -169,7 +169,8 @@ def _meaning(
 
 def _nodata(group: Sequence[TruthSummary], seen: Seen) -> tuple[Message, Message]:
     """Say that ground truths hold a value that they declare as no data."""
-    nodata, others = group[0].nodata, [value for value in group[0].values if value not in group[0].nodata]
+    nodata = group[0].nodata
+    others = [value for value in group[0].values if value not in nodata]
     message = Message(
         "nodata",
         "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {written}, which the "
@@ -215,8 +216,8 @@ def _void(
     """Say that ground truths hold a value that may be void, and how it counts."""
     examples = group[0].values
     void = examples[-1] if examples[-2] < LABELS_BELOW else examples[1]
-    rest = [value for value in examples if value != void]
-    out = Setting("void", sorted({*(seen.void_values or ()), void}))
+    others = [value for value in examples if value != void]
+    leave_out = Setting("void", sorted({*(seen.void_values or ()), void}))
     masks = [truth for truth in truths if set(truth.values).difference((0,)) == {void}]
     if len(masks) > len(group):
         message = Message(
@@ -228,7 +229,9 @@ def _void(
             value=void,
             others=len(masks),
         )
-        return message, _void_of_masks(void, [value for value in rest if value], out, of_lines=seen.lines is not None)
+        return message, _void_of_masks(
+            void, [value for value in others if value], leave_out, of_lines=seen.lines is not None
+        )
     message = Message(
         "void",
         "{count:many ground truth} of {total} inspected {count:verb contain} labels and the value {value:g}, which is "
@@ -239,23 +242,23 @@ def _void(
     )
     if seen.lines:
         if seen.rule:
-            return message, Setting("positive", written(seen.rule.chosen(rest)))
+            return message, Setting("positive", written(seen.rule.chosen(others)))
         return message, suggested_positive(examples, void=None)
-    if not seen.rule and len(rest) > 2:
-        return message, _and_positive(out, rest[-1])
+    if not seen.rule and len(others) > 2:
+        return message, _and_positive(leave_out, others[-1])
     if examples[-1] == void:
-        return message, out
+        return message, leave_out
     fix = Message(
         "alternatives",
         "{void} if {value:g} is void, or {positive} if it is positive",
-        void=out,
+        void=leave_out,
         value=void,
         positive=Setting("positive", written(examples[1:])),
     )
     return message, fix
 
 
-def _void_of_masks(void: float, others: Sequence[float], out: Setting, *, of_lines: bool) -> Message:
+def _void_of_masks(void: float, others: Sequence[float], leave_out: Setting, *, of_lines: bool) -> Message:
     """Say how a value counts that is positive in most masks, and beside other values in some."""
     positive = Message(
         "fix",
@@ -270,7 +273,7 @@ def _void_of_masks(void: float, others: Sequence[float], out: Setting, *, of_lin
         "alternatives",
         "save these as the other masks are, or {positive}, or {void} if {value:g} is void in all masks",
         positive=positive,
-        void=out,
+        void=leave_out,
         value=void,
     )
 
@@ -286,9 +289,10 @@ def several_annotators(seen: Seen) -> list[Finding]:
         count=len(several),
         total=len(seen.readable),
     )
-    one = take_one()
-    rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
-    fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=one) if settled == "ruled" else one
+    fix = take_one()
+    if settled == "ruled":
+        rule = Message("fix", "{annotators}, any, all or each", annotators=Setting("annotators", "majority"))
+        fix = Message("alternatives", "{rule}; or {one}", rule=rule, one=fix)
     places = [
         Place(summary.image, Message("detail", "{annotators:many annotator}", annotators=len(summary.truths)))
         for summary in several
@@ -373,26 +377,26 @@ def not_a_number(seen: Seen) -> list[Finding]:
 
 
 def _drawn_lines(seen: Seen) -> tuple[list[TruthSummary], list[TruthSummary]]:
-    """Return ground truths with something drawn, and those of them of which most is, as black lines on white are."""
-    truths = [truth for truth in seen.truths if 0 < truth.positive_share < 1]
-    white = [truth for truth in truths if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
-    return truths, white
+    """Return ground truths with something drawn, and those of them where most is positive: black lines on white."""
+    drawn = [truth for truth in seen.truths if 0 < truth.positive_share < 1]
+    on_white = [truth for truth in drawn if truth.positive_share > MANY_PIXELS and truth.blocks_outside < THICK]
+    return drawn, on_white
 
 
 @rule("inverted-ground-truth", needs=["truths", "lines"])
 def lines_on_white(seen: Seen) -> list[Finding]:
     """Find ground truth that is drawn as black lines on white."""
-    truths, white = _drawn_lines(seen)
-    if 2 * len(white) <= len(truths):
+    drawn, on_white = _drawn_lines(seen)
+    if 2 * len(on_white) <= len(drawn):
         return []
-    share = sorted(truth.positive_share for truth in white)[len(white) // 2]
+    share = median_high(truth.positive_share for truth in on_white)
     message = Message(
         "inverted-ground-truth",
         "{percent:.0f} % of the ground truth is boundary, as in black lines on white",
         percent=100 * share,
     )
     return _found(
-        white,
+        on_white,
         message,
         Setting("positive", 0),
         lambda truth: Message("detail", "{percent:.0f} %", percent=100 * truth.positive_share),
@@ -402,10 +406,10 @@ def lines_on_white(seen: Seen) -> list[Finding]:
 @rule("thick-ground-truth", needs=["truths", "lines"], unless=[lines_on_white])
 def thick_lines(seen: Seen) -> list[Finding]:
     """Find lines wider than a pixel, or filled areas, where predictions are thinned."""
-    truths, white = _drawn_lines(seen)
-    thick = [truth for truth in truths if truth.thick > _NOT_THIN and truth not in white]
+    drawn, on_white = _drawn_lines(seen)
+    thick = [truth for truth in drawn if truth.thick > _NOT_THIN and truth not in on_white]
     misses_them = seen.lines is not None and seen.lines.misses_thick_lines
-    if not misses_them or 2 * len(thick) <= len(truths):
+    if not misses_them or 2 * len(thick) <= len(drawn):
         return []
     message = Message(
         "thick-ground-truth",
@@ -478,7 +482,5 @@ def _scores_and_masks(seen: Seen) -> list[Finding]:
         fix = Message(
             "alternatives", "{order}; or, if the first number objects, {positive}", order=ORDER, positive=all_but(0)
         )
-    images = [
-        summary.image for summary in seen.readable if seen.speaks_for_set
-    ]  # in others it may be the other way round
+    images = [summary.image for summary in seen.readable if seen.speaks_for_set]  # others may be the other way round
     return finding(_EXCHANGED, fix, places, side="names", images=images)

@@ -21,7 +21,7 @@ from segbench.cli.progress import ProgressOption
 from segbench.cli.selection import Leveled, joined_if_alike, tell
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, option_of
-from segbench.core.options import option
+from segbench.core.settings import option
 
 if TYPE_CHECKING:
     from segbench.core.names import MethodRun
@@ -91,7 +91,10 @@ def command_for(name: str, *, checks: bool) -> Command:
 
     def callback(**values: object) -> None:
         made = {key: option_group.made(values) for key, option_group in groups.items()}
-        (check if checks else count)(**made)
+        if checks:
+            check(**made)
+        else:
+            count(**made)
 
     params = [parameter for option_group in groups.values() for parameter in option_group.parameters]
     if preset is not None and not checks:
@@ -119,7 +122,9 @@ def _described(context: click.Context) -> str:
         for name, value in preset.options.items()
     ]
     start = f"segbench {preset.protocols[0]} ROOT/{preset.layout['ground_truth'][0]} PRED"
-    paths = {name.replace("_", " "): " or ".join(f"ROOT/{at}" for at in where) for name, where in preset.layout.items()}
+    paths = {
+        name.replace("_", " "): " or ".join(f"ROOT/{path}" for path in paths) for name, paths in preset.layout.items()
+    }
     rows = {"data set": preset.title, "home": preset.home, "cite": preset.cite, "layout": preset.known_from, **paths}
     rows |= {"protocols": ", ".join(preset.protocols), "the same as": " ".join([start, *words]), "note": preset.note}
     return aligned([[name, text] for name, text in rows.items() if text or name != "note"], "<<")
@@ -133,7 +138,7 @@ def option_names(verb: str) -> frozenset[str]:
 
 def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Mapping[str, OptionGroup]:
     """Return the options of a verb: those of all benchmarks that apply to its protocol, and those of the protocol."""
-    from segbench.core.capabilities import Companions, Divided, Pooling
+    from segbench.core.protocol import Companions, Divided, Pooling
     from segbench.protocols.registry import protocols_of
 
     kinds = protocols_of(verb)
@@ -143,13 +148,13 @@ def _groups(verb: str, preset: str | None = None, *, checks: bool = False) -> Ma
     if checks:
         return shared | {"inspection": group(Inspection, "Output")}
     needed = {"human": Companions, "crisp": Companions, "per_class": Divided, "tuning_results": Pooling}
-    unused = [name for name, of in needed.items() if not any(issubclass(kind, of) for kind in kinds)]
+    unused = [name for name, capability in needed.items() if not any(issubclass(kind, capability) for kind in kinds)]
     return shared | {"run": group(RunOptions, "Output", without=unused)}
 
 
 def count(*, data: Data, protocol: Protocol, run: RunOptions) -> None:
     """Count the images of each method, print the metrics and save the counts."""
-    from segbench.core.capabilities import Divided
+    from segbench.core.protocol import Divided
     from segbench.loaders.listing import listed_once
 
     if run.per_class and protocol.capability(Divided) is None:

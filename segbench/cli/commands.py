@@ -113,8 +113,10 @@ def _fixed(name: str) -> Command:
 
     def run(**values: Any) -> None:  # noqa: ANN401  what Click gives
         typed = {option.name: values[option.name] for option in measuring if option.name and values[option.name]}
-        made = options.made(values)
-        (replace(made, measuring=typed) if typed else made)()
+        verb_run = options.made(values)
+        if typed:
+            verb_run = replace(verb_run, measuring=typed)
+        verb_run()
 
     return Command(
         name,
@@ -263,7 +265,8 @@ def _install_completion(context: click.Context) -> str:
     write_file(file, script.encode(), hint="move it elsewhere", make_folder=True)
     if shell != "fish":
         start = Path.home() / f".{shell}rc"
-        lines = ["autoload -Uz compinit && compinit"] * (shell == "zsh") + [f". {shlex.quote(str(file))}"]
+        lines = ["autoload -Uz compinit && compinit"] if shell == "zsh" else []
+        lines.append(f". {shlex.quote(str(file))}")
         known = start.read_text().splitlines() if start.exists() else []
         with start.open("a") as stream:
             stream.writelines(f"\n{line}\n" for line in lines if line not in known)

@@ -20,14 +20,14 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Setting
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many, of_all
-from segbench.core.options import option
+from segbench.core.settings import option
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
-    from segbench.core.thresholds import Thresholds
+    from segbench.core.scores import Thresholds
     from segbench.loaders.decoded import Source
     from segbench.loaders.pairing import Pairing
     from segbench.loaders.repairs import Repairs
@@ -85,7 +85,7 @@ class Workers(Jobs):
 
 def _crisp_pair(protocol: Protocol) -> dict[str, Protocol]:
     """Return the settings with and without suppression and thinning, by the suffix of the method's name."""
-    from segbench.core.capabilities import Companions
+    from segbench.core.protocol import Companions
 
     evaluated: Any = protocol.capability(Companions)  # the option is shown for these protocols alone
     standard, as_predicted = evaluated.crisp_pair()
@@ -118,7 +118,7 @@ def count_methods(
     """Evaluate methods one after another, the images of each spread over workers."""
     from segbench.aggregator.benchmark import FailedImages, evaluate_pairing
     from segbench.aggregator.saving import ReplacedRun
-    from segbench.core.capabilities import Companions
+    from segbench.core.protocol import Companions
     from segbench.inputs.files import find_files
     from segbench.loaders.listing import forget_listings
     from segbench.loaders.repairs import Repairs
@@ -190,7 +190,7 @@ def thresholds_of(
     from segbench.aggregator.assembling import load_results
     from segbench.aggregator.records import without_selection
     from segbench.aggregator.tuning import tuned_thresholds
-    from segbench.core.capabilities import Pooling
+    from segbench.core.protocol import Pooling
 
     if protocol.capability(Pooling) is None:
         raise ArgumentError(

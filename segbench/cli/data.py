@@ -16,7 +16,7 @@ from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting, option_of
 from segbench.core.names import MethodRun
-from segbench.core.options import option
+from segbench.core.settings import option
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -133,15 +133,16 @@ class Data(Belonging):
         pairings: dict[MethodRun, Pairing] = {}
         for method, inputs in self._inputs().items():
             pairing = find_files(inputs, protocol)
-            below = find_methods(pairing, protocol)
-            if below:
-                listed = ", ".join(below)
-                click.echo(f"{inputs.prediction} holds {len(below)} methods, evaluated one by one: {listed}", err=True)
-            of_folders = {MethodRun(name, method.run): of_folder for name, of_folder in below.items()}
-            for name, of_method in (of_folders or {method: pairing}).items():
-                require_new(pairings, name, of_method.inputs.prediction or "")
-                pairings[name] = self._of_group(of_method)
-        refuse_mixed({name: of_method.inputs.prediction or "" for name, of_method in pairings.items()})
+            in_folders = find_methods(pairing, protocol)
+            if in_folders:
+                listed = ", ".join(in_folders)
+                number = len(in_folders)
+                click.echo(f"{inputs.prediction} holds {number} methods, evaluated one by one: {listed}", err=True)
+            by_method = {MethodRun(name, method.run): folder_pairing for name, folder_pairing in in_folders.items()}
+            for name, method_pairing in (by_method or {method: pairing}).items():
+                require_new(pairings, name, method_pairing.inputs.prediction or "")
+                pairings[name] = self._of_group(method_pairing)
+        refuse_mixed({name: pairing.inputs.prediction or "" for name, pairing in pairings.items()})
         refuse_overlapping_runs(pairings)
         paired = [pairing for pairing in pairings.values() if not pairing.problem]
         say_units(assignments(self.belonging([pairing]), pairing.names).get(UNIT) for pairing in paired)
@@ -216,7 +217,8 @@ class Data(Belonging):
                 Message("no-files", "give GT and PRED, or a list of files with {pairs}", pairs=Setting("pairs", None))
             )
         predictions = method_places(self.prediction)
-        ground_truth, field, categories = self.ground_truth, self.field, dict[str, Path]()
+        ground_truth, field = self.ground_truth, self.field
+        categories: dict[str, Path] = {}
         preset = None if self.preset is None or ground_truth is None else load_preset(self.preset)
         if preset is not None:
             ground_truth, field, categories = self._placed(preset)

@@ -13,7 +13,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.guesses import BENCHMARKS, COMMANDS, METRICS, options_meant, plain
 from segbench.core.messages import NOTHING, Message, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.options import options_of
+from segbench.core.settings import options_of
 from segbench.protocols.guesses import measured_by
 from segbench.protocols.registry import protocols_of, verbs
 
@@ -101,14 +101,16 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
     if several:
         listed = first_names([*several], _LISTED)
         return Message("may-be", "{typed} may be {listed}", typed=typed, listed=listed, metrics=[*several])
-    if measuring_verbs := dict.fromkeys(verb for _, verb in measured_by(word)):
+    measuring_verbs = dict.fromkeys(verb for _, verb in measured_by(word))
+    if measuring_verbs:
         commands = first_names([f"segbench {verb}" for verb in measuring_verbs], _LISTED)
         return Message(
             "measured-by", "{typed} is measured by {commands}", typed=typed, commands=commands, verbs=[*measuring_verbs]
         )
     kinds = [(verb, kind) for verb in verbs() for kind in protocols_of(verb) if not required(kind)]
     for verb, kind in kinds:
-        if setting := _setting_for(word, kind):
+        setting = _setting_for(word, kind)
+        if setting:
             return Message(
                 "measured-by",
                 "{typed} is measured by segbench {verb}, with {setting}",
@@ -117,7 +119,8 @@ def _metric_meant(typed: str, meant: Mapping[str, Collection[str]]) -> Message:
                 verbs=[verb],
                 setting=setting,
             )
-    if near := _of_one_kind(word, meant):
+    near = _of_one_kind(word, meant)
+    if near:
         return Message("may-be", "for {typed}, perhaps {metrics: or } is meant", typed=typed, metrics=list(meant[near]))
     return Message(
         "not-measured",

@@ -16,7 +16,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
 from segbench.core.numbers import written
-from segbench.core.options import flag_of, option, options_of, value_of
+from segbench.core.settings import flag_of, option, options_of, value_of
 from segbench.inputs.class_names import written_classes
 from segbench.protocols.registry import protocols, verb_of
 
@@ -216,7 +216,9 @@ def _option_text(rules: Protocol, field: Field[Any], value: Any) -> str:  # noqa
         return flag_of(field)
     if field.metadata.get("metavar") == "FILE":
         return f"{flag_of(field)} FILE"
-    if "names" in field.metadata.get("also", ()):
+    if "write" in field.metadata:
+        text = field.metadata["write"](value)
+    elif "names" in field.metadata.get("also", ()):
         text = written_classes(value, rules.names)  # type: ignore[attr-defined]
     else:
         text = written(value) if isinstance(value, (tuple, float)) else str(value)

@@ -1,4 +1,4 @@
-"""Options and arguments: each is a field of a dataclass, as those of protocols (`segbench.core.options`) are."""
+"""Options and arguments: each is a field of a dataclass, as those of protocols (`segbench.core.settings`) are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.core.options import flag_of, made, option, options_of
+from segbench.core.settings import flag_of, made, option, options_of
 
 if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
@@ -122,13 +122,13 @@ def chosen_protocol(protocols: Sequence[type[Protocol]], typed: Mapping[str, Any
     chosen = next((kind for kind in protocols[1:] if required(kind).keys() & typed.keys()), protocols[0])
     foreign = ", ".join(flags[name] for name in typed if name not in options_of(chosen))
     if foreign and chosen is not protocols[0]:
-        by = ", ".join(required(chosen).values())
+        chosen_by = ", ".join(required(chosen).values())
         raise ArgumentError(
             Message(
                 "excluding-options",
                 "{options} cannot be combined with {others}; leave one of them out",
                 options=foreign,
-                others=by,
+                others=chosen_by,
             )
         )
     if foreign:

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import click
 
-from segbench.core.options import option
+from segbench.core.settings import option
 
 ProgressForm: TypeAlias = Literal["auto", "bar", "lines", "none"]
 

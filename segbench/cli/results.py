@@ -42,18 +42,17 @@ from segbench.cli.selection import (
 )
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting, option_of, write
+from segbench.core.messages import Message, Setting, as_note, option_of, write
 from segbench.core.names import first_names
-from segbench.core.notes import as_note
 from segbench.core.numbers import many
-from segbench.core.options import option
+from segbench.core.settings import option
 from segbench.report.plots.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.cli.selection import Chosen
     from segbench.core.metric import Metric
-    from segbench.report.comparisons import Compared
+    from segbench.report.comparisons import ComparisonReport
     from segbench.report.tables import RowKind
     from segbench.statistics.pairs import Test
 
@@ -285,7 +284,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         by_part = results_of_parts(self.results, runs.results, axis) if axis else {"": runs.results}
         for several in by_part.values():
             self._refuse_baseline([result.method for result in several])
-        compared = self._compared(by_part, axis, runs)
+        report = self._compared(by_part, axis, runs)
         same = grouped(
             ((result.signature, result.digest_of("", b"")), result.method) for result in runs.results if result.digests
         )
@@ -297,22 +296,22 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             )
             tell(same_predictions)
         if form == "json":
-            click.echo(comparison_json(compared), nl=False)
+            click.echo(comparison_json(report), nl=False)
         elif form == "csv":
-            click.echo(csv_table(exact_comparison(compared)), nl=False)
+            click.echo(csv_table(exact_comparison(report)), nl=False)
             tell(*runs.left_out, *outdated(runs.results))
         elif form == "table":
             from rich.console import Console
 
-            show_comparison(compared, Console(), every=self.every, **rounding)
+            show_comparison(report, Console(), every=self.every, **rounding)
         else:
             write = markdown_table if form == "markdown" else latex_table
             marked = {"intervals": self.intervals is not None, "underlined": form == "latex"}
-            table = paper_table(compared, **marked, **rounding)
+            table = paper_table(report, **marked, **rounding)
             click.echo(write(table), nl=False)
-        if compared.check is not None:
-            code = compared.check.exit_code
-            click.secho(str(compared.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
+        if report.check is not None:
+            code = report.check.exit_code
+            click.secho(str(report.check), fg={3: "red", 4: "yellow"}.get(code), err=True)
             raise click.exceptions.Exit(code)
 
     def _axis(self) -> str:
@@ -331,7 +330,7 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
 
     def _runs(self, axis: str) -> Chosen:
         """Read the runs to compare, by the parts that are named along other axes."""
-        parts = {of: name for of, name in self.parts.items() if of != axis}
+        parts = {part_axis: name for part_axis, name in self.parts.items() if part_axis != axis}
         runs = chosen_runs(self.results, self.only, parts, measuring=self.measuring)
         runs.require([self.against or ""])
         if self.methods:
@@ -346,15 +345,15 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
             raise runs.not_complete(runs.stopped[0])
         return on_common(runs) if self.common else runs
 
-    def _compared(self, of_runs: Mapping[str, Sequence[Result]], axis: str, runs: Chosen) -> Compared:
+    def _compared(self, runs_by_part: Mapping[str, Sequence[Result]], axis: str, runs: Chosen) -> ComparisonReport:
         """Compare methods, class by class, or by the parts along another axis."""
         from segbench.aggregator.comparing import compare_results
         from segbench.aggregator.result import AXES
-        from segbench.report.comparisons import Compared
+        from segbench.report.comparisons import ComparisonReport
         from segbench.statistics.comparison import together
         from segbench.statistics.worse import check_not_worse
 
-        by_part = {name: means_over_groups(several) for name, several in of_runs.items()}
+        by_part = {name: means_over_groups(several) for name, several in runs_by_part.items()}
         whole = runs.results[0] if axis == "group" else means_over_groups(runs.results[:1])[0]
         settings: dict[str, Any] = {"replicates": self.replicates, "seed": self.seed, "test": self.test}
         part_comparisons = (
@@ -365,23 +364,26 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
         known = {metric.key: metric for metric in next(iter(by_name.values())).metrics}
         typed, titles = self.metrics, {key: titles_of(metric) for key, metric in known.items()}
         metrics = metric_keys_of("--metrics", typed.split(","), titles) if typed else None
-        compared = Compared(by_name, by_part, axis, whole.signature, metrics, self.against, left_out=runs.left_out)
+        report = ComparisonReport(
+            by_name, by_part, axis, whole.signature, metrics, self.against, left_out=runs.left_out
+        )
         if self.against is None or self.fail_if_worse is None:
-            return compared
-        keys = compared.keys(every=False)
-        if neutral := ", ".join(key for key in keys if known[key].better is None):
+            return report
+        keys = report.keys(every=False)
+        neutral = [key for key in keys if known[key].better is None]
+        if neutral:
             raise ArgumentError(
                 Message(
                     "neutral-metric",
                     "--fail-if-worse: neither side of {metrics} is worse; choose other metrics with --metrics",
-                    metrics=neutral,
+                    metrics=", ".join(neutral),
                 )
             )
         self._refuse_whole_range([known[key] for key in keys])
         check = check_not_worse(
             by_name, keys, baseline=self.against, margin=self.fail_if_worse, unfinished=runs.unfinished()
         )
-        return replace(compared, check=check)
+        return replace(report, check=check)
 
     def _refuse_whole_range(self, metrics: Sequence[Metric]) -> None:
         """Refuse a margin that no difference can exceed, as a percentage is, under which a check never fails."""
@@ -403,7 +405,8 @@ class Compare(OneFile, ChosenParts, Leveled, Rounded):
 
     def _refuse_baseline(self, methods: list[str]) -> None:
         """Refuse a baseline that is not compared, and a margin without baseline or below 0."""
-        listed, against, margin = first_names(methods, _LISTED), self.against, self.fail_if_worse
+        against, margin = self.against, self.fail_if_worse
+        listed = first_names(methods, _LISTED)
         if margin is not None and not 0 <= margin < math.inf:
             raise ArgumentError(
                 Message(
@@ -502,7 +505,8 @@ class Merge:
             if len(parts) > 1:
                 ground_truths |= dict.fromkeys(part.pairs or part.ground_truth for part in parts)
             click.echo(f"{result.method}: {images}{joined}{failed}  {result.signature}", err=True)
-            if message := in_no_part(result):
+            message = in_no_part(result)
+            if message:
                 tell(as_note(message).said_of(result.method))
         for (method, _), runs in grouped(((result.label, result.protocol), result) for result in merged).items():
             if len(runs) > 1:
@@ -668,14 +672,14 @@ class Overlay(OneFile, ProgressOption):
         for problem in problems:
             click.secho(problem.written("options"), fg="red", err=True)
         for result in chosen if threshold is None and not classes else ():
-            if (metric := best_threshold(result.metrics)) is not None:
+            metric = best_threshold(result.metrics)
+            if metric is not None:
                 click.echo(f"{result.label}: at threshold {metric.written(best_cut(result))} ({metric.key})", err=True)
         if classes:
-            for names, colours in {
-                tuple(names): class_colours(len(names)) for names in (parts_of(result, "class") for result in chosen)
-            }.items():
-                listed = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))
-                click.echo(", ".join(listed), err=True)
+            for names in dict.fromkeys(tuple(parts_of(result, "class")) for result in chosen):
+                colours = class_colours(len(names))
+                named = (f"{colour}: {name}" for name, colour in zip(names, colours, strict=True))
+                click.echo(", ".join(named), err=True)
         for protocol in {result.protocol: result.rules for result in chosen if not classes}.values():
             click.echo(f"{protocol.name} in {output}: {legend(protocol)}", err=True)
         if problems:

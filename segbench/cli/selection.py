@@ -15,10 +15,9 @@ import click
 
 from segbench.cli.options import argument
 from segbench.core.errors import ArgumentError, DataError, SegbenchError
-from segbench.core.messages import Message, Setting, option_of
+from segbench.core.messages import Message, Note, Setting, as_note, option_of
 from segbench.core.names import first_names
-from segbench.core.notes import Note, as_note
-from segbench.core.options import option
+from segbench.core.settings import option
 from segbench.inputs.class_names import in_no_mean
 
 if TYPE_CHECKING:
@@ -127,7 +126,8 @@ def refuse_unpooled(results: Sequence[Result]) -> None:
     """Refuse groups with a model each, whose images have no common result."""
     for result in results:
         groups = parts_of(result, "group")
-        if groups and (reason := result.parts("group").undefined.get("pooled")):
+        reason = result.parts("group").undefined.get("pooled") if groups else None
+        if reason:
             raise ArgumentError(
                 Message(
                     "not-pooled",
@@ -315,7 +315,8 @@ def _of_part(path: Path, results: Sequence[Result], axis: str, name: str) -> lis
     parts = [result.parts(axis)[name] for result in results if name in parts_of(result, axis)]
     if not parts:
         raise ArgumentError(f"{option_of(axis)} {quote(name)}: " + _parts_in(path, results, axis))
-    if lacking := [result.method for result in results if name not in parts_of(result, axis)]:
+    lacking = [result.method for result in results if name not in parts_of(result, axis)]
+    if lacking:
         click.echo(f"left out because they have no {axis} {name!r}: {', '.join(lacking)}", err=True)
     return parts
 
@@ -328,16 +329,18 @@ def results_of_parts(path: Path, results: Sequence[Result], axis: str) -> dict[s
     from segbench.aggregator.result import AXES
 
     by_run = [(result.method, parts_of(result, axis)) for result in results]
-    last = {name: part for _, parts in by_run for name, part in parts.items()}
-    names = [name for name, part in last.items() if not in_no_mean(part.settings)]
+    all_parts = {name: part for _, parts in by_run for name, part in parts.items()}
+    names = [name for name, part in all_parts.items() if not in_no_mean(part.settings)]
     by_part = {name: [parts[name] for _, parts in by_run if name in parts] for name in names}
     shared = {name: several for name, several in by_part.items() if len(several) > 1}
     if not shared:
         raise ArgumentError(f"{option_of(axis)} {EVERY_PART}: " + _parts_in(path, results, axis))
-    if background := [name for name in last if name not in names]:
+    background = [name for name in all_parts if name not in names]
+    if background:
         message = f"left out, background: {', '.join(background)}; to compare methods by it: --class {background[0]}"
         click.echo(message, err=True)
-    if lacking := [method for method, parts in by_run if not set(names) <= parts.keys()]:
+    lacking = [method for method, parts in by_run if not set(names) <= parts.keys()]
+    if lacking:
         click.echo(f"left out where they lack one of the {AXES[axis].plural}: {', '.join(lacking)}", err=True)
     return shared
 
@@ -394,7 +397,8 @@ def chosen_methods(runs: Chosen, methods: str) -> Chosen:
     wanted = dict.fromkeys(re.split(r",(?![^(]*\))", methods))  # names in tables hold commas in brackets
     runs.require(wanted)
     known = {result.method: result for result in named_as_in_tables(runs.results)}
-    if unknown := sorted(wanted.keys() - known.keys()):
+    unknown = sorted(wanted.keys() - known.keys())
+    if unknown:
         raise ArgumentError(
             Message(
                 "unknown-methods",

@@ -13,10 +13,9 @@ from segbench.cli.options import argument
 from segbench.cli.printing import print_results, print_saved
 from segbench.cli.progress import ProgressOption, progress_of
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message, joined
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, joined
 from segbench.core.numbers import many
-from segbench.core.options import option
+from segbench.core.settings import option
 
 if TYPE_CHECKING:
     from segbench.loaders.decoded import Source

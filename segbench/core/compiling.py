@@ -56,30 +56,31 @@ def _undisturbed() -> Iterator[None]:
     def hold(handler: Callable[..., Any], *arguments: Any) -> None:  # noqa: ANN401  a number and a frame
         pending.append(partial(handler, *arguments))
 
-    before = {}
+    handlers_before = {}
     if threading.current_thread() is threading.main_thread():
-        handlers = {kind: signal.getsignal(kind) for kind in (signal.SIGINT, signal.SIGTERM)}
-        before = {kind: handler for kind, handler in handlers.items() if callable(handler)}
-    for kind, handler in before.items():
-        signal.signal(kind, partial(hold, handler))
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        handlers_before = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number, handler in handlers_before.items():
+        signal.signal(number, partial(hold, handler))
     try:
         yield
     finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
-        for answer in pending[:1]:
-            answer()
+        for number, handler in handlers_before.items():
+            signal.signal(number, handler)
+        if pending:
+            pending[0]()
 
 
 @contextmanager
 def _compiling() -> Iterator[None]:
     """Let Numba compile where ``NUMBA_DISABLE_JIT`` turns that off: interpreted, integers would be of other widths."""
     with _undisturbed(), global_compiler_lock:
-        before, _config.DISABLE_JIT = _config.DISABLE_JIT, 0
+        disabled = _config.DISABLE_JIT
+        _config.DISABLE_JIT = 0
         try:
             yield
         finally:
-            _config.DISABLE_JIT = before
+            _config.DISABLE_JIT = disabled
 
 
 def dispatcher_of(function: Callable[..., Any], **options: Any) -> Any:  # noqa: ANN401  Numba's own

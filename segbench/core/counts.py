@@ -14,7 +14,7 @@ from segbench.core.messages import Message, Setting
 from segbench.core.numbers import Brief, written
 
 if TYPE_CHECKING:
-    from segbench.core.summary import Summary
+    from segbench.core.metric import Summary
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Counts(Brief, ABC):
 
     @classmethod
     def of_parts(cls, parts: Mapping[str, Any]) -> Self:
-        """Put together what `parts` gave."""
+        """Rebuild counts from their `parts`."""
         raise ValueError(f"counts of the kind {cls.kind} have no parts, found {', '.join(parts)}")
 
 

@@ -62,12 +62,14 @@ class Failure:
         return f"{self.path}: {self.reason(style)}"
 
     def reason(self, style: Style = "python") -> str:
-        """Write it without the path."""
-        whole, hint = self.what.written(style), self.hint.written(style)
-        blocks = groupby(whole.rstrip("\n").split("\n"), lambda line: line.startswith("  ") and line[2:4] != "->")
+        """Write finding and hint, without the path."""
+        hint = self.hint.written(style)
+        text_lines = self.what.written(style).rstrip("\n").split("\n")
+        blocks = groupby(text_lines, lambda line: line.startswith("  ") and line[2:4] != "->")
         problem = "\n".join(line for is_list, lines in blocks for line in (few([*lines]) if is_list else lines))
-        mark = "\n-> " if "\n" in problem else "; "
-        return problem + (f"{mark}{hint}" if hint else "")
+        if not hint:
+            return problem
+        return f"{problem}\n-> {hint}" if "\n" in problem else f"{problem}; {hint}"
 
     def __str__(self) -> str:
         """Write it, with settings as arguments of Python."""
@@ -91,7 +93,7 @@ class Failure:
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Failure:
-        """Return what `to_json` gave."""
+        """Rebuild the failure from its `to_json`."""
         return cls(str(stored["path"]), Message.of_json(stored["what"]), Message.of_json(stored["hint"]))
 
 

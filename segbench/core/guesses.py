@@ -1,22 +1,12 @@
-"""What users of other tools type, and what it is called here, on the command line and in Python."""
+"""What other tools call commands, options and metrics, by what they are called here.
+
+The tables alone: `segbench.core.settings`, `segbench.protocols.guesses` and the command line answer with them.
+"""
 
 from __future__ import annotations
 
-import difflib
-import inspect
 import re
-import shlex
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import Field, fields
-from typing import Any
-
-from segbench.core.errors import ArgumentError, SegbenchError, UnknownArgumentError
-from segbench.core.messages import NOTHING, Message, Setting, joined
-from segbench.core.names import first_names
-from segbench.core.options import flag_of, options_of, value_of
-
-_MOST_CLASSES = 1000
+from collections.abc import Iterator
 
 COMMANDS = {
     "pixels": "segmentation segment roc pr auc ap soft maps probability prob binary vessels",
@@ -45,7 +35,6 @@ COMMANDS = {
 }
 """What other tools call the commands."""
 BENCHMARKS = "evaluate evaluation eval score benchmark bench measure count"
-
 """What other tools call a benchmark of any kind."""
 
 OPTIONS = {
@@ -156,7 +145,7 @@ WITH_AN_OPTION = {"nsd": "contours", "lesion_f1": "objects", "crispness": "bound
 
 
 def options_meant(typed: str) -> Iterator[tuple[str, str]]:
-    """Return what may be meant by a word for an option: the name of each and its value, of a sentence nothing else."""
+    """Yield the options that a word may mean: each flag and its value, or a sentence of advice and no value."""
     word = typed.lower().replace("_", "-")
     word = word if word.startswith("-") else f"--{word}"
     for meant, words in OPTIONS.items():
@@ -165,93 +154,6 @@ def options_meant(typed: str) -> Iterator[tuple[str, str]]:
             yield (flag, value) if flag.startswith("--") else (meant, "")
 
 
-def refuse_unknown_settings(kind: type[Any], settings: Mapping[str, Any]) -> None:
-    """Refuse settings that a dataclass does not have, and say which were meant."""
-    known = {field.name: field for field in fields(kind)}
-    unknown = [name for name in settings if name not in known]
-    unknown = unknown_to(kind, unknown) if unknown else []
-    if not unknown:
-        return
-    others = {name: value for name, value in settings.items() if name in known}
-    answers = [setting_meant(kind, name, settings[name], others) for name in unknown]
-    listed = first_names(unknown, len(unknown))
-    advice = joined(answers) or Message("fix", "its settings are {known}", known=tuple(known))
-    raise UnknownArgumentError(
-        Message(
-            "unknown-argument",
-            "{called} has no setting {listed}; {advice}",
-            called=kind.__name__,
-            listed=listed,
-            unknown=unknown,
-            advice=advice,
-        )
-    )
-
-
-def unknown_to(called: Any, names: Collection[str]) -> list[str]:  # noqa: ANN401  anything that is called
-    """Return those of some names that are no keyword arguments of what is called."""
-    parameters = inspect.signature(called).parameters
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        return []
-    return [name for name in names if name not in parameters]
-
-
-def setting_meant(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> Message:  # noqa: ANN401  of any type
-    """Say what to type for a setting that a protocol does not have; empty if nobody knows."""
-    settings = meant_settings(kind, typed, value, others)
-    near = [] if settings else difflib.get_close_matches(typed, [field.name for field in fields(kind)], 1, 0.75)
-    settings |= {name: value for name in near if _takes(kind, name, value, others)}
-    return Message("fix", "write {setting}", setting=Setting(*next(iter(settings.items())))) if settings else NOTHING
-
-
-def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  as above
-    """Return the settings of a protocol that a word stands for, with the value given as they take it, or an example."""
-    known = {field.name: field for field in fields(kind)}
-    by_flag = {flag_of(field): name for name, field in known.items()} | {
-        flag_of(field): field.name for field in options_of(kind).values()
-    }
-    meant = {by_flag[flag]: text for flag, text in options_meant(typed) if flag in by_flag}
-    own = by_flag.get(f"--{typed.replace('_', '-')}")
-    meant = ({} if own is None else {own: ""}) | meant
-    as_given = {
-        name: form
-        for name, text in meant.items()
-        for form in reversed(_forms(value, text))
-        if _takes(kind, name, form, others)
-    }
-    examples = {name: _example(known[name], text) for name, text in meant.items() if name not in as_given}
-    return as_given | {name: value for name, value in examples.items() if _takes(kind, name, value, others)}
-
-
-def _forms(value: Any, example: str) -> list[Any]:  # noqa: ANN401  of any type
-    """Return the forms in which a setting may take a value: a number also as a rule, or as that many labels."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return [value]
-    if example.strip("'").startswith(">="):
-        return [f">={value}"]
-    return [value, tuple(range(value))] if isinstance(value, int) and 0 < value < _MOST_CLASSES else [value]
-
-
-def _takes(kind: type[Any], name: str, value: Any, others: Mapping[str, Any]) -> bool:  # noqa: ANN401  as above
-    """Return whether a protocol takes a value of a setting, beside others."""
-    if name in others or value is None:
-        return False
-    with suppress(SegbenchError, TypeError):
-        kind(**{**others, name: value})
-        return True
-    return False
-
-
-def _example(field: Field[Any], text: str) -> object:
-    """Return the value in the example of an option; None where it has none, or one that needs words."""
-    words = shlex.split(text)
-    if len(words) != 1 or words[0].isupper() or not field.metadata.get("help"):
-        return None
-    with suppress(ArgumentError, ValueError):
-        return value_of(field, words[0])
-    return None
-
-
 def plain(name: str) -> str:
-    """Leave out what spellings of a name differ in: capitals, signs, and the zero before a decimal point."""
+    """Normalize a name: lower case, without signs, and with a zero before a decimal point."""
     return re.sub(r"@0?\.", "@0.", re.sub(r"[^a-z0-9@.]", "", name.lower()))

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import Quantize
 from segbench.core.errors import DataError
-from segbench.core.messages import Either, Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Either, Message, Note, Setting
+from segbench.core.settings import Quantize
 
 ROUNDING = 1e-6
-"""By so much may floats that are meant to be from 0 to 1 lie outside: sums of softmax, resized maps."""
+"""Tolerance for scores slightly outside [0, 1], as of sums of softmax and resized maps."""
 _AT_ONCE = 2**14  # pixels that stay in the cache
 
 
@@ -46,7 +45,7 @@ def are_wide(dtype: np.dtype[Any]) -> bool:
 
 
 def note_on_scales(highest: Collection[float]) -> tuple[Note, ...]:
-    """Say that images lie on different scales, given the highest score of each; empty if they do not."""
+    """Return a note if images lie on different scales, given the highest score of each."""
     message = Message(
         "several-scales",
         "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale",
@@ -55,7 +54,7 @@ def note_on_scales(highest: Collection[float]) -> tuple[Note, ...]:
 
 
 def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[Note, ...]:
-    """Say that wide integers are taken as levels, for whoever meant them as scores; empty for other types."""
+    """Return a note that wide integers are taken as levels, in case they were meant as scores; else empty."""
     if not are_wide(dtype):
         return ()
     message = Message(
@@ -69,7 +68,7 @@ def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[Note
 
 
 def note_on_ones(stored: NDArray[Any]) -> tuple[Note, ...]:
-    """Say that 0 and 1 in 8 or 16 bits are nearly no scores; empty for other values."""
+    """Return a note that scores of 0 and 1 in 8 or 16 bits are nearly 0 as levels; empty for other values."""
     if stored.dtype not in (np.uint8, np.uint16) or not stored.size or stored.max() != 1:
         return ()
     message = Message(
@@ -123,7 +122,7 @@ def refuse_inexact(name: str, stored: NDArray[Any]) -> None:
 
 
 def how_to_scale(lowest: float, highest: float) -> Message:
-    """Say which scale brings floats beyond [0, 1] into it: of 8-bit levels only where they reach half of it."""
+    """Say which scale brings floats into [0, 1]: 255 only where they reach half of it."""
     if lowest < 0:  # no division brings these into it
         sigmoid = Setting("scale", "sigmoid", of="Repairs")
         return Message("fix", "{sigmoid} for logits, or save others between 0 and 1", sigmoid=sigmoid)
@@ -188,9 +187,9 @@ def refuse_beyond_unit(name: str, scores: Any, why: Message | str, otherwise: Me
 def refuse_unfit_to_round(name: str, scores: NDArray[Any], valids: Sequence[NDArray[np.bool_] | None]) -> None:
     """Refuse scores that are not in [0, 1] where pixels count for any annotator."""
     masks = [valid for valid in valids if valid is not None]
-    among = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores
-    refuse_not_finite(name, among)
-    refuse_beyond_unit(name, among, ROUNDS)
+    counted = scores[np.logical_or.reduce(masks)] if len(masks) == len(valids) else scores
+    refuse_not_finite(name, counted)
+    refuse_beyond_unit(name, counted, ROUNDS)
 
 
 def are_of_shares(thresholds: Sequence[float]) -> bool:
@@ -229,7 +228,7 @@ def doubts_on_cuts(
 
 
 def span(lowest: float, highest: float) -> Message:
-    """Write how far the scores of an image reach, as the detail of a note."""
+    """Return the range of the scores of an image, as the detail of a note."""
     return Message("span", "{lowest:number} to {highest:number}", lowest=lowest, highest=highest)
 
 

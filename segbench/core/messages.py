@@ -1,22 +1,26 @@
 """A message is data: a kind, the values that it speaks of, and the settings that would help.
 
-Text is made where somebody reads it: `str` writes arguments of Python, the command line asks for its options. Notes,
-findings, failures and errors hold messages; files keep them as JSON. No code reads the text of a message.
+Text is made where somebody reads it: `str` writes arguments of Python, the command line asks for its options. A `Note`
+is a message on a side of an image, on metrics, or on a whole set. Findings, failures and errors hold messages, too;
+files keep them as JSON. No code reads the text of a message.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import warnings
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from numbers import Integral, Real
 from shlex import quote
 from string import Formatter
 from typing import Any, Literal, TypeAlias
 
-from segbench.core.numbers import many, number, verb
+from segbench.core.names import first_names
+from segbench.core.numbers import many, number, of_all, verb
 
 Style: TypeAlias = Literal["python", "options"]
 """Whether text names settings as arguments of Python, or as options of the command line."""
@@ -172,7 +176,7 @@ class Message:
         return Message(self.kind, _escaped(other) + self.template, **self.values)
 
     def __bool__(self) -> bool:
-        """Whether it says anything."""
+        """Return whether it says anything."""
         return bool(self.template)
 
     def to_json(self) -> dict[str, Any]:
@@ -182,7 +186,7 @@ class Message:
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> Message:
-        """Return what `to_json` gave."""
+        """Rebuild the message from its `to_json`."""
         values = {str(name): _from_json(value) for name, value in stored["values"].items()}
         return Message(str(stored["kind"]), str(stored["template"]), **values)
 
@@ -193,7 +197,7 @@ def _escaped(text: str) -> str:
 
 
 def plain(text: str) -> Message:
-    """Return a message of words alone, such as a protocol of one's own may say."""
+    """Return a message of words alone, such as a protocol of your own may say."""
     return Message("text", "{text}", text=text) if text else NOTHING
 
 
@@ -201,7 +205,7 @@ NOTHING = Message("text", "")
 
 
 def as_message(message_or_text: Message | Setting | str) -> Message:
-    """Return a message of what may be words alone, or a setting."""
+    """Return a message as it is, and make one of a text or a setting."""
     if isinstance(message_or_text, Message):
         return message_or_text
     if isinstance(message_or_text, Setting):
@@ -211,26 +215,27 @@ def as_message(message_or_text: Message | Setting | str) -> Message:
 
 def joined(parts: Iterable[Message | Setting | str], between: str = "; ") -> Message:
     """Put messages one behind the other, without those that are empty; the kind is that of the first."""
-    kept = [as_message(part) for part in parts if part]
-    if len(kept) < 2:
-        return kept[0] if kept else NOTHING
-    template = _escaped(between).join(f"{{part{number}}}" for number in range(len(kept)))
-    return Message(kept[0].kind, template, **{f"part{number}": part for number, part in enumerate(kept)})
+    messages = [as_message(part) for part in parts if part]
+    if len(messages) < 2:
+        return messages[0] if messages else NOTHING
+    values = {f"part{number}": message for number, message in enumerate(messages)}
+    template = _escaped(between).join(f"{{{name}}}" for name in values)
+    return Message(messages[0].kind, template, **values)
 
 
 def alternatives(parts: Iterable[Message | Setting | str], between: str = "; or ") -> Message:
-    """Put fixes behind each other of which any one is enough, without those that are empty."""
-    kept = [as_message(part) for part in parts if part]
-    whole = joined(kept, between)
-    return Message("alternatives", whole.template, **whole.values) if len(kept) > 1 else whole
+    """Put fixes behind each other, any of which is enough, without those that are empty."""
+    fixes = [as_message(part) for part in parts if part]
+    sentence = joined(fixes, between)
+    return Message("alternatives", sentence.template, **sentence.values) if len(fixes) > 1 else sentence
 
 
 def together(*settings: Setting | Message) -> Message:
     """Put settings that are given together behind each other: ``void=(), at=0.5``, or ``--void none --at 0.5``."""
     if len(settings) == 1:
         return as_message(settings[0])
-    first, last = together(*settings[:-1]), settings[-1]
-    return Message("setting", "{first}{comma}{last}", first=first, comma=Either(", ", " "), last=last)
+    *others, last = settings
+    return Message("setting", "{first}{comma}{last}", first=together(*others), comma=Either(", ", " "), last=last)
 
 
 def protocol_with(protocol: str, command: str, *settings: Setting | Message) -> Message:
@@ -245,7 +250,7 @@ def option_of(name: str, *, no: bool = False) -> str:
 
 
 def write(message_or_text: Message | Setting | Either | str, style: Style = "python") -> str:
-    """Write what may be a message for a reader."""
+    """Write a message, a setting or a text for a reader."""
     return message_or_text if isinstance(message_or_text, str) else message_or_text.written(style)
 
 
@@ -283,7 +288,7 @@ _WIDE = re.compile("[0-9]{3}")
 
 
 def _written(value: Any, style: Style) -> Any:  # noqa: ANN401  any value of a message
-    """Write what has a form of its own; numbers and text stay, so that a template can format them."""
+    """Write messages and settings as text; numbers and text stay, so that a template can format them."""
     if isinstance(value, (Message, Setting, Either)):
         return value.written(style)
     if isinstance(value, tuple):
@@ -308,9 +313,9 @@ def _as_json(value: Any) -> Any:  # noqa: ANN401  any value of a message
     if isinstance(value, Message):
         return {"message": value.to_json()}
     if isinstance(value, Setting):
-        value_entry = {} if value.value is ... else {"value": _as_json(value.value)}
-        others = {"of": value.of, "metavar": value.metavar}
-        return {"setting": value.name, **value_entry, **{key: text for key, text in others.items() if text}}
+        chosen = {} if value.value is ... else {"value": _as_json(value.value)}
+        texts = {"of": value.of, "metavar": value.metavar}
+        return {"setting": value.name, **chosen, **{key: text for key, text in texts.items() if text}}
     if isinstance(value, Either):
         return {"python": _as_json(value.python), "options": _as_json(value.options)}
     if isinstance(value, tuple):
@@ -360,3 +365,175 @@ def _frozen(value: Any) -> Any:  # noqa: ANN401  any value of a message or a set
 def _typed(value: object) -> str:
     """Write a value as it is typed at the command line."""
     return quote((",".join(map(str, value)) or "none") if isinstance(value, tuple) else str(value))
+
+
+Side: TypeAlias = Literal["ground truth", "prediction", "field", ""]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Note:
+    """A message about data or numbers that stand beside it.
+
+    Parameters
+    ----------
+    message : Message
+        What is said; `metrics` and `side` stand in its template where their names belong.
+    side : {"ground truth", "prediction", "field", ""}
+        Which file of an image it is about, which stands before the text unless the template has it.
+    doubt : bool
+        Whether data are probably not what was meant, so that Python's callers are warned.
+    metrics : tuple of pair of str
+        The metrics that it is about: key, and the name as it is written; empty where it is about all.
+    most : int, optional
+        How many names are written; None for all.
+    detail : Message or str
+        What it says of one image alone, in brackets behind the text; notes on a set leave it out.
+    amount : int
+        A number of pixels, values or the like in one image, in brackets, which adds up over images.
+    images, total : int
+        How many images of how many have it, where it is on a set; 0 where it is on one image, or on the set alone.
+    before : str
+        What stands before all of it, such as the runs that it is on.
+
+    Examples
+    --------
+    >>> note = Note(Message("left-out", "left out of {metrics}: {images} images", images=2), metrics=(("hd", "HD"),))
+    >>> print(note)
+    left out of HD: 2 images
+    >>> note.about({"assd"}) is None
+    True
+    >>> print(Note(Message("turned", "turned"), side="prediction", amount=7, images=2, total=3))
+    prediction: turned: 7 (2 of 3 images)
+    """
+
+    message: Message
+    side: Side = ""
+    doubt: bool = False
+    metrics: tuple[tuple[str, str], ...] = ()
+    most: int | None = None
+    detail: Message | str = ""
+    amount: int = 0
+    images: int = 0
+    total: int = 0
+    before: str = ""
+
+    @property
+    def kind(self) -> str:
+        """What it is, for scripts."""
+        return self.message.kind
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All values that it speaks of, by name."""
+        values = [message.values for message in (self.message, self.detail) if isinstance(message, Message)]
+        counts = {"amount": self.amount, "images": self.images, "total": self.total}
+        return dict(ChainMap({name: count for name, count in counts.items() if count}, *values))
+
+    def written(self, style: Style = "python") -> str:
+        """Write it for a reader."""
+        names = list(dict.fromkeys(name for _, name in self.metrics))
+        values = {"metrics": first_names(names, self.most or len(names))} if names else {}
+        is_in_text = bool(self.side) and self.message.has("side")
+        values |= {"side": self.side} if is_in_text else {}
+        text = self.message.extended("", **values).written(style)
+        if self.images:
+            amount = f": {self.amount}" if self.amount else ""
+            text += f"{amount} ({of_all(self.images, self.total, 'image')})"
+        elif self.amount or self.detail:
+            text += f" [{self.amount or write(self.detail, style)}]"
+        side = f"{self.side}: " if self.side and not is_in_text else ""
+        return self.before + side + text
+
+    def __str__(self) -> str:
+        """Write it, with settings as arguments of Python."""
+        return self.written()
+
+    def __repr__(self) -> str:
+        """Write it, with its kind."""
+        return f"<note {self.kind}: {self}>"
+
+    def with_values(self, **values: Any) -> Note:  # noqa: ANN401  as messages have them
+        """Return the note with other values in its text."""
+        return replace(self, message=self.message.extended("", **values))
+
+    def said_of(self, subject: str) -> Note:
+        """Return the note with what it is about before it: methods, runs or classes."""
+        return replace(self, before=f"{subject}: {self.before}")
+
+    @property
+    def of_set(self) -> Note:
+        """The note without what it says of one image alone."""
+        return replace(self, detail="", amount=0) if self.detail or self.amount else self
+
+    def about(self, keys: Collection[str] | None) -> Note | None:
+        """Return the note restricted to metrics of some keys, None for all; None if it is about other metrics."""
+        if keys is None or not self.metrics:
+            return self
+        metrics = tuple((key, name) for key, name in self.metrics if key in keys)
+        return replace(self, metrics=metrics) if metrics else None
+
+    def described(self, style: Style = "python") -> dict[str, Any]:
+        """Return what JSON for scripts says of it: kind, side, text, values, settings, and what else there is."""
+        about = {"side": self.side, "metrics": [key for key, _ in self.metrics], "doubt": self.doubt}
+        return Message(self.kind, "", **self.values).described(style) | about | {"text": self.written(style)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it, without what is as usual, from which `of_json` makes the same note."""
+        fields = {
+            "side": self.side,
+            "doubt": self.doubt,
+            "metrics": dict(self.metrics),
+            "most": self.most,
+            "detail": part_to_json(self.detail),
+            "amount": self.amount,
+            "images": self.images,
+            "total": self.total,
+            "before": self.before,
+        }
+        return self.message.to_json() | {name: value for name, value in fields.items() if value}
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any]) -> Note:
+        """Rebuild the note from its `to_json`."""
+        fields = {name: value for name, value in stored.items() if name not in ("kind", "template", "values")}
+        metrics = tuple(fields.pop("metrics", {}).items())
+        detail = part_of_json(fields.pop("detail", ""))
+        before = str(fields.pop("before", ""))
+        return cls(Message.of_json(stored), metrics=metrics, detail=detail, before=before, **fields)
+
+
+def part_to_json(part: Message | str) -> Any:  # noqa: ANN401  a text or an object
+    """Return a message or a text as JSON has it."""
+    return part.to_json() if isinstance(part, Message) else part
+
+
+def part_of_json(stored: Any) -> Message | str:  # noqa: ANN401  a text or an object
+    """Rebuild a message or a text from `part_to_json`."""
+    return Message.of_json(stored) if isinstance(stored, dict) else str(stored)
+
+
+def as_note(note_or_text: Note | Message | str) -> Note:
+    """Return a note as it is, and make one of a message or a text, as a protocol of your own may give."""
+    return note_or_text if isinstance(note_or_text, Note) else Note(as_message(note_or_text))
+
+
+def part_of(count: int, total: int, noun: str = "image") -> Message:
+    """Return the value ``number`` of notes that are written once for several parts: ``2 of 9 images``."""
+    nouns = noun if total == 1 else f"{noun}s"
+    return Message("number", "{count} of {total} {nouns}", count=count, total=total, nouns=nouns)
+
+
+class NoteWarning(UserWarning):
+    """A warning that carries a message or a note as its only argument."""
+
+
+def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
+    """Warn once, of all notes that are doubts; what they say of one image alone is left out."""
+    doubts = sorted({str(note.of_set) for note in notes if note.doubt})
+    if doubts:
+        warnings.warn("; ".join(doubts), UserWarning, stacklevel=stacklevel + 1)
+
+
+def notes_about(notes: Iterable[Note], keys: Collection[str] | None) -> Iterator[Note]:
+    """Yield the notes about metrics of some keys, None for all; they name no other metrics."""
+    yield from filter(None, (note.about(keys) for note in notes))

@@ -1,18 +1,21 @@
-"""What a metric is: its key, its name in papers, which values are better, and how tables, tests and pages treat it."""
+"""Metrics: what each one is (`Metric`), and the values of a benchmark (`Summary`)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
-from segbench.core.errors import ArgumentError
+from segbench.core.errors import ArgumentError, UnknownMetricError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, part_of
 from segbench.core.names import latex_name
-from segbench.core.notes import Note, part_of
-from segbench.core.numbers import DIGITS, number, number_below, shortest
+from segbench.core.numbers import DIGITS, by_key, number, number_below, shortest
+from segbench.core.text_table import TextTable, aligned, data_frame, table_html
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
@@ -188,8 +191,8 @@ def key_at(name: str, threshold: float) -> str:
 
 def key_of_images(key: str) -> str:
     """Return the key of the mean over images of a metric: ``dice_images``, ``f1_images@0.5``."""
-    name, at, threshold = key.partition("@")
-    return f"{name}_images{at}{threshold}"
+    name, sign, threshold = key.partition("@")
+    return f"{name}_images{sign}{threshold}"
 
 
 CLASSES_PRESENT = Metric(
@@ -265,7 +268,7 @@ def keys_and_names(metrics: Iterable[Metric]) -> tuple[tuple[str, str], ...]:
 def left_out_note(
     metrics: Iterable[Metric], why: str, left_out: int, total: int, noun: str = "image"
 ) -> tuple[Note, ...]:
-    """Say how many images means over images leave out; nothing where they take all images, or are undefined."""
+    """Return a note on how many images means over images leave out; empty if none or all are left out."""
     names = keys_and_names(metrics)
     if not names or not 0 < left_out < total:
         return ()
@@ -275,7 +278,7 @@ def left_out_note(
 
 
 def zero_note(metrics: Iterable[Metric], empty: int, total: int, noun: str = "image") -> tuple[Note, ...]:
-    """Say how many false alarms where the ground truth is empty means take as 0; nothing where there are none."""
+    """Return a note on how many images with empty ground truth count as 0 in means; empty if there are none."""
     names = keys_and_names(metrics)
     if not names or not empty:
         return ()
@@ -285,19 +288,19 @@ def zero_note(metrics: Iterable[Metric], empty: int, total: int, noun: str = "im
 
 
 def held_note(metric: Metric, images_of_class: Mapping[str, int], images: int) -> tuple[Note, ...]:
-    """Say how many images a mean over classes averages each class over; empty where each class is in all images."""
-    number = {name: count for name, count in images_of_class.items() if count}
-    if not number or min(number.values()) == images:
+    """Return a note on over how many images each class is averaged; empty if each class is in all images."""
+    present = {name: count for name, count in images_of_class.items() if count}
+    if not present or min(present.values()) == images:
         return ()
-    rarest, commonest = min(number, key=number.__getitem__), max(number, key=number.__getitem__)
+    rarest, commonest = min(present, key=present.__getitem__), max(present, key=present.__getitem__)
     message = Message(
         "unequal-classes",
         "{metrics} averages each class over the images that hold it: from {fewest} ({rarest}) to {most} ({commonest}) "
         "of {images} images",
         rarest=rarest,
-        fewest=number[rarest],
+        fewest=present[rarest],
         commonest=commonest,
-        most=number[commonest],
+        most=present[commonest],
         images=images,
     )
     return (Note(message, metrics=keys_and_names([metric])),)
@@ -309,11 +312,15 @@ def footnotes(metrics: Sequence[Metric]) -> tuple[str, ...]:
     notes = [(metric.note, metric) for metric in shown if metric.note]
     notes += [("lower is better", metric) for metric in shown if metric.better == "lower"]
     lines: list[str] = []
+    line = ""
     for note, with_note in grouped(notes).items():
-        part = f"{_named(with_note, shown)}: {note}"
-        joined = f"{lines[-1]}; {part}" if lines else part
-        lines = [*lines[:-1], joined] if lines and len(joined) <= _LINE else [*lines, part]
-    return tuple(lines)
+        footnote = f"{_named(with_note, shown)}: {note}"
+        longer = f"{line}; {footnote}" if line else footnote
+        if line and len(longer) > _LINE:
+            lines.append(line)
+            longer = footnote
+        line = longer
+    return (*lines, line) if line else ()
 
 
 def _named(metrics: Sequence[Metric], shown: Sequence[Metric]) -> str:
@@ -324,9 +331,102 @@ def _named(metrics: Sequence[Metric], shown: Sequence[Metric]) -> str:
 
 
 def optimistic_notes(metrics: Iterable[Metric]) -> tuple[Note, ...]:
-    """Say which columns were tuned on the images they describe; for tables that are read elsewhere."""
+    """Return a note for each column that was tuned on the images it describes, for tables that leave the page."""
     return tuple(
         Note(Message("optimistic", "{metrics}: {why}", why=metric.note), metrics=keys_and_names([metric]))
         for metric in columns(metrics)
         if metric.optimistic
     )
+
+
+def finite(value: float) -> float | None:
+    """Replace NaN and infinity by None."""
+    return value if math.isfinite(value) else None
+
+
+def finite_values(metrics: Mapping[str, float]) -> dict[str, float | None]:
+    """Return metrics as JSON holds them: None where undefined."""
+    return {key: finite(value) for key, value in metrics.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Summary(Mapping[str, float | int]):
+    """Metrics by key, in the order in which they are reported.
+
+    Parameters
+    ----------
+    metrics : mapping of str to float or int
+        nan where a metric is undefined.
+    undefined : mapping of str to Message
+        Why a metric is nan; `str` writes it.
+    optimistic : tuple of str
+        Metrics with thresholds that were chosen on the images they describe.
+    threshold_source : str
+        Where thresholds come from when they are not the scores themselves, for instance a tuning set.
+    notes : tuple of Note
+        What has to be said beside the metrics.
+    thresholds : tuple of str
+        Metrics that are thresholds, which are printed rounded down.
+
+    Examples
+    --------
+    >>> why = Message("no-positives", "no positive pixels")
+    >>> summary = Summary({"ods_f": float("nan")}, undefined={"ods_f": why})
+    >>> summary["ods_f"], summary.undefined["ods_f"].kind
+    (nan, 'no-positives')
+    >>> print(summary)
+    ods_f  -  no positive pixels
+    """
+
+    metrics: Mapping[str, float | int]
+    undefined: Mapping[str, Message] = field(default_factory=dict)
+    optimistic: tuple[str, ...] = ()
+    threshold_source: str = ""
+    notes: tuple[Note, ...] = ()
+    thresholds: tuple[str, ...] = ()
+
+    def __getitem__(self, key: str) -> float | int:
+        try:
+            return self.metrics[key]
+        except KeyError:
+            raise UnknownMetricError(
+                Message(
+                    "unknown-metric",
+                    "no metric {metric!r} here; expected one of {known}",
+                    metric=key,
+                    known=tuple(self.metrics),
+                )
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def __str__(self) -> str:
+        """Print a metric per line, with the reason where it is undefined, and the notes."""
+        return "\n".join([aligned(self._rows(), "<><"), *map(str, self.notes)])
+
+    def _repr_html_(self) -> str:
+        columns = 3 if self.undefined else 2
+        rows = [row[:columns] for row in self._rows()]
+        return table_html(TextTable(["metric", "value", "undefined"][:columns], rows))
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [key, by_key(key, value, self.thresholds), str(self.undefined.get(key, ""))] for key, value in self.items()
+        ]
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a data frame with a row per metric: value, and the reason where it is undefined.
+
+        Takes pandas, which segbench does not install by itself.
+        """
+        rows = [{"value": value, "undefined": str(self.undefined.get(key, ""))} for key, value in self.items()]
+        return data_frame(rows, "metric", list(self))
+
+    @property
+    def empty(self) -> bool:
+        """Whether no metric is defined and there are only totals."""
+        return all(isinstance(value, int) or math.isnan(value) for value in self.metrics.values())

@@ -107,8 +107,8 @@ def _without_a_stretch(name: str, longest: int, shared: Counter[str]) -> str:
     if choices:
         *_, start, end = min(choices)
         return f"{''.join(parts[:start])}…{''.join(parts[end:])}"
-    kept = longest // 2
-    return f"{name[:kept].rstrip()}…{name[-kept:].lstrip()}"
+    half = longest // 2
+    return f"{name[:half].rstrip()}…{name[-half:].lstrip()}"
 
 
 def one_line(text: str) -> str:

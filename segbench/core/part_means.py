@@ -9,9 +9,8 @@ from typing import Self
 import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, keys_and_names
-from segbench.core.notes import Note
 from segbench.core.table import Sums, Table, left_out_beside
 
 
@@ -27,7 +26,7 @@ class PartMeans(Table):
     ) -> None:
         self.tables = dict(tables)
         self.metrics = tuple(metrics)
-        self.places = np.array(metric_columns, np.intp)
+        self.metric_columns = np.array(metric_columns, np.intp)
         self.parts = parts
         self.why_no_ranks = Message(
             "ranks-of-parts",
@@ -69,7 +68,7 @@ class PartMeans(Table):
     @cached_property
     def of_parts(self) -> FloatArray:
         """Every metric of each part, shape (parts, metrics); nan where undefined."""
-        estimates = [table.estimates[self.places] for table in self.tables.values()]
+        estimates = [table.estimates[self.metric_columns] for table in self.tables.values()]
         return np.where(self.left_out, np.nan, np.array(estimates).reshape(len(self.tables), -1))
 
     @cached_property
@@ -100,7 +99,7 @@ class PartMeans(Table):
         total: FloatArray | float = 0.0
         defined: FloatArray | float = 0.0
         for (name, table), left_out in zip(self.tables.items(), self.left_out, strict=True):
-            values = np.where(left_out, np.nan, measure(name, table)[:, self.places])
+            values = np.where(left_out, np.nan, measure(name, table)[:, self.metric_columns])
             total, defined = total + np.nan_to_num(values), defined + ~np.isnan(values)
         means = np.full(np.broadcast_shapes(np.shape(total), (1, len(self.metrics))), np.nan)
         np.divide(total, defined, out=means, where=np.asarray(defined) > 0)
@@ -114,21 +113,21 @@ class PartMeans(Table):
         """
         tables = {name: table.restricted_to_common(other.tables[name]) for name, table in self.tables.items()}
         restricted = self._with(tables=tables, left_out=self.left_out)
-        missed = [table.may_be_missed[self.places] for table in other.tables.values()]
+        missed = [table.may_be_missed[self.metric_columns] for table in other.tables.values()]
         left_out = left_out_beside(restricted.of_parts, other.of_parts, missed)
         if left_out.any():
             return self._with(tables=tables, left_out=self.left_out | left_out)
         return self if all(tables[name] is table for name, table in self.tables.items()) else restricted
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Any metric: a part may lack it."""
+        """Return True: a part may lack any metric."""
         del metric
         return True
 
     @property
     def image_weights(self) -> Mapping[str, FloatArray]:
         """The mean over parts of the weights of images in each."""
-        parts = [table.weights_by_metric[:, self.places] for table in self.tables.values()]
+        parts = [table.weights_by_metric[:, self.metric_columns] for table in self.tables.values()]
         return self.by_label(np.mean([part / np.maximum(part.sum(axis=0), 1) for part in parts], axis=0))
 
     @property
@@ -168,5 +167,5 @@ class PartMeans(Table):
 
 
 def singular(parts: str) -> str:
-    """Return what one of the parts is called."""
+    """Return the noun for one of the parts."""
     return {"classes": "class"}.get(parts, parts.removesuffix("s"))

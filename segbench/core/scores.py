@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import (
     LARGEST_TOTAL,
     FloatArray,
@@ -26,12 +25,56 @@ from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.levels import in_type_of
 from segbench.core.messages import Message
+from segbench.core.numbers import Brief
 from segbench.core.operating_point import OperatingPoint
-from segbench.core.thresholds import Thresholds
+from segbench.core.settings import as_real, as_whole
 
 _PARTS_AT_ONCE, _SCORES_AT_ONCE, _SUMS_AT_ONCE = 64, 2**20, 16
 _SORTED_ABOVE = 2**18
 _SCORES_PER_RANGE = 2**16
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Thresholds(Brief):
+    """Thresholds chosen on one set of images, to be applied to another; usable wherever an array is.
+
+    Parameters
+    ----------
+    values : array of float64, shape (K,)
+        In any order, repeats allowed; kept falling, each once.
+    source : str
+        Where they come from; counts taken at them keep it.
+
+    Raises
+    ------
+    ArgumentError
+        If a threshold is NaN.
+
+    Examples
+    --------
+    >>> Thresholds([0.2, 0.7], "hull of the tuning set").values
+    array([0.7, 0.2])
+    """
+
+    values: FloatArray
+    source: str
+
+    def __post_init__(self) -> None:
+        values: FloatArray = np.unique(as_floats(self.values, "thresholds"))[::-1]
+        if np.isnan(values).any():
+            raise ArgumentError(Message("not-a-number", "{argument} hold NaN; expected numbers", argument="thresholds"))
+        object.__setattr__(self, "values", frozen(values))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of measuring that stand for them."""
+        return {"thresholds": tuple(self.values.tolist()), "thresholds_source": self.source}
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: ANN401, FBT001 - NumPy's protocol
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return int(np.size(self.values))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,7 +206,7 @@ class ScoreCounts(Counts):
     def from_points(
         cls, tp: ArrayLike, fp: ArrayLike, positives: int, negatives: int, *, thresholds: ArrayLike | None = None
     ) -> ScoreCounts:
-        """Counts of a curve given by its points.
+        """Return the counts of a curve given by its points.
 
         Parameters
         ----------
@@ -305,13 +348,13 @@ class ScoreCounts(Counts):
         """Put consecutive ranges together, the highest scores first."""
         if not parts:
             return cls.sum(())
-        first, *_ = ranges = list(parts.values())
+        ranges = list(parts.values())
         scores, positives, negatives = (
             np.concatenate([getattr(counts, name) for counts in ranges])
             for name in ("scores", "positives", "negatives")
         )
         ignored = sum(counts.ignored for counts in ranges)
-        return cls(scores, positives, negatives, ignored, first.threshold_source, first.of_predictions)
+        return cls(scores, positives, negatives, ignored, ranges[0].threshold_source, ranges[0].of_predictions)
 
     def between(self, lowest: float, below: float) -> ScoreCounts:
         """Return the counts of the scores from `lowest` up to, not including, `below`, without ignored pixels."""
@@ -350,7 +393,9 @@ class Pool:
 
 def range_of_scores(counts: ScoreCounts) -> tuple[float, float]:
     """Return the lowest and the highest score; nan without any."""
-    return (float(counts.scores[-1]), float(counts.scores[0])) if counts.scores.size else (math.nan, math.nan)
+    if not counts.scores.size:
+        return math.nan, math.nan
+    return float(counts.scores[-1]), float(counts.scores[0])
 
 
 def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
@@ -368,9 +413,9 @@ def pooled(parts: Sequence[ScoreCounts]) -> ScoreCounts:
     if len(present) > 1:
         scores, positives, negatives = _merged(present)
     else:
-        (only,) = present
-        scores, counts = only.scores, (only.positives, only.negatives)
-        positives, negatives = (part.astype(np.int64, copy=False) for part in counts)
+        scores = present[0].scores
+        positives = present[0].positives.astype(np.int64, copy=False)
+        negatives = present[0].negatives.astype(np.int64, copy=False)
     return ScoreCounts.unchecked(
         scores=scores,
         positives=positives,
@@ -385,23 +430,23 @@ def _merged(parts: Sequence[ScoreCounts]) -> tuple[FloatArray, IntArray, IntArra
     """Add the counts of equal scores up."""
     for name in ("positives", "negatives"):
         within_total(sum(total_of(getattr(part, name)) for part in parts), name)
-    keys, *counts = (
+    scores, *counts = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("scores", "positives", "negatives")
     )
-    if keys.dtype == np.float32 and keys.size > _SORTED_ABOVE:
+    if scores.dtype == np.float32 and scores.size > _SORTED_ABOVE:
         from segbench.core.sorting import added_up
 
-        return added_up(keys, *counts)
-    order = np.argsort(-keys, kind="stable")
-    keys = keys[order]
-    last = np.flatnonzero(np.append(keys[1:] != keys[:-1], True))
+        return added_up(scores, *counts)
+    order = np.argsort(-scores, kind="stable")
+    scores = scores[order]
+    last = np.flatnonzero(np.append(scores[1:] != scores[:-1], True))  # the last entry of each distinct score
     positives, negatives = (np.diff(np.cumsum(part[order], dtype=np.int64)[last], prepend=0) for part in counts)
-    return keys[last], positives, negatives
+    return scores[last], positives, negatives
 
 
 @dataclass(frozen=True, eq=False)
-class Several:
-    """Scores, falling within each image, with their counts, and where each image ends."""
+class ScoreBatch:
+    """The counts of several images, one after another: scores fall within each, and `ends` is where each ends."""
 
     scores: FloatArray
     positives: IntArray
@@ -409,8 +454,8 @@ class Several:
     ends: NDArray[np.int64]
 
     @classmethod
-    def of(cls, images: Sequence[ScoreCounts]) -> Several:
-        """Put the counts of some images one after another."""
+    def of(cls, images: Sequence[ScoreCounts]) -> ScoreBatch:
+        """Concatenate the counts of some images."""
         ends = np.cumsum([image.scores.size for image in images], dtype=np.int64)
         if len(images) == 1:  # which may be very long
             return cls(images[0].scores, images[0].positives, images[0].negatives, ends)
@@ -423,8 +468,8 @@ class Several:
         )
 
     @property
-    def places(self) -> Iterator[slice]:
-        """Where the scores of each image are."""
+    def slices(self) -> Iterator[slice]:
+        """The range of the scores of each image."""
         return map(slice, [0, *self.ends[:-1].tolist()], self.ends.tolist())
 
     @property
@@ -435,7 +480,7 @@ class Several:
         return highest
 
     def totals(self, counts: IntArray) -> NDArray[np.int64]:
-        """Add some counts of the scores up for each image."""
+        """Add up counts of the scores for each image."""
         running = np.append(0, np.cumsum(counts, dtype=np.int64))
         totals: NDArray[np.int64] = np.diff(running[self.ends], prepend=0)
         return totals

@@ -22,14 +22,12 @@ from threadpoolctl import ThreadpoolController
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import NOTHING, Message, as_message
-from segbench.core.metric import Metric, refuse_outside
-from segbench.core.notes import Note, as_note
+from segbench.core.messages import NOTHING, Message, Note, as_message, as_note
+from segbench.core.metric import Metric, Summary, refuse_outside
 from segbench.core.numbers import many
 from segbench.core.series import Series, Space
-from segbench.core.summary import Summary
 
-Held = TypeVar("Held", bound=Counts)
+CountsOfImage = TypeVar("CountsOfImage", bound=Counts)
 
 CELLS_AT_ONCE = 2**21
 """Entries of a matrix of weights or of pooled counts that are held at a time."""
@@ -210,19 +208,19 @@ class Table(ABC):
         """
         restricted: dict[str, Any] = {}
         for name, candidates in self.left_out_if_lacking.items():
-            own, others = self.columns[name], other.columns[name]
-            left_out = np.isnan(others) & ~np.isnan(own) & candidates
+            values = self.columns[name]
+            left_out = np.isnan(other.columns[name]) & ~np.isnan(values) & candidates
             if left_out.any():
-                restricted[name] = np.where(left_out, np.nan, own)
-        for name, part in self.columns.items():
-            if isinstance(part, Table):
-                of_common = part.restricted_to_common(other.columns[name])
-                if of_common is not part:
-                    restricted[name] = of_common
+                restricted[name] = np.where(left_out, np.nan, values)
+        for name, column in self.columns.items():
+            if isinstance(column, Table):
+                common = column.restricted_to_common(other.columns[name])
+                if common is not column:
+                    restricted[name] = common
         return self._with(columns={**self.columns, **restricted}) if restricted else self
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether `restricted_to_common` may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         del metric
         return bool(self.left_out_if_lacking)
 
@@ -300,20 +298,20 @@ class Table(ABC):
         why_no_means: Message = NOTHING,
     ) -> Summary:
         """Return the estimates under these keys, one for each metric, empty for those that are left out."""
-        lacking = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
-        estimates = np.where(lacking, np.nan, self.estimates).tolist()
-        named = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
-        refuse_outside([metric for _, metric, _ in named], [value for _, _, value in named])
+        unknown = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
+        estimates = np.where(unknown, np.nan, self.estimates).tolist()
+        rows = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
+        refuse_outside([metric for _, metric, _ in rows], [value for _, _, value in rows])
         return Summary(
-            {**{key: value for key, _, value in named}, **totals},
+            {**{key: value for key, _, value in rows}, **totals},
             {
                 key: why_no_means if why_no_means and not metric.is_of_sums else as_message(self.why_undefined(metric))
-                for key, metric, value in named
+                for key, metric, value in rows
                 if math.isnan(value)
             },
-            tuple(key for key, metric, _ in named if metric.optimistic),
+            tuple(key for key, metric, _ in rows if metric.optimistic),
             notes=tuple(map(as_note, notes)),
-            thresholds=tuple(key for key, metric, _ in named if metric.kind == "threshold"),
+            thresholds=tuple(key for key, metric, _ in rows if metric.kind == "threshold"),
         )
 
     @property
@@ -379,7 +377,7 @@ class Reducing(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class CachedPool:
     """What a results file keeps of counts that take long to go through; it depends on counts alone."""
 
     counts: Counts
@@ -397,19 +395,19 @@ class Keeping(Reducing):
         """Whether it does."""
 
     @abstractmethod
-    def keepable(self) -> Kept:
-        """Return `reduced`, and what it does not tell of all counts."""
+    def keepable(self) -> CachedPool:
+        """Return `reduced`, and the numbers that cannot be computed from it."""
 
 
-class CountsTable(Table, Generic[Held]):
+class CountsTable(Table, Generic[CountsOfImage]):
     """A table of counts by image name; rows come in sorted order of the names."""
 
-    counts: type[Held]
+    counts: type[CountsOfImage]
     """What it holds of an image."""
     settings: Any
     """The protocol, where formulas depend on its settings."""
 
-    def __init__(self, per_image: Mapping[str, Held], settings: Any = None) -> None:  # noqa: ANN401  of any protocol
+    def __init__(self, per_image: Mapping[str, CountsOfImage], settings: Any = None) -> None:  # noqa: ANN401  of any protocol
         self.per_image = per_image
         self.settings = settings
 
@@ -424,7 +422,7 @@ class CountsTable(Table, Generic[Held]):
         return sorted(self.per_image)
 
     @property
-    def ordered(self) -> Iterator[Held]:
+    def ordered(self) -> Iterator[CountsOfImage]:
         """The counts of each image, in the order of the rows."""
         return (self.per_image[name] for name in self.names)
 
@@ -439,7 +437,7 @@ class CountsTable(Table, Generic[Held]):
         return super().why_undefined(metric) if self.images else Message("no-images", "no image was counted")
 
     @property
-    def pooled(self) -> Held:
+    def pooled(self) -> CountsOfImage:
         """The counts of all images added up."""
         return self.counts.sum(self.ordered)
 
@@ -452,16 +450,17 @@ class ColumnLayout:
         self.tables = {name: column.layout for name, column in columns.items() if isinstance(column, Table)}
         self.tails = {name: column.shape[1:] for name, column in columns.items() if name not in self.tables}
         """The shape of each column, without that of the images."""
-        images = [column.images if isinstance(column, Table) else column.shape[0] for column in columns.values()]
-        self.images: int = max(images, default=0)
+        row_counts = [column.images if isinstance(column, Table) else column.shape[0] for column in columns.values()]
+        self.images: int = max(row_counts, default=0)
         blocks = [*_blocks(columns, self.means), (_IMAGES, np.ones((self.images, 1), np.int64))]
         # Narrow blocks come first, joined to one matrix, which takes less time to multiply than each by itself.
         self._narrow = [block for _, block in blocks if _is_narrow(block)]
         self._wide = [_packed(block) for _, block in blocks if not _is_narrow(block)]
-        names = [name for name, block in sorted(blocks, key=lambda named_block: not _is_narrow(named_block[1]))]
+        names = [name for name, block in blocks if _is_narrow(block)]
+        names += [name for name, block in blocks if not _is_narrow(block)]
         widths = [block.shape[1] for block in (*self._narrow, *self._wide)]
         ends = np.cumsum(widths).tolist()
-        self.places = {name: slice(end - width, end) for name, width, end in zip(names, widths, ends, strict=True)}
+        self.slices = {name: slice(end - width, end) for name, width, end in zip(names, widths, ends, strict=True)}
         """Which columns of the rows, and of their sums, each block has."""
 
     @cached_property
@@ -489,19 +488,19 @@ class ColumnLayout:
     @property
     def shape(self) -> tuple[int, int]:
         """Images, and columns of all blocks."""
-        return self.images, max(columns.stop for columns in self.places.values())
+        return self.images, max(columns.stop for columns in self.slices.values())
 
     def named(self, sums: FloatArray) -> Sums:
-        """Take sums of rows apart, shape (R, columns)."""
+        """Split sums of rows, shape (R, columns), by the names of the columns."""
         values: dict[str, Any] = {}
         for name, tail in self.tails.items():
-            value = sums[:, self.places[name]]
+            value = sums[:, self.slices[name]]
             if name in self.means:
                 with np.errstate(invalid="ignore"):  # 0 / 0 where no image defines it
-                    value = value / sums[:, self.places[_defined(name)]]
+                    value = value / sums[:, self.slices[_defined(name)]]
             values[name] = value.reshape(len(sums), *tail)
-        values |= {name: layout.named(sums[:, self.places[name]]) for name, layout in self.tables.items()}
-        return Sums(values, sums[:, self.places[_IMAGES].start])
+        values |= {name: layout.named(sums[:, self.slices[name]]) for name, layout in self.tables.items()}
+        return Sums(values, sums[:, self.slices[_IMAGES].start])
 
 
 @dataclass(frozen=True, eq=False)
@@ -517,7 +516,7 @@ class Sums:
         return len(self.images)
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  an array, or the sums of a table
-        """Return what is known by a name."""
+        """Return the sums of a column, or of a table among the columns."""
         return self.values[name]
 
 
@@ -533,7 +532,7 @@ def _defined(name: str) -> str:
 
 
 def _blocks(columns: Mapping[str, Any], means: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield what adds up, each with one row per image: of means the values, and where these are defined."""
+    """Yield matrices that add up, one row per image: for means, the values and where these are defined."""
     for name, column in columns.items():
         if isinstance(column, Table):
             yield name, column.layout
@@ -551,7 +550,7 @@ def _blocks(columns: Mapping[str, Any], means: Collection[str]) -> Iterator[tupl
 
 
 def _is_narrow(block: Any) -> bool:  # noqa: ANN401  an array, a sparse one, or a layout
-    """Whether a block is an array of few columns."""
+    """Return whether a block is an array of few columns."""
     return isinstance(block, np.ndarray) and block.shape[1] <= _WIDE
 
 
@@ -585,14 +584,14 @@ def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
     if isinstance(block, ColumnLayout):
         return block.total()
     if isinstance(block, np.ndarray) and block.dtype == np.float64:
-        return column_sums(block)[0]
+        return np.array([math.fsum(column.tolist()) for column in block.T])  # whatever the order of the images
     if isinstance(block, np.ndarray) and block.dtype.kind != "f":
         return block.sum(axis=0).astype(np.float64)
     return np.asarray(block.sum(axis=0, dtype=np.float64)).ravel()
 
 
 def columns_of(images: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Stack what is known of each image, numbers or lists by name, to columns; of no image there are none."""
+    """Stack the values of images, numbers or lists by name, to columns; without an image there are none."""
     return {name: np.array([image[name] for image in images]) for name in (images[0] if images else ())}
 
 
@@ -616,7 +615,7 @@ class Columns:
         return Columns(*(part[rows] for part in self.parts))
 
     def __sub__(self, other: Columns) -> Columns:
-        return Columns(*(part - less for part, less in zip(self.parts, other.parts, strict=True)))
+        return Columns(*(part - subtracted for part, subtracted in zip(self.parts, other.parts, strict=True)))
 
     def __rmatmul__(self, weights: FloatArray) -> FloatArray:
         converted = {dtype: weights.astype(dtype, copy=False) for dtype in {part.dtype for part in self.parts}}
@@ -628,7 +627,8 @@ class Columns:
 
     def toarray(self) -> FloatArray:
         """Return all columns as one array."""
-        return np.hstack([as_dense(part) for part in self.parts], dtype=np.float64)
+        dense = [part if isinstance(part, np.ndarray) else part.toarray() for part in self.parts]
+        return np.hstack(dense, dtype=np.float64)
 
 
 class WholeNumbers:
@@ -679,12 +679,6 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def as_dense(rows: Any) -> FloatArray:  # noqa: ANN401  an array, a sparse one, or columns
-    """Return rows as a dense array."""
-    dense: FloatArray = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    return dense
-
-
 def without_each(rows: Columns, score: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Score the sum of all rows but one, for each row in turn, and in the last row of all."""
     total = rows.sum(axis=0)
@@ -700,11 +694,6 @@ def left_out_beside(own: FloatArray, other: FloatArray, may_be_missed: Sequence[
     Elsewhere a value is that of false positives, and stays; see `Table.left_out_if_lacking`.
     """
     return np.isnan(other) & ~np.isnan(own) & np.array(may_be_missed)
-
-
-def column_sums(rows: FloatArray) -> FloatArray:
-    """Add up the rows of a matrix, each sum rounded once, so that the order of the rows does not matter; one row."""
-    return np.array([[math.fsum(column.tolist()) for column in rows.T]])
 
 
 class Tabled(Protocol):

@@ -10,9 +10,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, as_note
 from segbench.core.names import latex_name, shortened
-from segbench.core.notes import Note, as_note
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,8 +56,8 @@ class TextTable:
         if latex and self.latex:
             return list(self.latex)
         groups = self.groups or [("", "")] * len(self.header)
-        texts = ((group, title, alone) for (group, title), alone in zip(groups, self.header, strict=True))
-        return [Heading(*(map(latex_name, three) if latex else three)) for three in texts]
+        headings = [Heading(*group, alone) for group, alone in zip(groups, self.header, strict=True)]
+        return [Heading(*map(latex_name, heading)) for heading in headings] if latex else headings
 
     def heading(
         self, kept: Sequence[int] | None = None, *, latex: bool = False
@@ -82,10 +81,10 @@ class TextTable:
     @property
     def sides(self) -> str:
         """How columns are aligned, a letter each: names to the left, ``<``, metrics to the right, ``>``."""
-        return "<" * self.names + ">" * (len(self.header) - self.names)
+        return "".ljust(self.names, "<").ljust(len(self.header), ">")
 
     def __str__(self) -> str:
-        """Print it, with its notes."""
+        """Return the aligned rows, with the notes below."""
         return "\n".join([aligned([self.header, *self.rows], self.sides), *map(str, self.notes)])
 
     def fitted(self, column: int) -> TextTable:
@@ -123,26 +122,27 @@ def side_by_side(tables: Mapping[str, TextTable], blank: str) -> TextTable:
         for row, name in enumerate(names):
             own = row_of.get(name)
             rows[row] += [blank] * (len(table.header) - 1) if own is None else table.rows[own][1:]
-            marks |= {(row, at + shift): mark for (of, at), mark in table.marks.items() if of == own}
-        spare += [(rank, title, at + shift) for rank, title in enumerate(table.spare) for at in table.spare[title]]
+            marks |= {(row, column + shift): mark for (marked, column), mark in table.marks.items() if marked == own}
+        for rank, (title, columns) in enumerate(table.spare.items()):
+            spare += [(rank, title, column + shift) for column in columns]
         header += [f"{group} {title}" for title in table.header[1:]]
         groups += [(group, title) for title in table.header[1:]]
         name = latex_name(group)
         latex += [Heading(name, heading.alone, f"{name} {heading.alone}") for heading in table.headings(latex=True)[1:]]
     notes = dict.fromkeys(note for table in tables.values() for note in table.notes)
-    last = {title: rank for rank, title, _ in sorted(spare)}  # a metric is left out of all tables or of none
+    last_rank = {title: rank for rank, title, _ in sorted(spare)}  # a metric is left out of all tables or of none
     groups_with_note = {note: [group for group, table in tables.items() if note in table.notes] for note in notes}
     return TextTable(
         header,
         rows,
         marks=marks,
         notes=tuple(
-            note if len(of) == len(tables) else as_note(note).said_of(", ".join(of))
-            for note, of in groups_with_note.items()
+            note if len(noted) == len(tables) else as_note(note).said_of(", ".join(noted))
+            for note, noted in groups_with_note.items()
         ),
         spare={
-            metric_title: [at for _, title, at in spare if title == metric_title]
-            for metric_title in sorted(last, key=last.__getitem__)
+            metric_title: [column for _, title, column in spare if title == metric_title]
+            for metric_title in sorted(last_rank, key=last_rank.__getitem__)
         },
         groups=groups,
         latex=latex,

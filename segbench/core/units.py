@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric
-from segbench.core.notes import Note
 from segbench.core.numbers import many
 from segbench.core.series import Series, Space
 from segbench.core.table import ColumnLayout, Sums, Table
@@ -49,8 +48,8 @@ def unit_metrics(metrics: Iterable[Metric], noun: str) -> tuple[Metric, ...]:
 
 def _of_units(key: str) -> str:
     """Return the key of the mean over units of a metric of images: ``dice_units``, ``f_units@0.5``."""
-    name, at, threshold = key.partition("@")
-    return f"{name}{_OF_UNITS}{at}{threshold}"
+    name, sign, threshold = key.partition("@")
+    return f"{name}{_OF_UNITS}{sign}{threshold}"
 
 
 class SummedRows(Table):
@@ -59,14 +58,14 @@ class SummedRows(Table):
     `units` has the unit of each row, called `noun` in messages. They keep the order of their first row.
     """
 
-    def __init__(self, of: Table, units: Sequence[str], noun: str) -> None:
-        self.of, self.units, self.noun = of, units, noun
-        self.metrics = of.metrics
+    def __init__(self, table: Table, units: Sequence[str], noun: str) -> None:
+        self.table, self.units, self.noun = table, units, noun
+        self.metrics = table.metrics
 
     @property
     def columns(self) -> Mapping[str, Any]:
         """The columns of the table, one row per image."""
-        return self.of.columns
+        return self.table.columns
 
     @cached_property
     def names(self) -> list[str]:
@@ -76,7 +75,7 @@ class SummedRows(Table):
     @property
     def image_of_rows(self) -> list[str]:
         """An image of each unit."""
-        first = dict(zip(reversed(self.units), reversed(self.of.image_of_rows), strict=True))
+        first = dict(zip(reversed(self.units), reversed(self.table.image_of_rows), strict=True))
         return [first[unit] for unit in self.names]
 
     @property
@@ -87,15 +86,15 @@ class SummedRows(Table):
     @property
     def number_of_images(self) -> int:
         """How many images the units hold together."""
-        return self.of.number_of_images
+        return self.table.number_of_images
 
     @property
     def sample_size(self) -> str:
         """How many units and images there are, in words."""
-        return f"{many(self.images, self.noun)}, {self.of.sample_size}"
+        return f"{many(self.images, self.noun)}, {self.table.sample_size}"
 
     @cached_property
-    def _places(self) -> NDArray[np.intp]:
+    def _unit_of_rows(self) -> NDArray[np.intp]:
         """The number of the unit of each row."""
         numbers = {name: number for number, name in enumerate(self.names)}
         return np.array([numbers[unit] for unit in self.units], np.intp)
@@ -103,104 +102,107 @@ class SummedRows(Table):
     @cached_property
     def layout(self) -> ColumnLayout:
         """The layout of the table with rows added up."""
-        return self.of.layout.summed(self._places, self.images)
+        return self.table.layout.summed(self._unit_of_rows, self.images)
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         """Compute every metric from sums, see `Table`."""
-        return self.of.formulas(of)
+        return self.table.formulas(of)
 
     def scored(self, of: Sums) -> FloatArray:
         """Compute every metric from sums by name, see `Table`."""
-        return self.of.scored(of)
+        return self.table.scored(of)
 
     @property
     def estimates(self) -> FloatArray:
         """Every metric of all images."""
-        return self.of.estimates
+        return self.table.estimates
 
     def restricted_to_common(self, other: Self) -> Self:
         """Return the table without values that the other method lacks, see `Table`."""
-        restricted = self.of.restricted_to_common(other.of)
-        return self if restricted is self.of else type(self)(restricted, self.units, self.noun)
+        restricted = self.table.restricted_to_common(other.table)
+        return self if restricted is self.table else type(self)(restricted, self.units, self.noun)
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether that may change a metric."""
-        return self.of.may_be_restricted(metric)
+        """Return whether `restricted_to_common` may change a metric."""
+        return self.table.may_be_restricted(metric)
 
     @property
     def image_weights(self) -> Mapping[str, FloatArray]:
         """The weights of the images of each unit, added up."""
-        return {label: self._added(weights) for label, weights in self.of.by_label(self.of.weights_by_metric).items()}
+        return {
+            label: self._added_by_unit(weights)
+            for label, weights in self.table.by_label(self.table.weights_by_metric).items()
+        }
 
     @property
     def values_in_means(self) -> Mapping[str, FloatArray]:
         """How many values the images of each unit have in a mean over images."""
-        return {metric.label: self._added(self.of.values_in(metric)) for metric in self.metrics}
+        return {metric.label: self._added_by_unit(self.table.values_in(metric)) for metric in self.metrics}
 
     @property
     def value_noun(self) -> str:  # type: ignore[override]  # of the table
         """What has a value: an image, or a mask."""
-        return self.of.value_noun or self.of.noun
+        return self.table.value_noun or self.table.noun
 
     def lacks(self, metric: Metric) -> str:
         """Say what a method without a value does."""
-        return self.of.lacks(metric)
+        return self.table.lacks(metric)
 
-    def _added(self, values: NDArray[Any]) -> FloatArray:
+    def _added_by_unit(self, values: NDArray[Any]) -> FloatArray:
         """Add up a value of each row by unit."""
-        return np.bincount(self._places, values.astype(np.float64), self.images).astype(np.float64, copy=False)
+        return np.bincount(self._unit_of_rows, values.astype(np.float64), self.images).astype(np.float64, copy=False)
 
     @property
     def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there."""
-        return self.of.may_be_missed
+        return self.table.may_be_missed
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
         """Which units hold each class."""
-        return {name: self._added(images) > 0 for name, images in self.of.images_of_classes.items()}
+        return {name: self._added_by_unit(images) > 0 for name, images in self.table.images_of_classes.items()}
 
     @property
     def totals(self) -> Mapping[str, int]:
         """Totals over all images."""
-        return self.of.totals
+        return self.table.totals
 
     def why_undefined(self, metric: Metric) -> Message | str:
         """Say why an estimate is nan."""
-        return self.of.why_undefined(metric)
+        return self.table.why_undefined(metric)
 
     @property
     def notes(self) -> tuple[Note | str, ...]:
         """What has to be said beside the estimates."""
-        return self.of.notes
+        return self.table.notes
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places, see `Table`."""
-        return self.of.heights(space, at, of)
+        return self.table.heights(space, at, of)
 
     @property
     def curve(self) -> Series | None:
         """The curve of the pooled counts."""
-        return self.of.curve
+        return self.table.curve
 
 
 class UnitTable(Table):
     """The `rows` of a table summed by unit, with the metrics of units beside those of the table.
 
-    `alone` makes the table of the counts of each unit added up, by the name of the unit.
+    `make_unit_table` lays out the counts of each unit added up, by the name of the unit.
     """
 
     means = ("units",)
 
-    def __init__(self, rows: SummedRows, alone: Callable[[], Table]) -> None:
-        self._rows, self._alone, self.noun = rows, alone, rows.noun
+    def __init__(self, rows: SummedRows, make_unit_table: Callable[[], Table]) -> None:
+        self._rows, self._make_unit_table, self.noun = rows, make_unit_table, rows.noun
         self.of_units = unit_metrics(rows.metrics, rows.noun)
         self.metrics = (*rows.metrics, *self.of_units)
 
     @property
     def by_image(self) -> Table:
         """The table of images."""
-        return self._rows.of
+        return self._rows.table
 
     @cached_property
     def names(self) -> list[str]:
@@ -230,21 +232,21 @@ class UnitTable(Table):
     @cached_property
     def columns(self) -> Mapping[str, Any]:
         """The rows of the table, and the metrics of each unit, shape (units, metrics)."""
-        return {"rows": self._rows, "units": self._measured[:, self._add_up]}
+        return {"rows": self._rows, "units": self._unit_values[:, self._have_units]}
 
     @property
-    def _add_up(self) -> BoolArray:
-        """Which metrics of the table the counts of a unit have that are added up."""
+    def _have_units(self) -> BoolArray:
+        """Which metrics of the table a unit has, of its counts added up."""
         return np.array([metric.is_of_units for metric in self._rows.metrics], np.bool_)
 
     @cached_property
-    def _measured(self) -> FloatArray:
+    def _unit_values(self) -> FloatArray:
         """Every metric of the table of the counts of each unit added up, shape (units, metrics)."""
-        if not self._add_up.any():  # nothing is added up in vain
+        if not self._have_units.any():  # nothing is added up in vain
             return np.full((self.images, len(self._rows.metrics)), np.nan)
-        alone = self._alone()
-        row_of = {name: row for row, name in enumerate(alone.names)}
-        return alone.measure_images()[[row_of[name] for name in self.names]]
+        unit_table = self._make_unit_table()
+        row_of = {name: row for row, name in enumerate(unit_table.names)}
+        return unit_table.measure_images()[[row_of[name] for name in self.names]]
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         """Compute every metric from sums, see `Table`."""
@@ -258,18 +260,18 @@ class UnitTable(Table):
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of all images as the table has it, and the means over units."""
-        own = ColumnLayout({"units": self.columns["units"]}, self.means)
-        means: FloatArray = own.named(own.total()[np.newaxis])["units"][0]
+        layout = ColumnLayout({"units": self.columns["units"]}, self.means)
+        means: FloatArray = layout.named(layout.total()[np.newaxis])["units"][0]
         return np.concatenate([self.columns["rows"].estimates, means])
 
     @property
     def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
         """Metrics of units with something there to find."""
-        weights = self._rows.weights_by_metric[:, self._add_up]
+        weights = self._rows.weights_by_metric[:, self._have_units]
         return {"units": weights > 0} if self.of_units else {}
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether that may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         return metric in self.of_units or self._rows.may_be_restricted(metric)
 
     @property
@@ -280,7 +282,7 @@ class UnitTable(Table):
     @property
     def may_be_missed(self) -> BoolArray:
         """In which metrics a method without a value misses what is there."""
-        return np.append(self._rows.may_be_missed, self._rows.may_be_missed[self._add_up])
+        return np.append(self._rows.may_be_missed, self._rows.may_be_missed[self._have_units])
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
@@ -309,7 +311,7 @@ class UnitTable(Table):
             bool(metric.image_key) and not metric.mean_over_images and metric.adds_up is not False
             for metric in rows.metrics
         ]
-        return np.hstack([np.where(has_own, self._measured, rows.measure_images()), self.columns["units"]])
+        return np.hstack([np.where(has_own, self._unit_values, rows.measure_images()), self.columns["units"]])
 
     @property
     def totals(self) -> Mapping[str, int]:

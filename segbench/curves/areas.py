@@ -32,7 +32,7 @@ AreaMethod = Literal["exact", "trapezoid", "linear"]
 
 
 def auc_roc(counts: ScoreCounts | Pooled) -> float:
-    """Area under the ROC curve: how often a positive scores above a negative, ties counted as one half.
+    """Compute the area under the ROC curve: how often a positive scores above a negative, ties counted as one half.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def auc_roc(counts: ScoreCounts | Pooled) -> float:
 
 
 def auc_pr(counts: ScoreCounts | Pooled, *, method: AreaMethod = "exact") -> float:
-    """Area under the precision-recall curve.
+    """Compute the area under the precision-recall curve.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def auc_pr(counts: ScoreCounts | Pooled, *, method: AreaMethod = "exact") -> flo
 
 
 def average_precision(counts: ScoreCounts | Pooled) -> float:
-    """Average precision: the precision at each positive's own score, averaged over the positives.
+    """Compute average precision: the precision at each positive's own score, averaged over the positives.
 
     Not an area of the curve: ties can raise it above the area. Equal to scikit-learn's ``average_precision_score``.
 
@@ -110,7 +110,7 @@ def average_precision(counts: ScoreCounts | Pooled) -> float:
 
 
 def roc_area(points: Points) -> float:
-    """Area under the ROC curve through cumulative points, see `auc_roc`."""
+    """Compute the area under the ROC curve through cumulative points, see `auc_roc`."""
     from segbench.curves import kernels
 
     tp, fp = points
@@ -119,7 +119,7 @@ def roc_area(points: Points) -> float:
 
 
 def pr_area(points: Points, *, method: AreaMethod = "exact") -> float:
-    """Area under the PR curve through cumulative points, see `auc_pr`."""
+    """Compute the area under the PR curve through cumulative points, see `auc_pr`."""
     from segbench.curves import kernels
 
     if method not in get_args(AreaMethod):

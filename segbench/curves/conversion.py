@@ -1,4 +1,4 @@
-"""Points of a published PR curve to counts.
+"""Convert points of a published PR curve to counts.
 
 With P and N known, a point of PR space with recall above 0 is one confusion matrix.
 
@@ -14,17 +14,17 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import LARGEST_TOTAL, as_floats
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.scores import ScoreCounts
+from segbench.core.settings import as_real, as_whole
 
 
 def from_pr(
     recall: ArrayLike, precision: ArrayLike, *, positives: int, negatives: int, tolerance: float = 1e-6
 ) -> ScoreCounts:
-    """Counts of the curve through points of PR space, in any order.
+    """Convert points of PR space, in any order, to the counts of the curve through them.
 
     Parameters
     ----------
@@ -79,9 +79,9 @@ def from_pr(
     with np.errstate(over="ignore", invalid="ignore"):  # counts that no number holds are refused below
         fp = tp * (1 - precision) / precision
         points = np.array([tp, fp])[:, np.lexsort((fp, tp))]
-        off = np.abs(points - np.rint(points)).max(axis=0, initial=0)
-    if (off > tolerance).any():
-        tp, fp = points[:, off.argmax()]
+        distances = np.abs(points - np.rint(points)).max(axis=0, initial=0)
+    if (distances > tolerance).any():
+        tp, fp = points[:, distances.argmax()]
         raise ArgumentError(
             Message(
                 "not-whole",

@@ -27,9 +27,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import Brief, number
 from segbench.core.operating_point import f_of, share
-from segbench.core.scores import ScoreCounts
+from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.core.series import Line, Series, Space
-from segbench.core.thresholds import Thresholds
 from segbench.curves.areas import pr_area, roc_area
 from segbench.curves.points import cumulate, hull_vertices
 from segbench.drawing.charts import thinned
@@ -172,9 +171,10 @@ class Curve(Drawn):
         if self.mask is None:
             return columns
         columns = {name: values[[self.mask]] for name, values in columns.items()}
-        # Nothing is predicted: the limit of the precision describes other thresholds.
-        empty = {"threshold": np.array([EMPTY_MASK_THRESHOLD]), "precision": np.array([math.nan])}
-        return columns if self.mask else columns | empty
+        if self.mask == 0:
+            # Nothing is predicted: the limit of the precision describes other thresholds.
+            columns |= {"threshold": np.array([EMPTY_MASK_THRESHOLD]), "precision": np.array([math.nan])}
+        return columns
 
     @property
     def spaces(self) -> tuple[Space, ...]:
@@ -191,8 +191,9 @@ class Curve(Drawn):
         """The area, or F of a mask."""
         if self.mask is not None:
             return f"F of the mask {number(self.columns['f'].item())}"
-        name = "achievable, optimistic" if self.optimistic else "AUC-PR" if self.space == "pr" else "AUC-ROC"
-        return f"{name} {number(self.area)}"
+        if self.optimistic:
+            return f"achievable, optimistic {number(self.area)}"
+        return f"AUC-{self.space.upper()} {number(self.area)}"
 
     def line(self, space: Space) -> Line:
         """Return the points to draw, with those of bends; of a mask its point; none where rates are undefined."""
@@ -215,7 +216,7 @@ class Curve(Drawn):
 
 
 def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
-    """ROC curve of the counts, one point a distinct score.
+    """Compute the ROC curve of the counts, one point a distinct score.
 
     Parameters
     ----------
@@ -236,7 +237,7 @@ def roc_curve(counts: ScoreCounts | Pooled) -> Curve:
 
 
 def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
-    """Precision-recall curve of the counts, one point a distinct score.
+    """Compute the precision-recall curve of the counts, one point a distinct score.
 
     Parameters
     ----------
@@ -262,7 +263,7 @@ def pr_curve(counts: ScoreCounts | Pooled) -> Curve:
 
 
 def roc_hull(counts: ScoreCounts | Pooled) -> Curve:
-    """Convex hull of the ROC curve: the best that can be had by choosing among, and mixing, its thresholds.
+    """Compute the convex hull of the ROC curve: the best that its thresholds, chosen among and mixed, can achieve.
 
     Parameters
     ----------
@@ -283,7 +284,7 @@ def roc_hull(counts: ScoreCounts | Pooled) -> Curve:
 
 
 def achievable_pr_curve(counts: ScoreCounts | Pooled) -> Curve:
-    """Achievable PR curve: the confusion counts of the ROC hull, read in PR space.
+    """Compute the achievable PR curve: the confusion counts of the ROC hull, read in PR space.
 
     Parameters
     ----------
@@ -319,21 +320,21 @@ def _pr_line(tp: NDArray[Any], fp: NDArray[Any], precision: FloatArray) -> Line:
     """Return recall and precision to draw: measured points, and the hyperbola between distant ones."""
     tp, fp = tp.astype(np.float64), fp.astype(np.float64)
     rising = np.append(True, np.diff(tp) > 0)
-    between = np.linspace(0, tp[-1], _STEPS + 1)[1:-1]
+    tp_between = np.linspace(0, tp[-1], _STEPS + 1)[1:-1]
     # Along a jump of false positives at one recall, the line to the next recall starts at the jump's upper end.
     last_of_recall = np.append(np.flatnonzero(rising)[1:] - 1, tp.size - 1)
-    segment = np.searchsorted(tp[last_of_recall], between, side="left")
+    segment = np.searchsorted(tp[last_of_recall], tp_between, side="left")
     start, end = last_of_recall[np.maximum(segment - 1, 0)], np.flatnonzero(rising)[segment]
-    share = (between - tp[start]) / np.where(tp[end] > tp[start], tp[end] - tp[start], 1)
-    fp_between = fp[start] + share * (fp[end] - fp[start])
-    all_tp, all_fp = np.append(tp, between), np.append(fp, fp_between)
-    precision = np.append(precision, between / (between + fp_between))
+    fraction = (tp_between - tp[start]) / np.where(tp[end] > tp[start], tp[end] - tp[start], 1)
+    fp_between = fp[start] + fraction * (fp[end] - fp[start])
+    all_tp, all_fp = np.append(tp, tp_between), np.append(fp, fp_between)
+    precision = np.append(precision, tp_between / (tp_between + fp_between))
     order = np.lexsort((all_fp, all_tp))
     return thinned(all_tp[order] / tp[-1], precision[order])
 
 
 def thresholds_from(tuning_counts: ScoreCounts | Pooled, *, source: str = "tuning set") -> Thresholds:
-    """Thresholds of a tuning set's ROC hull, to apply to a test set with ``test_counts.at(thresholds)``.
+    """Return the thresholds of a tuning set's ROC hull, to apply to a test set with ``test_counts.at(thresholds)``.
 
     Parameters
     ----------

@@ -100,17 +100,17 @@ def _witness(curve_a: Points, curve_b: Points) -> Fraction | None:
     breaks = np.unique(np.concatenate([tp for tp, _ in curves]).astype(np.int64))
     (starts_a, ends_a, width_a), (starts_b, ends_b, width_b) = (_at_ends(tp, fp, breaks) for tp, fp in curves)
     at_starts, at_ends = starts_a * width_b - starts_b * width_a, ends_a * width_b - ends_b * width_a
-    most = np.maximum(at_starts, at_ends) / (width_a * width_b)
-    worst = int(most.argmax())
-    if most[worst] <= 0:
+    excess = np.maximum(at_starts, at_ends) / (width_a * width_b)
+    worst = int(excess.argmax())
+    if excess[worst] <= 0:
         return None
     start, end = int(breaks[worst]), int(breaks[worst + 1])
     at_start, at_end = int(at_starts[worst]), int(at_ends[worst])
     if at_end >= at_start:
         return Fraction(end)
     # Just after a jump the excess is greatest, but at the jump itself both curves hold a range of false positives.
-    until = min(Fraction(1), Fraction(at_start, at_start - at_end))
-    return start + until * (end - start) / 2
+    with_excess = min(Fraction(1), Fraction(at_start, at_start - at_end))  # the share of the stretch
+    return start + with_excess * (end - start) / 2
 
 
 def _at_ends(tp: NDArray[Any], fp: NDArray[Any], breaks: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:

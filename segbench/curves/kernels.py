@@ -1,4 +1,6 @@
-"""Compiled loops over the points of a curve; imported only where one is called, because Numba is slow to load.
+"""Compiled loops over the points of a curve, and over the curves of many resamples.
+
+Imported only where one is called, because Numba is slow to load.
 
 Every kernel takes the cumulative counts of `segbench.curves.points`: tp, fp from (0, 0) to (P, N), read-only integers.
 Areas under PR curves come multiplied by P. Long sums are compensated (Kahan), so their error does not grow with length:
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import compiled
 
 Counts = NDArray[Any]
@@ -40,8 +43,8 @@ def area_share(part: float, whole: float) -> float:
 def added(total: float, lost: float, part: float) -> tuple[float, float]:
     """Add to a long sum, and return it with what rounding lost (Kahan)."""
     part -= lost
-    new = total + part
-    return new, (new - total) - part
+    sum_with_part = total + part
+    return sum_with_part, (sum_with_part - total) - part
 
 
 @_compiled
@@ -139,11 +142,11 @@ def pr_area_exact(tp: Counts, fp: Counts, total: float = 0.0, lost: float = 0.0)
     """Sum the exact areas of all segments, times P."""
     short = np.empty(min(_SEGMENTS_AT_ONCE, tp.size) + 1)
     for begin in range(0, tp.size - 1, _SEGMENTS_AT_ONCE):
-        some_tp, some_fp = tp[begin : begin + short.size], fp[begin : begin + short.size]
-        short_segment_areas(some_tp, some_fp, short)
-        for k in range(1, some_tp.size):
-            if some_tp[k] != some_tp[k - 1]:
-                a, f, b, g = float(some_tp[k - 1]), float(some_fp[k - 1]), float(some_tp[k]), float(some_fp[k])
+        batch_tp, batch_fp = tp[begin : begin + short.size], fp[begin : begin + short.size]
+        short_segment_areas(batch_tp, batch_fp, short)
+        for k in range(1, batch_tp.size):
+            if batch_tp[k] != batch_tp[k - 1]:
+                a, f, b, g = float(batch_tp[k - 1]), float(batch_fp[k - 1]), float(batch_tp[k]), float(batch_fp[k])
                 total, lost = added(total, lost, unless_long(short[k], a, f, b, g))
     return total, lost
 
@@ -249,7 +252,7 @@ def not_steeper(rise: Integer, run: Integer, next_rise: Integer, next_run: Integ
 @_compiled
 def best_point(tp: Counts, fp: Counts, positives: Integer) -> int:
     """Number the point with the best TP / (P + TP + FP), to which F is proportional, from 1; the first of equals."""
-    best, at = 0.0, 1
+    best, best_k = 0.0, 1
     for k in range(1, tp.size):
         if k > 1 and tp[k] == tp[k - 1]:  # more false positives alone
             continue
@@ -258,11 +261,11 @@ def best_point(tp: Counts, fp: Counts, positives: Integer) -> int:
         if ratio < best * _CLOSE or (ratio == 0.0 and best == 0.0):
             continue
         if ratio <= best / _CLOSE:
-            best_base = np.int64(positives) + np.int64(tp[at]) + np.int64(fp[at])
-            if not_steeper(np.int64(tp[at]), best_base, t, base):
+            best_base = np.int64(positives) + np.int64(tp[best_k]) + np.int64(fp[best_k])
+            if not_steeper(np.int64(tp[best_k]), best_base, t, base):
                 continue
-        best, at = ratio, k
-    return at
+        best, best_k = ratio, k
+    return best_k
 
 
 @_compiled
@@ -275,14 +278,14 @@ def best_points(positives: Counts, negatives: Counts, ends: NDArray[np.int64], b
         for k in range(size):
             tp[k + 1], fp[k + 1] = tp[k] + positives[start + k], fp[k] + negatives[start + k]
         if size > 0:
-            at = best_point(tp, fp, tp[-1])
-            best[i, 0], best[i, 1], best[i, 2], best[i, 3], best[i, 4] = at, tp[at], fp[at], tp[-1], fp[-1]
+            best_k = best_point(tp, fp, tp[-1])
+            best[i, 0], best[i, 1], best[i, 2], best[i, 3], best[i, 4] = best_k, tp[best_k], fp[best_k], tp[-1], fp[-1]
         start = ends[i]
 
 
 @_compiled
 def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
-    """Number the vertices of the ROC convex hull of different points in `chain`, and give how many there are."""
+    """Number the vertices of the ROC convex hull of different points in `chain`, and return how many there are."""
     # Points that their neighbours already put on or below the hull are left out first, without a branch, and the last
     # two vertices are kept in variables: without that it takes twice as long.
     products_fit = float(tp[-1]) * float(fp[-1]) < 9e18
@@ -302,8 +305,8 @@ def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
     size = 1
     last_t = last_f = before_t = before_f = np.int64(0)
     for n in range(1, candidates):
-        at = chain[n]
-        t, f = np.int64(tp[at]), np.int64(fp[at])
+        point = chain[n]
+        t, f = np.int64(tp[point]), np.int64(fp[point])
         while size > 1:
             rise, run = last_f - before_f, last_t - before_t
             next_rise, next_run = f - last_f, t - last_t
@@ -315,8 +318,147 @@ def hull_vertices(tp: Counts, fp: Counts, chain: NDArray[np.int64]) -> int:
             last_t, last_f = before_t, before_f
             if size > 1:
                 before_t, before_f = np.int64(tp[chain[size - 2]]), np.int64(fp[chain[size - 2]])
-        chain[size] = at
+        chain[size] = point
         before_t, before_f = last_t, last_f
         last_t, last_f = t, f
         size += 1
     return size
+
+
+@_compiled
+def needed_for_fpr(positives: int) -> int:
+    """Return the fewest true positives with recall 95 %, where the false positive rate is measured."""
+    return (95 * positives + 99) // 100
+
+
+@_compiled
+def count_at(
+    scores: FloatArray,
+    counts: tuple[Counts, Counts],
+    ends: IntArray,
+    thresholds: FloatArray,
+    counted: Counts,
+) -> None:
+    """Add the counts of each image to the highest of falling thresholds that its scores reach; the last all reach.
+
+    `counted` holds positives and negatives, each with a row per image and a column per threshold.
+    """
+    start = 0
+    for i in range(ends.size):
+        column = 0
+        for k in range(start, ends[i]):
+            while column + 1 < thresholds.size and scores[k] < thresholds[column]:
+                column += 1
+            counted[0, i, column] += counts[0][k]
+            counted[1, i, column] += counts[1][k]
+        start = ends[i]
+
+
+@_compiled
+def pooled_curves(positives: Counts, negatives: Counts, several: BoolArray, best: IntArray, areas: FloatArray) -> None:
+    """Find the best point and the areas of pooled curves, one row per resample; without positives a row stays as it is.
+
+    `best` is filled with the number of the score of the best F, from 1, TP and FP there, P and N; `areas` as `AtOds`
+    holds them. `several` marks the thresholds that several scores are counted at; it is empty where each is a score.
+    """
+    longest = positives.shape[1] + 1
+    chosen = several.size > 0
+    # Few of these are written to where most scores are without positives; zeros would be written to all.
+    points = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    chain = np.empty(longest, np.int64)
+    several_points, short = np.zeros(longest, np.bool_), np.empty(longest if chosen else 0)
+    for r in range(positives.shape[0]):
+        size = turning_points(positives[r], negatives[r], several, points, several_points)
+        tp, fp, score_numbers = points[0][:size], points[1][:size], points[2]
+        P, N = tp[-1], fp[-1]
+        best[r, 3], best[r, 4] = P, N
+        if P == 0:
+            continue
+        best_k = best_point(tp, fp, P)
+        best[r, 0], best[r, 1], best[r, 2] = score_numbers[best_k], tp[best_k], fp[best_k]
+        if chosen:
+            area, steps = areas_between_chosen(tp, fp, several_points, short)
+        else:
+            area, steps = pr_area_exact(tp, fp)[0], precision_steps(tp, fp)[0]
+        areas[r, 1], areas[r, 3] = area_share(area, P), area_share(steps, P)
+        if N > 0:
+            areas[r, 0] = area_share(roc_area(tp, fp) / P, N)
+            areas[r, 4] = false_positives_at(tp, fp, several_points, needed_for_fpr(P))
+        vertices = hull_vertices(tp, fp, chain)
+        for k in range(vertices):  # over the points, which are not needed any more
+            tp[k], fp[k] = tp[chain[k]], fp[chain[k]]
+        areas[r, 2] = area_share(pr_area_exact(tp[:vertices], fp[:vertices])[0], P)
+
+
+@_compiled
+def turning_points(
+    positives: Counts,
+    negatives: Counts,
+    several: BoolArray,
+    points: tuple[IntArray, IntArray, IntArray],
+    several_points: BoolArray,
+) -> int:
+    """Cumulate counts, one point for scores without positives that follow each other; return the number of points.
+
+    `points` is filled with TP, FP and the number of the first score of each, from 1. No metric differs by it: of areas
+    so large that their sums are rounded, every score is a point.
+    """
+    tp, fp, score_numbers = points
+    t = f = np.int64(0)
+    for k in range(positives.size):
+        t += np.int64(positives[k])
+        f += np.int64(negatives[k])
+    joined = 2.0 * float(t) * float(f) < 2.0**53
+    t = f = np.int64(0)
+    size, level = 1, False
+    tp[0] = fp[0] = 0
+    for k in range(positives.size):
+        gained = np.int64(positives[k])
+        t += gained
+        f += np.int64(negatives[k])
+        if gained == 0 and (level or negatives[k] == 0):
+            fp[size - 1] = f
+            continue
+        tp[size], fp[size], score_numbers[size] = t, f, k + 1
+        if several.size > 0:
+            several_points[size - 1] = several[k]
+        size += 1
+        level = gained == 0 and joined
+    return size
+
+
+@_compiled
+def areas_between_chosen(tp: Counts, fp: Counts, several: BoolArray, short: FloatArray) -> tuple[float, float]:
+    """Return `pr_area_exact` and `precision_steps`, which are much the same where many scores share a point."""
+    short_segment_areas(tp, fp, short)
+    area = steps = 0.0
+    for k in range(1, tp.size):
+        a, f, b, g = float(tp[k - 1]), float(fp[k - 1]), float(tp[k]), float(fp[k])
+        if b > a:
+            part = unless_long(short[k], a, f, b, g)
+            area += part
+            steps += part if several[k - 1] else (b - a) * (b / (b + g))
+    return area, steps
+
+
+@_compiled
+def read_off(roc: bool, positives: FloatArray, negatives: FloatArray, at: FloatArray, heights: FloatArray) -> None:  # noqa: FBT001
+    """Fill in true positive rates at false positive rates, or precision at recalls, one row per resample."""
+    tp, fp = np.zeros(positives.shape[1] + 1, np.int64), np.zeros(positives.shape[1] + 1, np.int64)
+    for r in range(positives.shape[0]):
+        for k in range(positives.shape[1]):  # whole numbers that may have come out of a float product
+            tp[k + 1], fp[k + 1] = tp[k] + np.int64(positives[r, k]), fp[k] + np.int64(negatives[r, k])
+        if tp[-1] == 0 or (roc and fp[-1] == 0):
+            continue
+        x, y = (fp, tp) if roc else (tp, fp)
+        first = np.searchsorted(tp + fp, 1)
+        for i in range(at.size):
+            x_at = at[i] * x[-1]
+            k = np.searchsorted(x, x_at, "right") if roc else max(np.searchsorted(x, x_at), first)
+            height = float(y[k - 1])
+            if k < x.size and x[k] > x[k - 1]:
+                height += (x_at - x[k - 1]) / float(x[k] - x[k - 1]) * (y[k] - y[k - 1])
+            if roc:
+                heights[r, i] = height / y[-1]
+            else:
+                heights[r, i] = x_at / (x_at + height) if x_at + height > 0 else tp[k] / float(tp[k] + fp[k])

@@ -14,12 +14,12 @@ from segbench.core.series import Line, Series, Space
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_PLACES = 401
+_GRID_SIZE = 401
 """At so many recalls, false positive rates or thresholds curves are averaged."""
 
 
 class MeanCurve(Series):
-    """The mean of the curves of several runs of a method, place by place, where all of them have a value.
+    """The mean of the curves of several runs of a method, point by point, where all of them have a value.
 
     In a space it is vertical: precision is averaged at each recall, and the true positive rate at each false positive
     rate. Against the threshold each metric is averaged at each threshold.
@@ -73,23 +73,23 @@ class MeanCurve(Series):
 
     def line(self, space: Space) -> Line:
         """Return the mean of the lines of the runs; of runs that are a point each, the point in their middle."""
-        at, values = self._of_runs([curve.line(space) for curve in self.curves])
-        return at, values.mean(axis=0)
+        x, y_of_runs = self._of_runs([curve.line(space) for curve in self.curves])
+        return x, y_of_runs.mean(axis=0)
 
     def ends(self, space: Space) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return where the runs lie in a space: places, and the lowest and the highest value of a run at each."""
-        at, values = self._of_runs([curve.line(space) for curve in self.curves])
-        return at, values.min(axis=0), values.max(axis=0)
+        """Return where the runs lie in a space: x, and the lowest and the highest y of a run at each."""
+        x, y_of_runs = self._of_runs([curve.line(space) for curve in self.curves])
+        return x, y_of_runs.min(axis=0), y_of_runs.max(axis=0)
 
     def against_threshold(self, measure: str = "") -> Line:
         """Return rising thresholds and the mean of the measure, or of another column, at each."""
-        at, values = self._of_runs([curve.against_threshold(measure) for curve in self.curves])
-        return at, values.mean(axis=0)
+        x, y_of_runs = self._of_runs([curve.against_threshold(measure) for curve in self.curves])
+        return x, y_of_runs.mean(axis=0)
 
     def ends_at_thresholds(self, measure: str = "") -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return thresholds, and the lowest and the highest value of a run at each."""
-        at, values = self._of_runs([curve.against_threshold(measure) for curve in self.curves])
-        return at, values.min(axis=0), values.max(axis=0)
+        x, y_of_runs = self._of_runs([curve.against_threshold(measure) for curve in self.curves])
+        return x, y_of_runs.min(axis=0), y_of_runs.max(axis=0)
 
     def plot(self, *, ax: Axes | None = None, label: str | None = None) -> Axes:
         """Draw the curve on these axes, or on new ones; see `segbench.Curve.plot`."""
@@ -98,7 +98,7 @@ class MeanCurve(Series):
         return plot_series(self, ax=ax, label=label)
 
     def _of_runs(self, lines: Sequence[Line]) -> tuple[FloatArray, FloatArray]:
-        """Read lines off at places that all of them reach: the places, and values of shape (runs, places)."""
+        """Read lines off where all of them have values: x of shape (points,), and y of shape (runs, points)."""
         if any(x.size == 0 for x, _ in lines):
             return np.empty(0), np.empty((len(lines), 0))
         if all(np.ptp(x) == 0 for x, _ in lines):
@@ -111,5 +111,5 @@ class MeanCurve(Series):
         for x, y in rising:
             order = np.argsort(x, kind="stable")
             ordered.append((x[order], y[order]))
-        at = np.linspace(max(x[0] for x, _ in ordered), min(x[-1] for x, _ in ordered), _PLACES)
-        return at, np.array([np.interp(at, x, y) for x, y in ordered])
+        grid = np.linspace(max(x[0] for x, _ in ordered), min(x[-1] for x, _ in ordered), _GRID_SIZE)
+        return grid, np.array([np.interp(grid, x, y) for x, y in ordered])

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arguments import as_real
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.operating_point import Confusion, OperatingPoint, f_of
-from segbench.core.scores import ScoreCounts, Several
+from segbench.core.scores import ScoreBatch, ScoreCounts
+from segbench.core.settings import as_real
 
 Points = tuple[NDArray[Any], NDArray[Any]]
 
@@ -42,11 +42,12 @@ def hull_vertices(points: Points) -> NDArray[np.int64]:
     from segbench.curves import kernels
 
     tp, fp = points
-    fresh = (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])
-    distinct = np.flatnonzero(np.append(True, fresh))
-    chain = np.empty(distinct.size, np.int64)
-    distinct_points = (tp, fp) if fresh.all() else (tp[distinct], fp[distinct])
-    return distinct[chain[: kernels.hull_vertices(*distinct_points, chain)]]
+    differs = (tp[1:] != tp[:-1]) | (fp[1:] != fp[:-1])
+    distinct = np.flatnonzero(np.append(True, differs))
+    vertices = np.empty(distinct.size, np.int64)
+    distinct_points = (tp, fp) if differs.all() else (tp[distinct], fp[distinct])
+    number = kernels.hull_vertices(*distinct_points, vertices)
+    return distinct[vertices[:number]]
 
 
 def best_point(points: Points, *, beta: float = 1.0) -> int:
@@ -61,31 +62,26 @@ def best_point(points: Points, *, beta: float = 1.0) -> int:
     ratio += beta**2 * positives
     np.divide(tp, ratio, out=ratio)
     weight = Fraction(beta) ** 2
-    chosen, hits, base = 0, 0, 1
+    best, best_tp, best_base = 0, 0, 1
     for k in np.flatnonzero(ratio >= ratio.max() * _CLOSE).tolist():
         t, f = int(tp[k]), int(fp[k])
         # Multiplied through by the denominator of beta^2, so that every number is an integer.
-        ranked = weight.numerator * positives + weight.denominator * (t + f)
-        if t * base > hits * ranked:
-            chosen, hits, base = k, t, ranked
-    return chosen
-
-
-def needed_for_fpr(positives: int) -> int:
-    """Return the fewest true positives with recall 95 %, where the false positive rate is measured; also compiled."""
-    return (95 * positives + 99) // 100
+        base = weight.numerator * positives + weight.denominator * (t + f)
+        if t * best_base > best_tp * base:
+            best, best_tp, best_base = k, t, base
+    return best
 
 
 def running(counts: NDArray[Any]) -> NDArray[Any]:
     """Add counts up from 0, in 32 bits where these hold the total."""
     from segbench.curves import kernels
 
-    running = np.empty(counts.size + 1, counts.dtype)
-    if kernels.running(counts, running) > np.iinfo(counts.dtype).max:
-        running = np.empty(counts.size + 1, np.int64)
-        kernels.running(counts, running)
-    running.flags.writeable = False
-    return running
+    cumulative = np.empty(counts.size + 1, counts.dtype)
+    if kernels.running(counts, cumulative) > np.iinfo(counts.dtype).max:
+        cumulative = np.empty(counts.size + 1, np.int64)
+        kernels.running(counts, cumulative)
+    cumulative.flags.writeable = False
+    return cumulative
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +93,12 @@ class BestFs(Confusion):
 
     @classmethod
     def joined(cls, parts: Sequence[BestFs]) -> BestFs:
-        """Put the images of several, at least one, one after another."""
+        """Concatenate the images of parts, of which there is at least one."""
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
-def best_fs(images: Several) -> BestFs:
-    """Best F of each image (beta 1), at the same points as `best_f` chooses; without pixels threshold nan, counts 0."""
+def best_fs(images: ScoreBatch) -> BestFs:
+    """Find the best F of each image (beta 1), as `best_f` does; without pixels the threshold is nan, counts are 0."""
     from segbench.curves import kernels
 
     best = np.zeros((images.ends.size, 5), np.int64)
@@ -143,7 +139,7 @@ class BestF(OperatingPoint):
 
 
 def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
-    """Best F over all thresholds.
+    """Find the best F over all thresholds.
 
     Parameters
     ----------
@@ -169,8 +165,8 @@ def best_f(counts: ScoreCounts | Pooled, *, beta: float = 1.0) -> BestF:
     """
     beta = as_real(beta, "beta", "a number from 1e-100 to 1e100", least=1e-100, most=1e100)
     counts = as_pooled(counts, ScoreCounts)
-    points = tp, fp = cumulate(counts)
     if counts.scores.size == 0:
         return BestF(math.nan, 0, 0, 0, 0, beta)
-    k = best_point(points, beta=beta)
-    return BestF(float(counts.scores[k - 1]), int(tp[k]), int(fp[k]), int(tp[-1]), int(fp[-1]), beta)
+    tp, fp = cumulate(counts)
+    best = best_point((tp, fp), beta=beta)
+    return BestF(float(counts.scores[best - 1]), int(tp[best]), int(fp[best]), int(tp[-1]), int(fp[-1]), beta)

@@ -3,6 +3,16 @@
 A pool of more scores than are held in memory is seen range by range. Sums are carried from one range to the next and
 added in the same order as in one piece, so areas are the same to the last bit. Of the points those are kept that other
 metrics and plots need.
+
+Conventions for two-valued predictions, which are hard masks and evaluated at the mask itself
+---------------------------------------------------------------------------------------------
+1. The values of prediction files or arrays decide, over the whole set and among the pixels that count
+   (`ScoreCounts.two_valued`): an image with an empty mask is a mask among masks and a soft map among soft maps. Counts
+   of curves given by their points, or taken at chosen thresholds, are never two-valued.
+2. Pixels with the larger of the two values are predicted positive. Where the whole set holds a single value, all pixels
+   are if it is above 0, and none otherwise.
+3. Precision, recall, F and IoU are those of the mask. Metrics that need a ranking of pixels or a choice of thresholds
+   (areas, OIS, the false positive rate at a recall) are undefined.
 """
 
 from __future__ import annotations
@@ -13,11 +23,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
+from segbench.core.messages import Message, Note
 from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, batched, number_of_scores
-from segbench.core.scores import ScoreCounts, Several, range_of_scores
-from segbench.curves.points import BestFs, best_fs, hull_vertices, needed_for_fpr
+from segbench.core.scores import ScoreBatch, ScoreCounts, range_of_scores
+from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
+from segbench.curves.points import BestFs, best_fs, hull_vertices
 
+AREAS = ("auc_roc", "auc_pr", "auc_pr_achievable", "average_precision")
+"""The areas, in the order of their columns."""
+TWO_VALUED = Message("two-valued", "two-valued predictions")
+AT_THE_MASK = Note(
+    Message(
+        "at-the-mask",
+        "two-valued predictions: ODS, P, R, IoU and mean are those at the mask, not at the best threshold",
+    )
+)
 _CUTS = 2**13
 REDUCED_ABOVE = 2**16
 """Distinct scores up to which curves are drawn at all of them."""
@@ -28,7 +49,7 @@ _NEAR_BEST, _NEAR_95 = 0.99, (0.93, 0.97)
 
 @dataclass(frozen=True, eq=False)
 class PooledPixels:
-    """Counts of many images pooled."""
+    """The pooled counts of many images."""
 
     counts: ScoreCounts  # where they do not fit in memory, at the points that `reduced` keeps
     scores: int  # distinct scores of the pool
@@ -43,7 +64,8 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
         if alone.scores.size <= SCORES_AT_ONCE:
-            best_alone, source = best_fs(Several.of([alone])), frozenset({alone.threshold_source})
+            best_alone = best_fs(ScoreBatch.of([alone]))
+            source = frozenset({alone.threshold_source})
             return PooledPixels(alone, alone.scores.size, {}, range_of_scores(alone), best_alone, source)
     pooling = ScorePool(per_image, extra)
     best = []
@@ -52,12 +74,13 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
         for counts in batch:
             pooling.add(counts)
             sources.add(counts.threshold_source)
-        best.append(best_fs(Several.of(batch)))
-    of_images = BestFs.joined(best), frozenset(sources)
+        best.append(best_fs(ScoreBatch.of(batch)))
+    best_of_images, all_sources = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
-        (whole,) = pooling.ranges()
-        return PooledPixels(whole, whole.scores.size, {}, range_of_scores(whole), *of_images)
-    return PooledPixels(*_swept(pooling.ranges(), pooling.positives, pooling.negatives), *of_images)
+        (pool,) = pooling.ranges()
+        return PooledPixels(pool, pool.scores.size, {}, range_of_scores(pool), best_of_images, all_sources)
+    swept = _swept(pooling.ranges(), pooling.positives, pooling.negatives)
+    return PooledPixels(*swept, best_of_images, all_sources)
 
 
 def reduced(counts: ScoreCounts) -> ScoreCounts:
@@ -86,21 +109,24 @@ def reduced_for_resamples(counts: ScoreCounts, cuts: int) -> ScoreCounts:
     """
     if counts.scores.size <= RESAMPLED_ABOVE or not counts.scores_known:
         return counts
+    from segbench.curves import kernels
+
     counts = reduced(counts)
     tp, fp = (np.cumsum(part, dtype=np.int64) for part in (counts.positives, counts.negatives))
     positives, negatives = max(int(tp[-1]), 1), max(int(fp[-1]), 1)
     recall, f = tp / positives, 2 * tp / (positives + tp + fp)
     roc_length = recall + fp / negatives
-    good = roc_length[f >= _NEAR_BEST * f.max()]
+    with_good_f = roc_length[f >= _NEAR_BEST * f.max()]
     near_best, near_95 = (
         np.clip((part - low) / max(high - low, np.finfo(float).tiny), 0, 1)
-        for part, (low, high) in ((roc_length, good[[0, -1]]), (recall, _NEAR_95))
+        for part, (low, high) in ((roc_length, with_good_f[[0, -1]]), (recall, _NEAR_95))
     )
     near_0 = np.log1p(tp + fp) / np.log1p(positives + negatives)
     position = cuts * roc_length + cuts / 2 * (near_best + near_95 + near_0)
     kept = np.diff(np.floor(position), prepend=0) > 0  # where it passes a whole number
     kept[:-1] |= np.diff(cuts * roc_length) >= 1
-    kept[[int(f.argmax()), int(np.searchsorted(tp, needed_for_fpr(int(tp[-1])))), -1]] = True
+    first_needed = int(np.searchsorted(tp, kernels.needed_for_fpr(int(tp[-1]))))
+    kept[[int(f.argmax()), first_needed, -1]] = True
     return replace(
         counts,
         scores=counts.scores[kept],
@@ -117,9 +143,9 @@ def _swept(
 
     kept = _KeptPoints(positives, negatives)
     roc = pr = steps = 0.0, 0.0
-    for whole in ranges:
-        for start in range(0, max(whole.scores.size, 1), SCORES_PER_BATCH):  # which keeps what is made of them small
-            batch = whole.part(start, start + SCORES_PER_BATCH)
+    for counts in ranges:
+        for start in range(0, max(counts.scores.size, 1), SCORES_PER_BATCH):  # which keeps what is made of them small
+            batch = counts.part(start, start + SCORES_PER_BATCH)
             tp, fp = kept.add(batch)
             roc = kernels.roc_area_rounded(tp, fp, *roc)
             pr = kernels.pr_area_exact(tp, fp, *pr)
@@ -139,8 +165,10 @@ class _KeptPoints:
 
     def __init__(self, positives: int, negatives: int) -> None:
         self._totals = positives, negatives
-        self._needed = needed_for_fpr(positives)
-        self._at = (0, 0)
+        from segbench.curves import kernels
+
+        self._needed = kernels.needed_for_fpr(positives)
+        self._last_point = (0, 0)
         self.seen = self._ignored = 0
         self.ends = math.nan, math.nan  # the lowest and the highest score
         self._source = ""
@@ -152,7 +180,7 @@ class _KeptPoints:
         """Add the next scores; return their cumulative points, which start at the last point before them."""
         tp, fp = (
             np.cumsum(np.append(start, part), dtype=np.int64)
-            for start, part in zip(self._at, (counts.positives, counts.negatives), strict=True)
+            for start, part in zip(self._last_point, (counts.positives, counts.negatives), strict=True)
         )
         shares = sum((part / total for part, total in zip((tp, fp), self._totals, strict=True) if total), np.zeros(1))
         first_needed = (tp[:-1] < self._needed) & (tp[1:] >= self._needed)
@@ -164,7 +192,7 @@ class _KeptPoints:
         scores, hull_tp, hull_fp = (np.concatenate(pair) for pair in parts)
         vertices = hull_vertices((hull_tp, hull_fp))
         self._hull = scores[vertices], hull_tp[vertices], hull_fp[vertices]
-        self._at = int(tp[-1]), int(fp[-1])
+        self._last_point = int(tp[-1]), int(fp[-1])
         if counts.scores.size:
             lowest, highest = range_of_scores(counts)
             self.ends = lowest, self.ends[1] if self.seen else highest
@@ -189,3 +217,46 @@ class _KeptPoints:
             self._ignored,
             threshold_source=f"{source}, {self._source}" if self._source else source,
         )
+
+
+def mask_threshold(pooled: ScoreCounts) -> float | None:
+    """Return the threshold at which two-valued predictions are their masks; None for others."""
+    if not pooled.two_valued:
+        return None
+    highest = float(pooled.scores[0])
+    return highest if pooled.scores.size == 2 or highest > 0 else EMPTY_MASK_THRESHOLD
+
+
+def pixel_curve(pooled: ScoreCounts) -> Curve:
+    """Return the precision-recall curve of a whole set; for two-valued predictions, the point of the mask."""
+    threshold = mask_threshold(pooled)
+    curve = pr_curve(pooled)
+    if threshold is None:
+        return curve
+    return replace(curve, mask=int(np.count_nonzero(pooled.scores >= threshold)))
+
+
+def mask_points(images: ScoreBatch, threshold: float) -> BestFs:
+    """Return the point of each image at the mask, in place of its best F."""
+    predicted = images.scores >= threshold
+    return BestFs(
+        images.totals(images.positives * predicted),
+        images.totals(images.negatives * predicted),
+        images.totals(images.positives),
+        images.totals(images.negatives),
+        np.full(images.ends.size, threshold),
+        images.highest,
+    )
+
+
+def measured_curves(
+    positives: Array, negatives: Array, several: BoolArray | None = None
+) -> tuple[IntArray, FloatArray]:
+    """Find the best F and the areas of curves, one per row, see `segbench.curves.kernels.pooled_curves`."""
+    from segbench.curves import kernels
+
+    best = np.zeros((positives.shape[0], 5), np.int64)
+    areas = np.full((positives.shape[0], len(AREAS) + 1), np.nan)
+    marks = np.empty(0, np.bool_) if several is None else several
+    kernels.pooled_curves(positives, negatives, marks, best, areas)
+    return best, areas

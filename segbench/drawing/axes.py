@@ -1,6 +1,6 @@
 """What all plots share: axes, frames, names as text, and where the legend goes.
 
-Sizes, fonts and line widths are Matplotlib's settings (rcParams), or parts of them, so that a style of one's own holds.
+Sizes, fonts and line widths are Matplotlib's settings (rcParams), or parts of them, so that your own style applies.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from segbench.core.names import PART, latex_name, one_line, shortened
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
@@ -38,8 +39,18 @@ _ROW_PART = 0.95
 _BETWEEN = 1.2
 _TRIES = 3
 
+_MANY = 12
+_SIZES = (1, 0.85, 0.75, 0.6, 0.5)
+_LEAST_LEFT = 0.75
+_GAP = 0.4
+_APART = 1.0
+_STYLE: dict[str, Any] = {"handlelength": 1.5, "handletextpad": 0.6, "columnspacing": 1.2, "labelspacing": 0.35}
+
 _growing: WeakSet[Figure] = WeakSet()
 """Figures whose size nobody chose."""
+
+_corners: WeakKeyDictionary[Legend, Sequence[str]] = WeakKeyDictionary()
+"""Of the legends placed here; one that was removed or replaced is not drawn again."""
 
 
 def new_axes(figure: Figure | None = None, *, may_grow: bool = True) -> Axes:
@@ -78,9 +89,9 @@ def fit_height(ax: Axes) -> None:
         return
     import matplotlib as mpl
 
-    most = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
-    lines = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most) * len(ax.get_yticks())
-    figure.set_figheight(lines * mpl.rcParams["font.size"] / 72)
+    most_lines = max((label.get_text().count("\n") + 1 for label in ax.get_yticklabels()), default=1)
+    line_count = _LINES_AROUND + max(_LINES_IN_A_ROW, 1.4 * most_lines) * len(ax.get_yticks())
+    figure.set_figheight(line_count * mpl.rcParams["font.size"] / 72)
 
 
 def name_rows(ax: Axes, *, size: str) -> None:
@@ -100,8 +111,8 @@ def space_ticks(ax: Axes) -> None:
         ax.locator_params(axis="x", nbins=most)
         width, _ = cell_size(ax)
         low, high = ax.get_xlim()
-        at = [value for value in ax.get_xticks() if low <= value <= high]
-        apart = width * (at[1] - at[0]) if len(at) > 1 else math.inf
+        ticks = [tick for tick in ax.get_xticks() if low <= tick <= high]
+        apart = width * (ticks[1] - ticks[0]) if len(ticks) > 1 else math.inf
         if max(in_points(label)[0] for label in ax.get_xticklabels()) * _BETWEEN <= apart:
             return
 
@@ -119,11 +130,16 @@ def fit_letters(texts: Sequence[Text], width: float, height: float) -> float:
     factor = 1.0
     for _ in range(_TRIES):  # letters have whole dots, so that smaller ones may need more than their share
         boxes = [in_points(text) for text in texts]
-        smaller = min([1.0, *(min(width / across, height / up) for across, up in boxes if across and up)])
-        factor *= smaller
+        fits = [
+            min(width / text_width, height / text_height)
+            for text_width, text_height in boxes
+            if text_width and text_height
+        ]
+        scale = min([1.0, *fits])
+        factor *= scale
         for text in texts:
-            text.set_fontsize(smaller * float(text.get_fontsize()))
-        if smaller == 1:
+            text.set_fontsize(scale * float(text.get_fontsize()))
+        if scale == 1:
             break
     return factor
 
@@ -167,8 +183,8 @@ def wrapped(ax: Axes, text: str, *, size: str | None = None) -> str:
 
     letters = FontProperties(size=size or mpl.rcParams["axes.labelsize"]).get_size_in_points()
     width = _AXES_WIDTH * ax.get_figure(root=True).get_figwidth() * 72  # type: ignore[union-attr]
-    most = max(16, int(width / (_LETTER_WIDTH * letters)))
-    return "\n".join(line for paragraph in text.split("\n") for line in textwrap.wrap(paragraph, most))
+    longest = max(16, int(width / (_LETTER_WIDTH * letters)))
+    return "\n".join(line for paragraph in text.split("\n") for line in textwrap.wrap(paragraph, longest))
 
 
 def fitted(values: ArrayLike, within: tuple[float, float] | None = None) -> tuple[float, float]:
@@ -218,3 +234,108 @@ def draw_to_the_frame(ax: Axes, *lines: Line2D, margin: float = 0.008) -> None:
     for line in lines:
         line.set_clip_path(None)
         line.set_clip_box(TransformedBbox(Bbox([[-margin, -margin], [1 + margin, 1 + margin]]), ax.transAxes))
+
+
+def place_legend(ax: Axes, corners: Sequence[str]) -> None:
+    """Draw the legend of all labelled artists: into a corner that no curve enters, else beside the axes or below them.
+
+    Matplotlib's ``loc="best"`` always places the legend inside, over curves where no place is free: six methods with
+    long names would hide most of a plot, and thirty leave no room for its axes. Legends of axes beside these, which may
+    have become smaller, are placed again.
+    """
+    root: Any = ax.get_figure(root=True)
+    others = [
+        (other_ax, _corners[other_ax.get_legend()])
+        for other_ax in root.axes
+        if other_ax is not ax and other_ax.get_legend() in _corners
+    ]
+    for legend_ax, legend_corners in [(ax, corners), *others, *([(ax, corners)] if others else [])]:
+        _place(legend_ax, legend_corners)
+        legend = legend_ax.get_legend()
+        if legend:
+            _corners[legend] = legend_corners
+
+
+def _place(ax: Axes, corners: Sequence[str]) -> None:
+    entries = len(ax.get_legend_handles_labels()[1])
+    if not entries:
+        return
+    previous = ax.get_legend()
+    if previous:
+        previous.remove()
+    _lay_out(ax)
+    legend = ax.legend(**_STYLE)
+    letters = legend.prop.get_size_in_points()
+    curves = [line for line in ax.lines if line.get_zorder() >= CURVE_LAYER]
+    named = ax.get_legend_handles_labels()[0]
+    guides = [line for line in ax.lines if line in named and line not in curves]
+    # A level line that goes on beside the legend is rather covered than that the axes are made small.
+    for lines in ([*curves, *guides], curves):
+        for size in _SIZES[:3] if entries <= _MANY else ():
+            legend = ax.legend(fontsize=size * letters, **_STYLE)
+            for corner in corners:
+                legend.set_loc(corner)  # type: ignore[arg-type]  # one of Matplotlib's names
+                if _is_free(ax, legend, lines):
+                    return
+    location = _outside(ax, ax.legend(**_STYLE), entries)
+    ax.legend(frameon=False, **_STYLE, **location)
+    if ax.get_aspect() != "auto":
+        _lay_out(ax)  # a square first gets less width, and becomes smaller by that only with the next layout
+
+
+def _lay_out(ax: Axes) -> None:
+    """Lay out the figure, so that the axes have the size in which they will be drawn."""
+    figure: Any = ax.get_figure(root=True)
+    engine = figure.get_layout_engine()
+    if engine:
+        engine.execute(figure)
+    ax.apply_aspect()
+
+
+def _is_free(ax: Axes, legend: Legend, lines: Sequence[Line2D]) -> bool:
+    """Return whether a legend lies within the axes and no line passes through it."""
+    within, frame = legend.get_window_extent(), ax.get_window_extent()
+    box = within.padded(_APART * ax.get_figure(root=True).dpi / 72)  # type: ignore[union-attr]
+    paths = [line.get_transform().transform_path(line.get_path()) for line in lines]
+    return (
+        within.width <= frame.width
+        and within.height <= frame.height
+        and not any(path.intersects_bbox(box, filled=False) or box.count_contains(path.vertices) for path in paths)
+    )
+
+
+def _outside(ax: Axes, legend: Legend, entries: int) -> dict[str, Any]:
+    """Place a legend beside the axes or below them, whichever leaves them more room, perhaps in smaller letters."""
+    figure: Any = ax.get_figure()
+    width, height = legend.get_window_extent().size
+    legend.set_in_layout(False)
+    frame = ax.get_window_extent()
+    with_ticks = ax.get_tightbbox() or frame
+    # The width and height that the axes could have without a legend.
+    wide, high = figure.bbox.size * _share_of_whole(ax) - with_ticks.size + frame.size
+    size_of = min if ax.get_aspect() != "auto" else math.prod
+    for size in _SIZES[:3] if entries <= _MANY else _SIZES[2:]:
+        columns_beside = math.ceil(size * height / high)
+        columns_below = max(1, int(wide // (size * width)))
+        beside = wide - columns_beside * size * width, high
+        below = wide, high - math.ceil(entries / columns_below) * size * height / entries
+        is_beside = size_of(beside) >= size_of(below)
+        if size_of(beside if is_beside else below) >= _LEAST_LEFT * size_of((wide, high)):
+            break
+    letters = size * legend.prop.get_size_in_points()
+    # Beyond the numbers and names of the axes, where letters do not shrink.
+    ticks_width = with_ticks.x1 - frame.x1 if is_beside else frame.y0 - with_ticks.y0
+    gap = {"fontsize": letters, "borderaxespad": _GAP + ticks_width * 72 / figure.dpi / letters}
+    if is_beside:
+        ax.set_anchor("W")  # in the middle of its space a square would move the legend out of the figure
+        return {"loc": "center left", "bbox_to_anchor": (1, 0.5), "ncols": columns_beside, **gap}
+    return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": columns_below, **gap}
+
+
+def _share_of_whole(ax: Axes) -> tuple[float, float]:
+    """Return the share of the width and of the height of the figure that these axes have in a grid."""
+    spec = ax.get_subplotspec()
+    if spec is None:
+        return 1.0, 1.0
+    rows, columns = spec.get_gridspec().get_geometry()
+    return len(spec.colspan) / columns, len(spec.rowspan) / rows

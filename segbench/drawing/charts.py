@@ -19,8 +19,16 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.numbers import number
 from segbench.core.series import AXES, RATES, Line, Series, Space
-from segbench.drawing.axes import CURVE_LAYER, as_axes, dot_size, draw_to_the_frame, fitted, guide_width, open_frame
-from segbench.drawing.legends import place_legend
+from segbench.drawing.axes import (
+    CURVE_LAYER,
+    as_axes,
+    dot_size,
+    draw_to_the_frame,
+    fitted,
+    guide_width,
+    open_frame,
+    place_legend,
+)
 from segbench.drawing.palette import FAINT, GUIDE, ISO_F, ISO_F_TEXT, LineStyle, line_style
 
 if TYPE_CHECKING:
@@ -119,9 +127,10 @@ def chart_in_space(
     for k, curve in enumerate(curves):
         x, y = (_NOTHING, _NOTHING) if curve is None else _without_stroke(curve, space)
         # Masks are alike at every threshold.
-        alone = x.size > 0 and max(np.ptp(x), np.ptp(y)) * _CELLS < 1
-        marks: list[Mark] = [Dot(float(x[0]), float(y[0]), alone=True)] if alone else [Path(*thinned(x, y))]
-        layers.append([*marks, *([] if alone else _dots(best, k)), *([areas[k]] if k in areas else [])])
+        is_point = x.size > 0 and max(np.ptp(x), np.ptp(y)) * _CELLS < 1
+        line: list[Mark] = [Path(*thinned(x, y)), *_dots(best, k)]
+        marks = [Dot(float(x[0]), float(y[0]), alone=True)] if is_point else line
+        layers.append([*marks, *([areas[k]] if k in areas else [])])
     beta2 = next((curve.beta2 for curve in curves if curve is not None), 1.0)
     guides = _equal_f_lines(beta2) if space == "pr" else [DIAGONAL]
     x_axis, y_axis = (ChartAxis(_capital(title), rate) for title, rate in zip(AXES[space], RATES[space], strict=True))
@@ -144,8 +153,8 @@ def chart_of_thresholds(
         len(x) == 1 and curve is not None and curve.columns["threshold"].size == 1
         for curve, (x, _) in zip(curves, lines, strict=True)
     ]
-    at = np.concatenate([x for x, _ in lines])
-    ends = _UNIT if np.all((at >= 0) & (at <= 1)) else fitted(at)
+    thresholds = np.concatenate([x for x, _ in lines])
+    ends = _UNIT if np.all((thresholds >= 0) & (thresholds <= 1)) else fitted(thresholds)
     highest = max((float(y.max()) for _, y in lines if y.size), default=0.0)
     top = 1.0 if highest <= 1 else 1.04 * highest
     layers: list[list[Mark]] = []
@@ -154,12 +163,14 @@ def chart_of_thresholds(
             layers.append([Path(np.array(ends), np.repeat(y, 2))])
             continue
         # At any threshold up to a score, and above the next lower one, the same pixels are predicted.
-        times = 2 if curve is not None and curve.steps and x.size else 1
-        at, up = np.repeat(x, times)[: 1 - times or None], np.repeat(y, times)[times - 1 :]
-        kept = _visible((at - ends[0]) / (ends[1] - ends[0]), up / top)
+        if curve is not None and curve.steps and x.size:
+            step_x, step_y = np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+        else:
+            step_x, step_y = x, y
+        kept = _visible((step_x - ends[0]) / (ends[1] - ends[0]), step_y / top)
         rises = y.size == 1 or (y != y[:1]).any()  # what is alike everywhere, as of masks, is best nowhere
-        around = [areas[k]] if k in areas else []
-        layers.append([Path(at[kept], up[kept]), *(_dots(best, k) if rises else []), *around])
+        dots = _dots(best, k) if rises else []
+        layers.append([Path(step_x[kept], step_y[kept]), *dots, *([areas[k]] if k in areas else [])])
     x_axis, y_axis = ChartAxis("Threshold", "threshold", ends), ChartAxis(_capital(title), measure, (0.0, top))
     return Chart(f"threshold-{measure}", f"{y_axis.title} at each threshold", x_axis, y_axis, layers)
 
@@ -190,13 +201,13 @@ def draw_chart(ax: Axes, chart: Chart, methods: Sequence[tuple[LineStyle, str]])
     is_narrow = ax.get_figure(root=True).get_figwidth() < COLUMN  # type: ignore[union-attr]
     for index, ((style, label), marks) in enumerate(zip(methods, chart.layers, strict=True)):
         marker = {} if len(methods) == 1 else _marker(style.marker, index)
-        look = style
+        line_look = style
         if index >= _COLOURED and len(methods) > _MOST_COLOURED and is_narrow:
             number_of = str(index + 1)
-            look = LineStyle(FAINT, "-")
+            line_look = LineStyle(FAINT, "-")
             marker = _marker(rf"$\mathbf{{{number_of}}}$", index, size=0.9 * len(number_of) + 0.3) | _NUMBER
         for k, mark in enumerate(marks):
-            _draw_mark(ax, mark, look, "" if k else label, marker)
+            _draw_mark(ax, mark, line_look, "" if k else label, marker)
     for guide in chart.levels:
         _draw_guide(ax, guide)
     if chart.areas:
@@ -236,7 +247,7 @@ def _draw_guide(ax: Axes, guide: Guide) -> None:
         return
     ax.plot(guide.x, guide.y, color=ISO_F, linestyle="-", linewidth=guide_width(), zorder=1)
     beside: dict[str, Any] = {"xytext": (3, 0), "textcoords": "offset points", "va": "center"}
-    end = guide.x[-1], guide.y[-1]
+    end = (guide.x[-1], guide.y[-1])
     ax.annotate(guide.name, end, fontsize="x-small", color=ISO_F_TEXT, annotation_clip=False, **beside)
 
 

@@ -39,7 +39,7 @@ def _popcount(_context: Any, _word: Any) -> Any:
 
 
 trailing_zeros: Any = intrinsic(_trailing_zeros)
-"""The place of the lowest set bit of a word that is not 0."""
+"""The position of the lowest set bit of a word that is not 0."""
 popcount: Any = intrinsic(_popcount)
 """The number of set bits of a word."""
 
@@ -62,10 +62,10 @@ def unpack(words: NDArray[np.uint64], width: int) -> BoolArray:
 @kernel
 def ranks(words: Array) -> Array:
     """Number the pixels of a mask in raster order."""
-    before = np.zeros(words.size + 1, np.int32)
+    numbers = np.zeros(words.size + 1, np.int32)
     for k in range(words.size):
-        before[k + 1] = before[k] + popcount(words[k])
-    return before
+        numbers[k + 1] = numbers[k] + popcount(words[k])
+    return numbers
 
 
 @kernel

@@ -23,7 +23,6 @@ from numpy.typing import ArrayLike, NDArray
 from segbench.core.arrays import Array, BoolArray
 from segbench.core.compiling import helper, index, kernel, uint64
 from segbench.imaging.bits import ONE, unpack
-from segbench.imaging.deletion import queue_all, queue_beside
 from segbench.inputs.lines import as_mask
 
 # Neighbours counterclockwise from the right; bit b of a pattern says that neighbour b is on, bit 8 the pixel itself.
@@ -34,15 +33,15 @@ def _deletable() -> NDArray[np.uint8]:
     """List for each pattern the sub-iterations that delete its pixel: bit 0 the first, bit 1 the second."""
     table = np.zeros(512, np.uint8)
     for pattern in range(256):
-        on = [bool(pattern >> b & 1) for b in range(8)]
-        crossings = sum(not on[b] and (on[b + 1] or on[(b + 2) % 8]) for b in (0, 2, 4, 6))
+        is_on = [bool(pattern >> b & 1) for b in range(8)]
+        crossings = sum(not is_on[b] and (is_on[b + 1] or is_on[(b + 2) % 8]) for b in (0, 2, 4, 6))
         pairs = (
-            sum(on[b] or on[(b + 1) % 8] for b in (0, 2, 4, 6)),
-            sum(on[b] or on[b + 1] for b in (1, 3, 5)) + (on[7] or on[0]),
+            sum(is_on[b] or is_on[(b + 1) % 8] for b in (0, 2, 4, 6)),
+            sum(is_on[b] or is_on[b + 1] for b in (1, 3, 5)) + (is_on[7] or is_on[0]),
         )
         if crossings == 1 and 2 <= min(pairs) <= 3:
-            first = not ((on[1] or on[2] or not on[7]) and on[0])
-            second = not ((on[5] or on[6] or not on[3]) and on[4])
+            first = not ((is_on[1] or is_on[2] or not is_on[7]) and is_on[0])
+            second = not ((is_on[5] or is_on[6] or not is_on[3]) and is_on[4])
             table[256 + pattern] = first + 2 * second
     return table
 
@@ -94,6 +93,39 @@ def thin_levels(levels: NDArray[np.int32], count: int) -> NDArray[np.uint64]:
     return thin_down(levels, count, _DELETABLE, np.array(_STEPS)).reshape(count, height, (width + 63) // 64)
 
 
+@helper
+def queue_all(pixels: Array, pattern: Array, deletable: Array, bit: np.uint8, queue: Array) -> int:
+    """Queue every pixel that may be deleted; return how many."""
+    size = 0
+    for pixel in pixels:
+        if deletable[pattern[pixel]] & bit:
+            queue[size] = pixel
+            size += 1
+    return size
+
+
+@helper
+def queue_beside(  # noqa: PLR0917  arrays one by one, as kernels take them
+    deleted: Array,
+    offsets: Array,
+    pattern: Array,
+    deletable: Array,
+    bit: np.uint8,
+    queued: Array,
+    queue: Array,
+) -> int:
+    """Queue every pixel beside one of the `deleted` that may be deleted, and mark it as `queued`; return how many."""
+    size = 0
+    for n in range(deleted.size):
+        for b in range(8):
+            pixel = index(deleted[n] + offsets[b])
+            if deletable[pattern[pixel]] & bit and not queued[pixel]:
+                queued[pixel] = True
+                queue[size] = pixel
+                size += 1
+    return size
+
+
 @kernel
 def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
     levels: Array, count: int, table: Array, steps: Array
@@ -122,9 +154,9 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
                 bits[filled[rank]] = y * words * 64 + x
                 filled[rank] += 1
 
-    whole = np.zeros((height + 2) * stride, np.uint16)  # patterns before thinning
-    pattern = np.zeros(whole.size, np.uint16)
-    queued = np.zeros(whole.size, np.bool_)
+    initial = np.zeros((height + 2) * stride, np.uint16)  # patterns before thinning
+    pattern = np.zeros(initial.size, np.uint16)
+    queued = np.zeros(initial.size, np.bool_)
     deleted = np.empty(total, np.uint32)
     queue = np.empty(total, np.uint32)
     for rank in range(count):
@@ -134,10 +166,10 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
                 thinned[level, w] = thinned[level + 1, w]
             continue
         for n in range(starts[rank], starts[rank + 1]):
-            whole[pixels[n]] |= 256
+            initial[pixels[n]] |= 256
             for b in range(8):
-                whole[index(pixels[n] + offsets[b])] |= 1 << ((b + 4) & 7)
-        _thin_once(pixels[: starts[rank + 1]], whole, pattern, queued, queue, deleted, table, offsets)
+                initial[index(pixels[n] + offsets[b])] |= 1 << ((b + 4) & 7)
+        _thin_once(pixels[: starts[rank + 1]], initial, pattern, queued, queue, deleted, table, offsets)
         for n in range(starts[rank + 1]):
             if pattern[pixels[n]] & 256:
                 thinned[level, bits[n] >> 6] |= ONE << uint64(bits[n] & 63)
@@ -147,7 +179,7 @@ def thin_down(  # noqa: C901, PLR0912 - all thresholds are one call from Python
 @helper
 def _thin_once(  # noqa: PLR0917 - arrays one by one, as in `scan`
     pixels: Array,
-    whole: Array,
+    initial: Array,
     pattern: Array,
     queued: Array,
     queue: Array,
@@ -157,24 +189,24 @@ def _thin_once(  # noqa: PLR0917 - arrays one by one, as in `scan`
 ) -> None:
     """Thin the pixels that are on; `pattern` is written."""
     for p in pixels:
-        pattern[p] = whole[p]
-    gone = 0
+        pattern[p] = initial[p]
+    deleted_count = 0
     before_last = last = 0  # where in `deleted` the two last sub-iterations began
-    turn = 0
+    sub_iteration = 0
     while True:
-        bit = np.uint8(1 << (turn & 1))
-        if turn < 2:
+        bit = np.uint8(1 << (sub_iteration & 1))
+        if sub_iteration < 2:
             size = queue_all(pixels, pattern, table, bit, queue)
         else:
-            size = queue_beside(deleted[before_last:gone], offsets, pattern, table, bit, queued, queue)
+            size = queue_beside(deleted[before_last:deleted_count], offsets, pattern, table, bit, queued, queue)
         for n in range(size):
             p = queue[n]
             queued[p] = False
             pattern[p] &= 255
-            deleted[gone + n] = p
+            deleted[deleted_count + n] = p
             for b in range(8):
                 pattern[index(p + offsets[b])] &= 511 - (1 << ((b + 4) & 7))
-        before_last, last, gone = last, gone, gone + size
-        turn += 1
-        if turn >= 2 and before_last == gone:
+        before_last, last, deleted_count = last, deleted_count, deleted_count + size
+        sub_iteration += 1
+        if sub_iteration >= 2 and before_last == deleted_count:
             return

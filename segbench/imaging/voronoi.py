@@ -17,41 +17,44 @@ from segbench.core.compiling import compiled
 
 @compiled()
 def cells_of_row(rows: NDArray[np.int32], squares: IntArray, cells: NDArray[np.int32]) -> int:
-    """Find the columns with a positive that is nearest to some place of a row, and give how many there are.
+    """Write the columns with a positive that is nearest to some pixel of a row, and return how many there are.
 
-    These are the cells of the Voronoi diagram on the line (Maurer, Qi and Raghavan, PAMI 2003), with SciPy's ties.
+    `rows` holds the row of each column's nearest positive, below 0 for none, and `squares` its squared distance. Ties
+    are SciPy's.
     """
     number = 0
-    before = middle = np.int64(0)
-    of_before = of_middle = np.int64(0)
-    for c in range(rows.size):
-        if rows[c] < 0:
+    last = second_last = np.int64(0)  # columns of the cells found last
+    square_last = square_second_last = np.int64(0)
+    for column in range(rows.size):
+        if rows[column] < 0:
             continue
-        here = squares[c]
+        square = squares[column]
         while number >= 2:
-            a, b = middle - before, c - middle
-            if (a + b) * (of_middle - a * b) <= b * of_before + a * here:
+            gap_before, gap = last - second_last, column - last
+            if (gap_before + gap) * (square_last - gap_before * gap) <= gap * square_second_last + gap_before * square:
                 break
             number -= 1
-            middle, of_middle = before, of_before
+            last, square_last = second_last, square_second_last
             if number >= 2:
-                before = np.int64(cells[number - 2])
-                of_before = squares[before]
-        cells[number] = c
+                second_last = np.int64(cells[number - 2])
+                square_second_last = squares[second_last]
+        cells[number] = column
         number += 1
-        before, of_before = middle, of_middle
-        middle, of_middle = np.int64(c), here
+        second_last, square_second_last = last, square_last
+        last, square_last = np.int64(column), square
     return number
 
 
 @compiled()
 def ends_of_cells(squares: IntArray, cells: NDArray[np.int32], ends: NDArray[np.int32]) -> None:
-    """Find where in a row each of the cells ends; of two as near a positive the left one has the place."""
+    """Write where in a row each of the cells ends; a pixel as near to two positives belongs to the left one."""
     last = cells.size - 1
     for k in range(last):
-        a, b = np.int64(cells[k]), np.int64(cells[k + 1])
-        # The distance to a is at most that to b where 2 c (b - a) is at most this.
-        most = squares[b] + b * b - squares[a] - a * a
-        end = (most >> 1 if b - a == 1 else most // (2 * (b - a))) + 1  # most are neighbours, and division is slow
+        left, right = np.int64(cells[k]), np.int64(cells[k + 1])
+        # A column is at most as far from the left positive as from the right one where twice the column times the gap
+        # is at most the bound. Most cells are neighbours, and division is slow.
+        gap = right - left
+        bound = squares[right] + right * right - squares[left] - left * left
+        end = (bound >> 1 if gap == 1 else bound // (2 * gap)) + 1
         ends[k] = min(max(end, 0), squares.size)
     ends[last] = squares.size

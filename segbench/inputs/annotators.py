@@ -24,8 +24,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, Setting
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray

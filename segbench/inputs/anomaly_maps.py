@@ -9,12 +9,20 @@ from os import PathLike
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from segbench.core.arguments import Quantize, as_path, as_quantize, as_real, check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import InputSettings, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting
-from segbench.core.options import option, option_like
+from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import (
+    Quantize,
+    as_path,
+    as_quantize,
+    as_real,
+    check_settings,
+    option,
+    option_like,
+    set_fields,
+)
 from segbench.inputs.annotators import Labelled, take_one
 from segbench.inputs.defects import Defect, as_defects, defects_of, read_defects
 from segbench.inputs.label_rules import (

@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.arguments import as_whole, check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import InputSettings, Interpreted, SoftMaps
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Note
-from segbench.core.options import option
+from segbench.core.messages import Message, Note, Setting
+from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample, Side
+from segbench.core.settings import as_whole, check_settings, option, set_fields
 from segbench.inputs.annotators import ONE_ANNOTATOR, Labelled
 from segbench.inputs.label_rules import (
     Positive,

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
-from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Facts
-from segbench.core.messages import NOTHING, Message, Setting, joined
-from segbench.core.notes import Note
-from segbench.core.options import option
+from segbench.core.messages import NOTHING, Message, Note, Setting, joined
+from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
+from segbench.core.settings import as_whole, listed, option, set_fields
 from segbench.inputs import label_rules as rules
 from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_many, refuse_unfit
 from segbench.inputs.label_inputs import LabelInputs

@@ -10,12 +10,10 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from segbench.core.arguments import as_whole, listed
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Either, Message, Setting, together
+from segbench.core.messages import Either, Message, Note, Setting, together
 from segbench.core.names import first_names
-from segbench.core.notes import Note
-from segbench.core.options import option
+from segbench.core.settings import as_whole, listed, option
 
 if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray

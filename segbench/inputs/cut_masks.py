@@ -7,14 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from segbench.core.arguments import as_real, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import Facts, InputSettings, Interpreted, SoftMaps
-from segbench.core.messages import NOTHING, Message, Setting, alternatives
-from segbench.core.notes import Note
+from segbench.core.messages import NOTHING, Message, Note, Setting, alternatives
 from segbench.core.numbers import number, written
-from segbench.core.options import option, read_thresholds, read_void, read_whole
+from segbench.core.protocol import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import as_real, option, read_thresholds, read_void, read_whole, set_fields
 from segbench.inputs.label_rules import (
     LabelRule,
     Positive,

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.sample import Sample
+from segbench.core.settings import as_path
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from segbench.core.errors import LISTED, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, joined
+from segbench.core.messages import Either, Message, Note, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.inputs.scored_classes import ScoredClasses

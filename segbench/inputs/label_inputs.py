@@ -8,11 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from segbench.core.arguments import set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts, InputSettings
-from segbench.core.options import option
+from segbench.core.protocol import Facts, InputSettings
 from segbench.core.sample import Sample
+from segbench.core.settings import option, set_fields
 from segbench.inputs.label_rules import where_not_void
 from segbench.inputs.label_values import as_map_text, places_of
 

@@ -13,11 +13,20 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
-from segbench.core.inputs import Interpreted
 from segbench.core.levels import RESIZED, in_type_of, refuse_nan
-from segbench.core.messages import NOTHING, Either, Message, Setting, alternatives, joined, protocol_with, together
-from segbench.core.notes import Note
+from segbench.core.messages import (
+    NOTHING,
+    Either,
+    Message,
+    Note,
+    Setting,
+    alternatives,
+    joined,
+    protocol_with,
+    together,
+)
 from segbench.core.numbers import written
+from segbench.core.protocol import Interpreted
 from segbench.core.sample import Sample
 from segbench.inputs import label_rules as rules
 from segbench.inputs.annotators import only_truth, zero_or_one

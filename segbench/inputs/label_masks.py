@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from segbench.core.arguments import set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts
 from segbench.core.messages import NOTHING, Message, Setting
+from segbench.core.protocol import Facts
 from segbench.core.sample import Sample
+from segbench.core.settings import set_fields
 from segbench.inputs import label_rules as rules
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.loaders.reading import LABEL_MAPS

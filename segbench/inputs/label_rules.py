@@ -16,18 +16,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from segbench.core.arguments import as_real, as_void, as_whole
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
-from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
-from segbench.core.notes import Note
+from segbench.core.messages import NOTHING, Message, Note, Setting, alternatives, joined
 from segbench.core.numbers import many, written
-from segbench.core.options import option, read_void
 from segbench.core.sample import SIDES
+from segbench.core.settings import as_real, as_void, as_whole, option, read_void
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
-    from segbench.core.inputs import Facts
+    from segbench.core.protocol import Facts
     from segbench.core.sample import Sample, Side
     from segbench.inputs.annotators import Labelled
 

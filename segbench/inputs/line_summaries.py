@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.inputs import Interpreted, SoftMaps
 from segbench.core.levels import as_shares
+from segbench.core.protocol import Interpreted, SoftMaps
 from segbench.core.sample import Sample
 from segbench.inputs.lines import label_boundaries
 from segbench.inputs.mask_summaries import (

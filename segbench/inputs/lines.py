@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import Array, BoolArray, FloatArray, as_array, as_floats
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_finite
 from segbench.core.messages import Message, Setting
 from segbench.core.numbers import written
+from segbench.core.settings import as_real, as_whole
 from segbench.loaders.repairs import require_same_size
 
 Reader = Callable[[Any, str], Array]

@@ -11,10 +11,10 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.inputs import Interpreted
 from segbench.core.levels import in_type_of, refuse_not_finite, scores_of
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.numbers import written
+from segbench.core.protocol import Interpreted
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.inputs.annotators import Labelled, only_truth, zero_or_one
 from segbench.inputs.label_rules import (

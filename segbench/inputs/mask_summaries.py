@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.inputs import InputSettings, Interpreted, SoftMaps, soft_maps_of
+from segbench.core.protocol import InputSettings, Interpreted, SoftMaps, soft_maps_of
 from segbench.core.sample import Sample
 from segbench.inputs.label_rules import equals_any, share_between
 from segbench.inputs.predicted_labels import labels_seen

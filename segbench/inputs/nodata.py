@@ -15,12 +15,10 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray
 from segbench.core.errors import DataError
-from segbench.core.inputs import InputSettings, Interpreted, soft_maps_of
 from segbench.core.levels import ROUNDING
-from segbench.core.messages import NOTHING, Message, Setting, joined
-from segbench.core.notes import Note
+from segbench.core.messages import NOTHING, Message, Note, Setting, joined
 from segbench.core.numbers import written
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, InputSettings, Interpreted, Protocol, soft_maps_of
 from segbench.core.sample import Sample
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.arguments import set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts, InputSettings
 from segbench.core.messages import NOTHING, Message, Setting, as_message, joined, together
+from segbench.core.protocol import Facts, InputSettings
 from segbench.core.sample import SIDES, Reading, Sample, Side
+from segbench.core.settings import set_fields
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import (
     ManyValuesError,

@@ -17,8 +17,8 @@ import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, IntArray, is_whole
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts, Interpreted
 from segbench.core.messages import Message, Setting, joined
+from segbench.core.protocol import Facts, Interpreted
 from segbench.core.sample import Sample, Side
 from segbench.inputs.object_kinds import COMPONENTS, PANOPTIC
 from segbench.inputs.overlaps import Overlaps

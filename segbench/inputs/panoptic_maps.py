@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from segbench.core.arguments import as_whole, listed, set_fields
 from segbench.core.errors import ArgumentError
-from segbench.core.inputs import InputSettings
 from segbench.core.messages import Message, Setting
-from segbench.core.options import option, option_like, read_whole
+from segbench.core.protocol import InputSettings
 from segbench.core.sample import SIDES, Reading, Sample
+from segbench.core.settings import as_whole, listed, option, option_like, read_whole, set_fields
 from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import MOST_CLASSES, read_classes, refuse_many
 from segbench.inputs.instance_maps import INSTANCE_MAPS

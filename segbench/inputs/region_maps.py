@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.arguments import check_settings, set_fields
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import InputSettings, Interpreted
 from segbench.core.messages import Message
+from segbench.core.protocol import InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import check_settings, set_fields
 from segbench.inputs.label_rules import void_labels, void_option
 from segbench.loaders.reading import REGIONS
 

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from segbench.core.messages import Either, Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Either, Message, Note, Setting
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.numberings import known_maps
 

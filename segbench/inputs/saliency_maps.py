@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from segbench.core.arguments import check_settings, set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import InputSettings, Interpreted, SoftMaps
-from segbench.core.messages import Either, Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Either, Message, Note, Setting
 from segbench.core.numbers import written
-from segbench.core.options import option
+from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import check_settings, option, set_fields
 from segbench.inputs.annotators import Labelled, only_truth
 from segbench.inputs.label_rules import (
     ManyValuesError,

@@ -16,12 +16,10 @@ from functools import cached_property
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.arguments import Quantize, as_whole, check_settings, listed, set_fields
-from segbench.core.inputs import Facts, InputSettings, Interpreted
-from segbench.core.messages import NOTHING, Either, Message, Setting
-from segbench.core.notes import Note
-from segbench.core.options import option, option_like
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting
+from segbench.core.protocol import Facts, InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import Quantize, as_whole, check_settings, listed, option, option_like, set_fields
 from segbench.inputs.annotators import only_truth
 from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_unfit, void_without, written_classes
 from segbench.inputs.label_rules import equals_any, require_two_classes, void_labels, where_not_void

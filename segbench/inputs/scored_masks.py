@@ -15,12 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from segbench.core.arguments import Quantize, as_quantize, check_settings, set_fields
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.messages import NOTHING, Message, Setting
-from segbench.core.options import option
+from segbench.core.protocol import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import Quantize, as_quantize, check_settings, option, set_fields
 from segbench.inputs import label_rules as rules
 from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one
 from segbench.inputs.sides import DrawnMasks, SeveralAnnotators

@@ -10,10 +10,9 @@ import numpy as np
 
 from segbench.core.arrays import Array
 from segbench.core.errors import DataError
-from segbench.core.inputs import Interpreted
-from segbench.core.messages import Message, Setting, joined
+from segbench.core.messages import Message, Note, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.notes import Note
+from segbench.core.protocol import Interpreted
 from segbench.core.sample import Sample
 from segbench.inputs.class_names import MOST_CLASSES
 from segbench.inputs.mask_pairs import refuse_numbers_with_loss, two_maps

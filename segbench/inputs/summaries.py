@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.inputs import Facts
-from segbench.core.notes import Note
+from segbench.core.messages import Note
+from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.inputs.label_lines import LabelLines, label_lines
 from segbench.inputs.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, share_between

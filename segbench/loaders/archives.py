@@ -29,8 +29,7 @@ from threading import Lock
 from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, joined
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, joined
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS, refuse_pointer, shown
 from segbench.loaders.source import (

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import distinct
 from segbench.core.errors import VOLUMES, DataError
 from segbench.core.levels import refuse_inexact
-from segbench.core.messages import Either, Message
-from segbench.core.notes import Note
+from segbench.core.messages import Either, Message, Note
 from segbench.loaders.decoded import (
     COLOUR_MAPS,
     CUT,

@@ -11,9 +11,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Message, Note, Setting
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import many, of_all
 from segbench.loaders.file_list import read_column
 from segbench.loaders.pairing import natural

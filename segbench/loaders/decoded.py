@@ -12,7 +12,7 @@ from segbench.core.messages import Message
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from segbench.core.notes import Note
+    from segbench.core.messages import Note
     from segbench.core.sample import NoData
 
 Role = Literal[

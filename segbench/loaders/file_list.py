@@ -16,8 +16,7 @@ from os import PathLike, fspath
 from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import NOTHING, Either, Message, Setting, joined
-from segbench.core.notes import Note
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, joined
 from segbench.loaders.decoded import shown
 from segbench.loaders.listing import read_text
 from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream, split_extension

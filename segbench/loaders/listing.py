@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
 from segbench.loaders.archives import list_archive, list_shards, listed_members
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import (

@@ -25,13 +25,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from segbench.core.arguments import as_path
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import NOTHING, Either, Message, Setting, joined
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, joined
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import of_all
 from segbench.core.sample import Reading
+from segbench.core.settings import as_path
 from segbench.loaders.decoded import Source, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (

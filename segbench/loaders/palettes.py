@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import SIDES, Side
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
 from segbench.loaders.arrays import OPAQUE_HINT, one_channel, through_palette
 from segbench.loaders.decoded import (
     CUT,

@@ -13,8 +13,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Note, as_note
+from segbench.core.messages import Message, Note, Setting, as_note
 from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
 from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
 

@@ -14,12 +14,11 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arguments import check_choice
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.levels import are_levels, scores_of
-from segbench.core.messages import NOTHING, Either, Message, Setting
-from segbench.core.notes import Note, Side
+from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Side
 from segbench.core.sample import Form, NoData, Reading
+from segbench.core.settings import check_choice
 from segbench.loaders.decoded import shown
 from segbench.loaders.source import SampleFiles, read_header
 

@@ -21,8 +21,7 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Setting
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note, Setting
 from segbench.loaders.decoded import WRITE_AGAIN, Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import VOLUMES, DataError
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
 from segbench.core.sample import NoData
 from segbench.loaders.arrays import as_map, one_channel, squeezed, through_palette
 from segbench.loaders.decoded import (

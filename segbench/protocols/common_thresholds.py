@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from segbench.core.arguments import as_whole, set_fields
 from segbench.core.arrays import FloatArray, IntArray, added, as_counts, as_floats, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
+from segbench.core.settings import as_whole, set_fields
 
 _LARGEST = 2**63 - 1
 _AT_ONCE = 64

@@ -11,10 +11,11 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from segbench.core.errors import ArgumentError, UnknownArgumentError
-from segbench.core.guesses import COMMANDS, METRICS, WITH_AN_OPTION, meant_settings, options_meant, plain, unknown_to
+from segbench.core.guesses import COMMANDS, METRICS, WITH_AN_OPTION, options_meant, plain
 from segbench.core.messages import Message, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.protocol import Protocol
+from segbench.core.settings import meant_settings, unknown_to
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol, protocols, protocols_of, verbs
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
-from segbench.core.capabilities import Division, Part
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import Division, Part, Protocol
 from segbench.inputs.class_names import fields_of_class
 
 

@@ -93,7 +93,7 @@ def verb_of(protocol: type[Protocol]) -> str:
 
 def examples_of(verb: str) -> tuple[str, ...]:
     """Give the arguments that the help of a verb shows; nothing of a protocol that has none."""
-    from segbench.core.capabilities import Verb
+    from segbench.core.protocol import Verb
 
     first = protocols_of(verb)[0]
     return first.examples if issubclass(first, Verb) else ()
@@ -142,7 +142,7 @@ def protocols() -> Mapping[str, type[Protocol]]:
 
 def measuring(counts: Counts) -> Protocol:
     """Give the protocol with default settings that measures counts of this type."""
-    from segbench.core.capabilities import FromCounts
+    from segbench.core.protocol import FromCounts
 
     for kind in protocols().values():
         if isinstance(counts, kind.counts):
@@ -189,7 +189,7 @@ def measuring_with(counts: Counts, protocol: object) -> Protocol:
 
 def _protocol_of(counts: Counts) -> Protocol | None:
     """Return the protocol that counted, or what the counts themselves tell of it; None if that is nothing."""
-    from segbench.core.capabilities import FromCounts
+    from segbench.core.protocol import FromCounts
 
     if len(counts.origin.protocols) == 1:
         return counts.origin.protocols[0]

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_foreign, write_file
-from segbench.core.capabilities import Official
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
+from segbench.core.protocol import Official
 from segbench.loaders.bsds_text import COUNTS, as_file_name
 
 _HINT = "give another folder"

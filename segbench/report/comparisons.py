@@ -14,10 +14,9 @@ from rich.console import Console
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
-from segbench.core.notes import Note
+from segbench.core.messages import Message, Note
+from segbench.core.metric import finite
 from segbench.core.numbers import exact, many, number, signed
-from segbench.core.summary import finite
 from segbench.core.text_table import TextTable
 from segbench.report.metric_table import MetricTable, TableRow
 from segbench.report.remarks import remarks
@@ -41,7 +40,7 @@ _OF_RANKS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class ComparisonReport:
     """What a command compares, by the parts along an axis; of all at once a single comparison of the name "".
 
     `measured` is the signature of a run, of all its parts where these are compared. Methods are compared by the
@@ -117,11 +116,11 @@ def _untested(comparison: Comparison, keys: Sequence[str]) -> list[Note]:
     if len(keys) < 2:
         return []
     notes = []
-    for why, of in grouped((comparison.pairs(key).reason, key) for key in keys).items():
-        if why and len(of) == len(keys):
+    for why, untested in grouped((comparison.pairs(key).reason, key) for key in keys).items():
+        if why and len(untested) == len(keys):
             notes.append(Note(Message("untested", "{why}", why=why)))
         elif why:
-            metrics = tuple(zip(of, of, strict=True))
+            metrics = tuple((key, key) for key in untested)
             notes.append(Note(Message("untested", "{metrics}: {why}", why=why), metrics=metrics))
     return notes
 
@@ -131,30 +130,30 @@ def _of_part(name: str) -> str:
     return f"{name}: " if name else ""
 
 
-def comparison_json(of: Compared) -> str:
+def comparison_json(report: ComparisonReport) -> str:
     """Write a comparison as JSON, see ``docs/answers.md``; what is not defined is null, with the reason beside it."""
-    keys = of.keys(every=True)
+    keys = report.keys(every=True)
     document = {
         "schema": SCHEMA,
-        "signature": of.signature,
-        "images": of.images,
-        "units": of.units,
-        "level": of.first.level,
-        "replicates": of.first.replicates,
-        "test": of.first.test,
-        "judged_by": of.first.metric().key,
-        "against": of.against,
+        "signature": report.signature,
+        "images": report.images,
+        "units": report.units,
+        "level": report.first.level,
+        "replicates": report.first.replicates,
+        "test": report.first.test,
+        "judged_by": report.first.metric().key,
+        "against": report.against,
         "answers": [
-            ({of.axis: name} if name else {}) | _answer(comparison, key, of.against)
-            for name, comparison in of.comparisons.items()
+            ({report.axis: name} if name else {}) | _answer(comparison, key, report.against)
+            for name, comparison in report.comparisons.items()
             for key in keys
         ],
-        "notes": [note.described("options") for note in of.notes(keys)],
+        "notes": [note.described("options") for note in report.notes(keys)],
     }
-    if of.check is not None:
-        outcomes = [_outcome(outcome, of.axis) for outcome in of.check.outcomes]
-        check = dataclasses.asdict(of.check) | {"outcomes": outcomes}
-        document["check"] = check | {"exit_code": of.check.exit_code}
+    if report.check is not None:
+        outcomes = [_outcome(outcome, report.axis) for outcome in report.check.outcomes]
+        check = dataclasses.asdict(report.check) | {"outcomes": outcomes}
+        document["check"] = check | {"exit_code": report.check.exit_code}
     return json.dumps(document, indent=2) + "\n"
 
 
@@ -186,7 +185,7 @@ def _answer(comparison: Comparison, key: str, against: str | None) -> dict[str, 
                 "high": finite(standing.interval.ends[1]),
                 "standard_error": finite(standing.interval.error),
                 "freedom": finite(standing.interval.freedom),
-                "better_than": [methods[answer.places[letter]] for letter in standing.better_than],
+                "better_than": [methods[answer.ranks[letter]] for letter in standing.better_than],
                 "rank_shares": [finite(share) for share in ranks[standing.method]],
                 "undefined": {"interval": standing.interval.reason.written("options")}
                 if standing.interval.reason
@@ -216,13 +215,13 @@ def _why_none(comparison: Comparison, row: Difference, test: Test) -> dict[str, 
     return {lacking: reason.written("options") for lacking, reason in why.items()}
 
 
-def exact_comparison(of: Compared) -> TextTable:
+def exact_comparison(report: ComparisonReport) -> TextTable:
     """Return one row per metric and pair, every field with all its digits, for other programs."""
     rows = []
-    for (name, comparison), key in itertools.product(of.comparisons.items(), of.keys(every=True)):
+    for (name, comparison), key in itertools.product(report.comparisons.items(), report.keys(every=True)):
         column, ranks = comparison.place(key), comparison.rank_shares[key]
-        for row in comparison.rows(key, against=of.against):
-            cells = {of.axis: name} if name else {}
+        for row in comparison.rows(key, against=report.against):
+            cells = {report.axis: name} if name else {}
             cells |= {field: _plain(value) for field, value in dataclasses.asdict(row).items()}
             measured = comparison.measured_of(key, row.a, row.b)
             for side, method, method_measured in zip("ab", (row.a, row.b), measured, strict=True):
@@ -236,33 +235,33 @@ def exact_comparison(of: Compared) -> TextTable:
     return TextTable.of(rows, names=3)
 
 
-def show_comparison(of: Compared, console: Console, *, every: bool, digits: int, zeros: bool) -> None:
+def show_comparison(report: ComparisonReport, console: Console, *, every: bool, digits: int, zeros: bool) -> None:
     """Print the answer by each chosen metric, or the differences to one method; with `every` all there is."""
-    keys, listed = of.keys(every=False), of.keys(every=every)
+    keys, listed = report.keys(every=False), report.keys(every=every)
 
     def show(table: TextTable) -> None:
         console.print()
         show_table(table.with_leading_zeros() if zeros else table, console)
 
-    for position, (name, key) in enumerate(itertools.product(of.comparisons, keys)):
+    for position, (name, key) in enumerate(itertools.product(report.comparisons, keys)):
         if position:
             console.print()
-        (first, *others), tables = _said(of.comparisons[name], key, of.against, digits)
+        (first, *others), tables = _said(report.comparisons[name], key, report.against, digits)
         for sentence in (f"{_of_part(name)}{first}", *others):
             _say_wrapped(console, sentence, "bold")
         for table in tables[:1] if name else tables:
             show(table)
-    for name, comparison in of.comparisons.items() if every else ():
+    for name, comparison in report.comparisons.items() if every else ():
         console.print()
         say(console, f"{_of_part(name)}every pair of methods by every metric", "bold")
-        for table in _every_pair(comparison, listed, of.against, digits):
+        for table in _every_pair(comparison, listed, report.against, digits):
             show(table)
-    for note in of.notes(listed):
+    for note in report.notes(listed):
         _say_wrapped(console, note.written("options"), "yellow")
     if not every:
         more = "--all for every pair and metric, --metrics KEYS for some"
         _say_wrapped(console, f"{more}; --format csv and json hold everything", "dim")
-    say(console, of.signature, "dim")
+    say(console, report.signature, "dim")
 
 
 def _every_pair(comparison: Comparison, keys: Sequence[str], against: str | None, digits: int) -> list[TextTable]:
@@ -295,22 +294,22 @@ def _said(comparison: Comparison, key: str, against: str | None, digits: int) ->
 
 def _compared_with(answer: Answer, rows: Sequence[Difference], against: str) -> str:
     """Say how the other methods compare to one."""
-    by, reason = answer.metric.name, answer.pairs.reason
+    title, reason = answer.metric.name, answer.pairs.reason
     if reason:
-        return f"{by} compared with {against}, without a test ({reason})"
+        return f"{title} compared with {against}, without a test ({reason})"
     sides = [answer.side(row.a, against) for row in rows]
     better, worse = sides.count(1), sides.count(-1)
     if len(rows) > 1:
         counts = f"{better} better, {worse} worse, {len(rows) - better - worse}"
         never = f" ({answer.never})" if answer.never else ""
-        summary = f"{answer.begin('Compared')} with {against} by {by}: {counts} that cannot be told apart"
+        summary = f"{answer.begin('Compared')} with {against} by {title}: {counts} that cannot be told apart"
         return f"{summary}{never}{answer.why_judged_by}"
     (row,), standings = rows, {standing.method: standing for standing in answer.standings}
     methods, pair = (standings[row.a], standings[against]), answer.pair_of(row.a, against)
     on = f" on {answer.compared_on(pair)}"
     if not better + worse:
         evidence = answer.evidence(*methods)
-        return f"{row.a} and {against} cannot be told apart by {by}{on} ({evidence}){answer.why_judged_by}"
+        return f"{row.a} and {against} cannot be told apart by {title}{on} ({evidence}){answer.why_judged_by}"
     side, ahead = "better" if better else "worse", answer.amount(pair, answer.metric.direction * row.difference)
     evidence = answer.evidence(*methods, leads=True)
     on = on if answer.is_restricted(pair) else ""
@@ -376,18 +375,18 @@ def _rank_table(comparison: Comparison, keys: Sequence[str]) -> TextTable:
     return TextTable.of(cells, names=2, notes=[note])
 
 
-def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int, zeros: bool) -> TextTable:
+def paper_table(report: ComparisonReport, *, intervals: bool, underlined: bool, digits: int, zeros: bool) -> TextTable:
     """Return one table for a paper: methods by several metrics, the best in bold, significance as superscripts."""
-    keys = compared(of.first) if of.metrics is None else list(of.metrics)
-    columns = method_table(next(iter(of.results.values())), keys=keys).columns
+    keys = compared(report.first) if report.metrics is None else list(report.metrics)
+    columns = method_table(next(iter(report.results.values())), keys=keys).columns
     rows: list[TableRow] = []
     sets: list[range] = []
     raised: dict[tuple[int, int], str] = {}
-    for name, comparison in of.comparisons.items():
-        standings = comparison.answer(of.metrics[0] if of.metrics else None).standings
+    for name, comparison in report.comparisons.items():
+        standings = comparison.answer(report.metrics[0] if report.metrics else None).standings
         letters = {standing.method: standing.letter for standing in standings}
-        by_method = {result.method: result for result in of.results[name]}
-        marks = [_superscripts(comparison, metric.key, letters, of.against) for metric in columns]
+        by_method = {result.method: result for result in report.results[name]}
+        marks = [_superscripts(comparison, metric.key, letters, report.against) for metric in columns]
         sets.append(range(len(rows), len(rows) + len(letters)))
         column_of = {metric.key: comparison.place(metric.key) for metric in columns if intervals}
         for method, letter in letters.items():
@@ -397,17 +396,17 @@ def paper_table(of: Compared, *, intervals: bool, underlined: bool, digits: int,
             for printed_column, superscripts in enumerate(marks, len(labels)):
                 raised[len(rows), printed_column] = superscripts[method]
             rows.append(TableRow(labels, by_method[method].summary, ends, sd=by_method[method].sd))
-    labels = ("", "method") if "" in of.comparisons else (of.axis, "", "method")
+    labels = ("", "method") if "" in report.comparisons else (report.axis, "", "method")
     text = MetricTable(labels, columns, rows, sets=sets).text(digits=digits, zeros=zeros)
     lower = ", ".join(metric.name for metric in columns if metric.better == "lower")
     second = underlined and "second" in text.marks.values()
-    notes: list[Note | str] = [_legend(of, keys, second=second, intervals=intervals)]
-    if set(of.comparisons) == {""} and len(of.first.methods) == 2:  # which no letters tell apart
-        notes += [of.first.answer(key).verdict for key in keys]
+    notes: list[Note | str] = [_legend(report, keys, second=second, intervals=intervals)]
+    if set(report.comparisons) == {""} and len(report.first.methods) == 2:  # which no letters tell apart
+        notes += [report.first.answer(key).verdict for key in keys]
     notes += [f"lower is better: {lower}"] if lower else []
-    means = (remarks([result for result in results if result.sd], keys=keys) for results in of.results.values())
+    means = (remarks([result for result in results if result.sd], keys=keys) for results in report.results.values())
     notes += dict.fromkeys(remark.note for several in means for remark in several if remark.kind == "table")
-    return replace(text, raised=raised, notes=(*notes, *of.notes(keys), of.signature))
+    return replace(text, raised=raised, notes=(*notes, *report.notes(keys), report.signature))
 
 
 def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], against: str | None) -> dict[str, str]:
@@ -425,20 +424,20 @@ def _superscripts(comparison: Comparison, key: str, letters: Mapping[str, str], 
     return raised
 
 
-def _legend(of: Compared, keys: Sequence[str], *, second: bool, intervals: bool) -> str:
+def _legend(report: ComparisonReport, keys: Sequence[str], *, second: bool, intervals: bool) -> str:
     """Explain the marks of the table for a paper."""
     explanations = ["bold: best", *(["underlined: second best"] if second else [])]
-    compared_by = itertools.product(of.comparisons.values(), keys)
+    compared_by = itertools.product(report.comparisons.values(), keys)
     if not all(comparison.pairs(key).reason for comparison, key in compared_by):
         better = "superscript: significantly better than the methods of these letters"
-        mark = better if of.against is None else f"star: significantly different from {of.against}"
-        correction = of.first.answer().correction
-        how = f"{of.first.answer().pairs.test} over {of.first.over(of.sample_size)}"
+        mark = better if report.against is None else f"star: significantly different from {report.against}"
+        correction = report.first.answer().correction
+        how = f"{report.first.answer().pairs.test} over {report.first.over(report.sample_size)}"
         how += f", {correction} by each metric" if correction else ""
-        explanations.append(f"{mark} (p at most {number(1 - of.first.level, digits=2)}, {how})")
-    never = grouped((of.first.answer(key).never, of.first.metric(key).name) for key in keys)
+        explanations.append(f"{mark} (p at most {number(1 - report.first.level, digits=2)}, {how})")
+    never = grouped((report.first.answer(key).never, report.first.metric(key).name) for key in keys)
     explanations += [f"{', '.join(titles)}: {why}" for why, titles in never.items() if why]
-    explanations += [f"brackets: {100 * of.first.level:g} % intervals"] if intervals else []
+    explanations += [f"brackets: {100 * report.first.level:g} % intervals"] if intervals else []
     return "; ".join(explanations)
 
 

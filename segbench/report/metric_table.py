@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, joined
-from segbench.core.metric import Metric
+from segbench.core.messages import Either, Message, Note, joined
+from segbench.core.metric import Metric, Summary
 from segbench.core.names import latex_name
-from segbench.core.notes import Note
 from segbench.core.numbers import DIGITS, exact, number
-from segbench.core.summary import Summary
 from segbench.core.text_table import Heading, Mark, TextTable
 from segbench.report.ranking import ranked
 from segbench.statistics.spread import Spread, SpreadForm
@@ -156,21 +154,22 @@ class MetricTable:
 
         rows = []
         for row in self.rows:
-            (name, *others), values = row.labels, [cell(row, metric) for metric in self.columns]
+            name, *others = row.labels
             if stacked and row.intervals:
                 name = BELOW.join([name, *(f"  {stacked} {end}" for end in ENDS)])
-            rows.append([name, *others, *values, *row.texts])
-        known = [not all(math.isnan(self._value(row, metric)) for row in self.rows) for metric in self.columns]
+            rows.append([name, *others, *(cell(row, metric) for metric in self.columns), *row.texts])
+        has_value = [not all(math.isnan(self._value(row, metric)) for row in self.rows) for metric in self.columns]
         marks: dict[tuple[int, int], Mark] = {}
         spare = []
         for column, metric in enumerate(self.columns, first):
-            for at, mark in self.marks(metric.key, digits=digits).items():
-                marks[at, column] = mark
+            for row_number, mark in self.marks(metric.key, digits=digits).items():
+                marks[row_number, column] = mark
             # Columns without any value are left out first, as those of areas where all predictions are two-valued.
-            has_value = known[column - first]
-            if metric.priority or (any(known) and not has_value):
-                spare.append((has_value, metric.priority, column))
-        named, told = ([Heading("", "", latex_name(title)) for title in titles] for titles in (self.labels, self.texts))
+            valued = has_value[column - first]
+            if metric.priority or (any(has_value) and not valued):
+                spare.append((valued, metric.priority, column))
+        label_headings = [Heading("", "", latex_name(title)) for title in self.labels]
+        text_headings = [Heading("", "", latex_name(title)) for title in self.texts]
         groups = [(metric.group if metric.title else "", metric.heading) for metric in self.columns]
         table = TextTable(
             [*self.labels, *(metric.column_name for metric in self.columns), *self.texts],
@@ -180,7 +179,7 @@ class MetricTable:
             notes=(*self._notes_on_spread, *self.notes),
             spare=grouped((self.columns[column - first].name, column) for *_, column in sorted(spare)),
             groups=[*[("", "")] * first, *groups, *[("", "")] * len(self.texts)],
-            latex=[*named, *map(_latex_heading, self.columns), *told],
+            latex=[*label_headings, *map(_latex_heading, self.columns), *text_headings],
         )
         return table.with_leading_zeros() if zeros else table
 

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from segbench.aggregator.rereading import CHOOSE_OTHERS, best_cut, files_of, full_protocol, pictured, reread
 from segbench.aggregator.result import Result, as_results
 from segbench.aggregator.writing import refuse_foreign, refuse_inputs, signed_png, write_file
-from segbench.core.arguments import as_real
-from segbench.core.capabilities import states_called
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.numbers import number
-from segbench.core.protocol import Protocol
+from segbench.core.protocol import Protocol, states_called
+from segbench.core.settings import as_real
 from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR, class_colours
 from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import SampleFiles

@@ -65,8 +65,10 @@ def _alike(first: Result, second: Result) -> bool:
 
 def why_apart(results: Sequence[Result], sets: Sequence[Sequence[int]]) -> tuple[str, list[str]]:
     """Say in what the sets of results differ, images or settings, and what the results of each set have."""
-    best_known = (min(of, key=lambda k: bool(results[k].published) or "source" in results[k].settings) for of in sets)
-    firsts = [results[k] for k in best_known]
+    firsts = []
+    for members in sets:
+        best_known = min(members, key=lambda k: bool(results[k].published) or "source" in results[k].settings)
+        firsts.append(results[best_known])
     known = [result for result in firsts if not result.published and result.settings.get("source") != "imported"]
     methods = [result for result in known if result.rules.competes]
     settings = different_settings(methods).keys() - {"source"} if methods else frozenset()

@@ -11,12 +11,10 @@ from segbench.aggregator.merging import lacking
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import LISTED, Failure
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message
-from segbench.core.metric import columns
+from segbench.core.messages import Either, Message, Note, as_note, notes_about, part_of
+from segbench.core.metric import Summary, columns
 from segbench.core.names import few_names
-from segbench.core.notes import Note, as_note, notes_about, part_of
 from segbench.core.numbers import many, verb
-from segbench.core.summary import Summary
 from segbench.report.ranking import competing_sets, why_apart
 from segbench.statistics.intervals import Intervals
 

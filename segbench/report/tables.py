@@ -20,13 +20,11 @@ from segbench.aggregator.result import AXES, Result, names_of, partial_text
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Style, joined
-from segbench.core.metric import Metric, columns, image_columns, optimistic_notes
+from segbench.core.messages import Either, Message, Note, Style, joined, notes_about, part_of
+from segbench.core.metric import Metric, Summary, columns, image_columns, optimistic_notes
 from segbench.core.names import few_names
-from segbench.core.notes import Note, notes_about, part_of
 from segbench.core.numbers import DIGITS, many, number
-from segbench.core.options import options_of
-from segbench.core.summary import Summary
+from segbench.core.settings import options_of
 from segbench.inputs.class_names import in_no_mean
 from segbench.loaders.belonging import ALL_IMAGES
 from segbench.protocols.registry import protocols_of, verb_of
@@ -89,47 +87,49 @@ class ResultSet(NamedTuple):
         return [f"{few_names(methods, len(self.names))}: {signature}" for signature, methods in signed.items()]
 
 
-def listed(results: Sequence[Result], how: TableSettings, *, every: bool = False) -> list[dict[str, ResultSet]]:
+def listed(results: Sequence[Result], settings: TableSettings, *, every: bool = False) -> list[dict[str, ResultSet]]:
     """Return the parts of each table by data set: one table per protocol; of classes, or with `every`, a single one."""
-    if every or how.rows == "class":
+    if every or settings.rows == "class":
         groups = [[*range(len(results))]]
     else:
-        groups = [members for _, members in sorted(by_protocol(results, by_group=how.rows == "group").items())]
-    if how.rows == "class image":
+        groups = [members for _, members in sorted(by_protocol(results, by_group=settings.rows == "group").items())]
+    if settings.rows == "class image":
         groups = [members for members in groups if any("class" in results[k].axes for k in members)] or groups
     tables = []
     for members in groups:
-        sets = [how.sets[k] for k in members] if how.sets else [""] * len(members)
+        sets = [settings.sets[k] for k in members] if settings.sets else [""] * len(members)
         names = dict(zip(members, names_of([results[k] for k in members], sets), strict=True))
         of_sets = grouped(zip(sets, members, strict=True)).items()
-        tables.append({name: _part(results, part_members, names, how, every=every) for name, part_members in of_sets})
+        tables.append(
+            {name: _part(results, part_members, names, settings, every=every) for name, part_members in of_sets}
+        )
     shown = [parts for parts in tables if any(part.table.columns for part in parts.values())]
     return shown or tables
 
 
 def _part(
-    results: Sequence[Result], members: Sequence[int], names: Mapping[int, str], how: TableSettings, *, every: bool
+    results: Sequence[Result], members: Sequence[int], names: Mapping[int, str], settings: TableSettings, *, every: bool
 ) -> ResultSet:
     """Make the table of some of the results."""
-    if how.rows == "group" and not any("group" in results[k].axes for k in members):
-        how = replace(how, rows="method")
-    if how.rows == "method" and not every:
+    if settings.rows == "group" and not any("group" in results[k].axes for k in members):
+        settings = replace(settings, rows="method")
+    if settings.rows == "method" and not every:
         members = [members[k] for k in headline_order([results[k] for k in members])]
     part_results, named = [results[k] for k in members], [names[k] for k in members]
-    drawn = [how.intervals[k] for k in members if how.intervals]
-    keys = how.keys
-    if how.rows in ("image", "unit"):
-        table = image_table(part_results, keys=keys, sort=how.sort, units=how.rows == "unit")
-    elif how.rows == "class image":
+    drawn = [settings.intervals[k] for k in members if settings.intervals]
+    keys = settings.keys
+    if settings.rows in ("image", "unit"):
+        table = image_table(part_results, keys=keys, sort=settings.sort, units=settings.rows == "unit")
+    elif settings.rows == "class image":
         classes = [((row.name, row.method), row.result) for row in part_rows(part_results, "class")]
-        table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
-    elif how.rows == "threshold":
-        table = threshold_table(part_results, digits=how.digits, keys=keys, every=every)
-    elif how.rows in AXES:
-        rows = part_rows(part_results, how.rows, intervals=drawn)
-        table = part_table(rows, part_results, how.rows, keys=keys, every=every, spread=how.spread)
+        table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=settings.sort)
+    elif settings.rows == "threshold":
+        table = threshold_table(part_results, digits=settings.digits, keys=keys, every=every)
+    elif settings.rows in AXES:
+        rows = part_rows(part_results, settings.rows, intervals=drawn)
+        table = part_table(rows, part_results, settings.rows, keys=keys, every=every, spread=settings.spread)
     else:
-        table = method_table(part_results, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
+        table = method_table(part_results, intervals=drawn, keys=keys, every=every, names=named, spread=settings.spread)
     return ResultSet(part_results, named, drawn, table)
 
 
@@ -284,36 +284,40 @@ def table_of_images(
     """
     results = [result for _, result in named]
     known = image_metrics(results)
-    chosen = tuple(known.values()) if keys is None else _chosen(known, keys)
-    alone = [result.per_unit if units else result.per_image for result in results]
-    if units and not any(alone):
+    metrics = tuple(known.values()) if keys is None else _chosen(known, keys)
+    summaries_of = [result.per_unit if units else result.per_image for result in results]
+    if units and not any(summaries_of):
         raise without_units(results)
-    images = [list(summaries) for summaries in alone]
     noun = next((result.units.noun for result in results if result.units), "unit") if units else "image"
-    starts = np.cumsum([0, *map(len, images)])
-    order = np.arange(starts[-1])
+    # Rows are numbered through all results; those that are shown are read in the order of results files.
+    names_of_result = [list(summaries) for summaries in summaries_of]
+    first_rows = np.cumsum([0, *map(len, names_of_result)])
+    order = np.arange(first_rows[-1])
     if sort in known:  # a file may hold runs of several protocols
-        values = np.concatenate([summaries.column(sort) for summaries in alone])
+        values = np.concatenate([summaries.column(sort) for summaries in summaries_of])
         order = worst_first(known[sort], values)
-    row_of = {}
-    for k in sorted(order[:most].tolist()):  # as results files hold them
-        result_number = int(np.searchsorted(starts, k, "right")) - 1
-        image = images[result_number][k - starts[result_number]]
-        row_of[k] = TableRow((*named[result_number][0], image), alone[result_number][image], method=result_number)
-    rows = [row_of[k] for k in order[:most].tolist()]
-    keys, of_result = [metric.key for metric in chosen], Counter(row.method for row in rows)
-    undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, keys))
-    noted = []
-    for (note, result_number), count in undefined.items():
-        message = note.message.extended(": {number}", number=part_of(count, of_result[result_number], noun))
-        noted.append((replace(note, message=message), " of ".join(named[result_number][0])))
-    of_notes = grouped(dict.fromkeys(noted))
-    notes = [note.said_of(few_names(of, len(named))) for note, of in of_notes.items()]
+    shown = order[:most].tolist()
+    row_of: dict[int, TableRow] = {}
+    for row_number in sorted(shown):
+        k = int(np.searchsorted(first_rows, row_number, "right")) - 1
+        name = names_of_result[k][row_number - first_rows[k]]
+        result_labels, _ = named[k]
+        row_of[row_number] = TableRow((*result_labels, name), summaries_of[k][name], method=k)
+    rows = [row_of[row_number] for row_number in shown]
+    shown_keys, rows_of_result = [metric.key for metric in metrics], Counter(row.method for row in rows)
+    undefined = Counter((note, row.method) for row in rows for note in undefined_metrics(row.summary, shown_keys))
+    notes_of = []
+    for (note, k), count in undefined.items():
+        message = note.message.extended(": {number}", number=part_of(count, rows_of_result[k], noun))
+        result_labels, _ = named[k]
+        notes_of.append((replace(note, message=message), " of ".join(result_labels)))
+    by_note = grouped(dict.fromkeys(notes_of))
+    notes = [note.said_of(few_names(methods, len(named))) for note, methods in by_note.items()]
     published = dict.fromkeys(result.method for result in results if result.published)
     if published:
         unknown = Message("published", "published without images, so metrics of images are unknown")
         notes.append(Note(unknown).said_of(", ".join(published)))
-    return MetricTable((*labels, noun), chosen, rows, notes=tuple(notes))
+    return MetricTable((*labels, noun), metrics, rows, notes=tuple(notes))
 
 
 def worst_first(metric: Metric, values: FloatArray) -> NDArray[np.intp]:
@@ -502,7 +506,7 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
     names = names_of(results)
     apart = not_ranked_together(results, names)
     of_notes = grouped(dict.fromkeys((note, part.method) for part in parts for note in part.notes))
-    on_parts = [note.said_of(few_names(of, len(names))) for note, of in of_notes.items()]
+    on_parts = [note.said_of(few_names(methods, len(names))) for note, methods in of_notes.items()]
     failed = []
     for method, result in zip(names, results, strict=True):
         number = part_of(len(result.failed), len(result.failed) + len(result.counts))
@@ -516,11 +520,14 @@ def _notes_around(notes: Sequence[Note], parts: Sequence[PartRow], results: Sequ
 
 def _ranked_apart(groups: Sequence[Sequence[PartRow]]) -> list[Note]:
     """Say of which classes not all methods are ranked together."""
-    notes = (
-        (not_ranked_together([part.result for part in of], [part.method for part in of]), of[0].name) for of in groups
-    )
-    of_notes = grouped((note, name) for note, name in notes if note is not None)
-    return [note if len(of) == len(groups) else note.said_of(", ".join(of)) for note, of in of_notes.items()]
+    apart = []
+    for parts in groups:
+        note = not_ranked_together([part.result for part in parts], [part.method for part in parts])
+        if note is not None:
+            apart.append((note, parts[0].name))
+    return [
+        note if len(names) == len(groups) else note.said_of(", ".join(names)) for note, names in grouped(apart).items()
+    ]
 
 
 def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> list[Note]:
@@ -529,10 +536,10 @@ def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> li
     of_notes = grouped(((part.name, note), part.method) for part, note in notes_of)
     methods = len({part.method for part in classes})
     parts_of: dict[tuple[Note, str], dict[Message | None, list[str]]] = {}
-    for (name, note), of in of_notes.items():
+    for (name, note), noted_methods in of_notes.items():
         number = note.message.values.get("number")
         alike = note if number is None else note.with_values(number="")
-        who = "" if len(of) == methods else ", ".join(of)
+        who = "" if len(noted_methods) == methods else ", ".join(noted_methods)
         parts_of.setdefault((alike, who), {}).setdefault(number, []).append(name)
     notes = []
     for (note, who), names in parts_of.items():
@@ -540,7 +547,7 @@ def _notes_by_part(classes: Sequence[PartRow], keys: Sequence[str] | None) -> li
             on_parts = note.said_of(", ".join(names[None]))
         else:
             of_parts = [
-                Message("of-parts", "{number} ({parts})", number=number, parts=of) for number, of in names.items()
+                Message("of-parts", "{number} ({parts})", number=number, parts=parts) for number, parts in names.items()
             ]
             on_parts = note.with_values(number=joined(of_parts))
         notes.append(on_parts.said_of(who) if who else on_parts)

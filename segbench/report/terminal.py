@@ -15,9 +15,9 @@ from rich.text import Text
 
 from segbench.aggregator.result import AXES, Result
 from segbench.core.grouping import grouped
+from segbench.core.messages import Note, as_note
 from segbench.core.metric import OPTIMISTIC, footnotes
 from segbench.core.names import one_line
-from segbench.core.notes import Note, as_note
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.metric_table import BELOW, MetricTable
 from segbench.report.remarks import Remark, remarks, run_notes
@@ -27,45 +27,50 @@ _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}
 
 
-def show(results: Sequence[Result], console: Console, how: TableSettings = PLAIN) -> None:
+def show(results: Sequence[Result], console: Console, settings: TableSettings = PLAIN) -> None:
     """Print a table per protocol, the best value of each column in bold, then all that must be known about it."""
-    for parts in listed(results, how):
+    for parts in listed(results, settings):
         tables = {name: part.table for name, part in parts.items()}
-        if how.rows == "method":
-            _show_methods(parts, console, how)
-        elif how.rows in AXES:
-            _show_explained(tables, _joined(tables, how), console)
+        if settings.rows == "method":
+            _show_methods(parts, console, settings)
+        elif settings.rows in AXES:
+            _show_explained(tables, _joined(tables, settings), console)
             part = next(iter(parts.values()))
-            below: list[Note | str] = [*run_notes(part.results), *part.signatures] if AXES[how.rows].has_rows else []
+            below: list[Note | str] = (
+                [*run_notes(part.results), *part.signatures] if AXES[settings.rows].has_rows else []
+            )
             for line in below:
                 say(console, line, "dim")
         else:
-            show_table(_joined(tables, how), console)
+            show_table(_joined(tables, settings), console)
 
 
-def _joined(tables: Mapping[str, MetricTable], how: TableSettings, stacked: str = "") -> TextTable:
+def _joined(tables: Mapping[str, MetricTable], settings: TableSettings, stacked: str = "") -> TextTable:
     """Return the tables of data sets side by side, as one."""
-    texts = {name: table.text(digits=how.digits, zeros=how.zeros, stacked=stacked) for name, table in tables.items()}
+    texts = {
+        name: table.text(digits=settings.digits, zeros=settings.zeros, stacked=stacked)
+        for name, table in tables.items()
+    }
     return side_by_side(texts, "-")
 
 
-def _show_methods(parts: Mapping[str, ResultSet], console: Console, how: TableSettings) -> None:
+def _show_methods(parts: Mapping[str, ResultSet], console: Console, settings: TableSettings) -> None:
     """Print the table of methods, remarks and signatures; nothing where it has no columns."""
     if not any(part.table.columns for part in parts.values()):
         return
-    deviations = not how.spread
+    deviations = not settings.spread
     remarks_of = {
-        name: remarks(of.results, of.intervals, keys=how.keys, names=of.names, deviations=deviations)
-        for name, of in parts.items()
+        name: remarks(part.results, part.intervals, keys=settings.keys, names=part.names, deviations=deviations)
+        for name, part in parts.items()
     }
     tables = {
-        name: replace(of.table, notes=tuple(remark.note for remark in remarks_of[name] if remark.kind == "table"))
-        for name, of in parts.items()
+        name: replace(part.table, notes=tuple(remark.note for remark in remarks_of[name] if remark.kind == "table"))
+        for name, part in parts.items()
     }
-    stacked = f"{100 * how.intervals[0].level:g} %" if how.intervals else ""
-    _show_explained(tables, _joined(tables, how, stacked), console)
+    stacked = f"{100 * settings.intervals[0].level:g} %" if settings.intervals else ""
+    _show_explained(tables, _joined(tables, settings, stacked), console)
     _show_remarks(remarks_of, console)
-    signed = grouped((line, name) for name, of in parts.items() for line in of.signatures)
+    signed = grouped((line, name) for name, part in parts.items() for line in part.signatures)
     for signature, names in signed.items():
         on = "" if len(names) == len(parts) else f"{', '.join(names)}: "
         say(console, f"{on}{signature}", "dim")
@@ -97,7 +102,7 @@ def _show_explained(of_sets: Mapping[str, MetricTable], text: TextTable, console
 
 
 def show_table(table: TextTable, console: Console) -> list[int]:
-    """Print a table with its notes; give the columns that a narrow terminal shows."""
+    """Print a table with its notes, and return the columns that a narrow terminal shows."""
     kept = _print_rows(table, console) if table.rows else list(range(len(table.header)))
     for note in table.notes:
         say(console, note, "dim")
@@ -111,19 +116,22 @@ def say(console: Console, text: str | Text | Note, style: str) -> None:
 
 
 def _print_rows(table: TextTable, console: Console) -> list[int]:
-    every, titles = list(range(len(table.header))), list(table.spare)
-    bare = [0] * len(every)
+    """Print as many columns as fit, in one block or several; return those that are shown."""
+    columns, titles = list(range(len(table.header))), list(table.spare)
+    bare = [0] * len(columns)
     for cells in table.rows:
         for column, text in enumerate(cells):
             bare[column] = max(bare[column], *(cell_len(one_line(line)) for line in text.split(BELOW)))
     room = console.width if console.is_terminal else sys.maxsize
-    choices = [_laid_out(table, bare, every)]
+    choices = [_laid_out(table, bare, columns)]
     # Columns that are left out may leave another alone in its group, so that it takes its whole title.
     for title in titles:
-        every = [column for column in every if column not in table.spare[title]]
-        choices.append(_laid_out(table, bare, every))
+        columns = [column for column in columns if column not in table.spare[title]]
+        choices.append(_laid_out(table, bare, columns))
     layout = next((choice for choice in choices if choice.total <= room), choices[-1])
-    blocks = [layout] if layout.total <= room else _blocks(table, bare, layout.kept, room) or choices[:1]
+    blocks = [layout]
+    if layout.total > room:
+        blocks = _blocks(table, bare, layout.kept, room) or choices[:1]
     for position, block in enumerate(blocks):
         if position:
             console.print()
@@ -160,10 +168,11 @@ def _print_block(table: TextTable, layout: _Layout, console: Console) -> None:
     say(console, line(layout.titles), "bold")
     for row, cells in enumerate(table.rows):
         first, *below = itertools.zip_longest(*(cell.split(BELOW) for cell in cells), fillvalue="")
-        say(console, line(first, [_MARKS[table.marks.get((row, column), "")] for column in range(len(cells))]), "")
-        for more in below:
-            if any(more[column] for column in kept[table.names :]):
-                say(console, line(more), "dim")
+        styles = [_MARKS[table.marks.get((row, column), "")] for column in range(len(cells))]
+        say(console, line(first, styles), "")
+        for lower in below:
+            if any(lower[column] for column in kept[table.names :]):
+                say(console, line(lower), "dim")
 
 
 class _Layout(NamedTuple):
@@ -186,12 +195,13 @@ def _blocks(table: TextTable, bare: Sequence[int], kept: Sequence[int], room: in
     for group, columns in groupby(kept[table.names :], lambda column: headings[column].group):
         of_group = list(columns)
         whole = bool(group) and _laid_out(table, bare, [*names, *of_group]).total <= room
-        for unit in [of_group] if whole else [[column] for column in of_group]:
-            longer = _laid_out(table, bare, [*(blocks[-1].kept if blocks else names), *unit])
+        for together in [of_group] if whole else [[column] for column in of_group]:
+            last = blocks[-1].kept if blocks else names
+            longer = _laid_out(table, bare, [*last, *together])
             if blocks and longer.total <= room:
                 blocks[-1] = longer
             else:
-                blocks.append(_laid_out(table, bare, [*names, *unit]))
+                blocks.append(_laid_out(table, bare, [*names, *together]))
     return blocks if all(block.total <= room for block in blocks) else []
 
 
@@ -200,7 +210,8 @@ def _laid_out(table: TextTable, bare: Sequence[int], kept: list[int]) -> _Layout
     groups, shown = table.heading(kept)
     titles, widths = [""] * len(bare), list(bare)
     for column, title in zip(kept, shown, strict=True):
-        titles[column], widths[column] = title, max(bare[column], cell_len(one_line(title)))
+        titles[column] = title
+        widths[column] = max(bare[column], cell_len(one_line(title)))
     first = 0
     for group, columns in groups:
         of_group = kept[first : first + columns]

@@ -1,4 +1,7 @@
-"""The answer of a comparison by one metric: which methods are best, and which cannot be told apart."""
+"""The answer of a comparison by one metric: which methods are best, and which cannot be told apart.
+
+Numbers come from `segbench.statistics.pairs`; here they become sentences and tables.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +62,10 @@ class Answer:
         first, second = self.pairs.pairs
         won = self.pairs.won(self.level)
         wins = np.bincount(np.append(first[won > 0], second[won < 0]), minlength=len(estimates))
-        others = int(np.count_nonzero(~np.isnan(estimates))) - 1
+        rivals = int(np.count_nonzero(~np.isnan(estimates))) - 1
+        beats_all = (wins == rivals) & (rivals > 0)
         order = sorted(
-            range(len(estimates)),
-            key=lambda k: (not 0 < others == wins[k], _rank(self.metric, estimates[k]), self.methods[k]),
+            range(len(estimates)), key=lambda k: (not beats_all[k], _rank(self.metric, estimates[k]), self.methods[k])
         )
         ranks = {k: rank for rank, k in enumerate(order)}
         better: list[list[int]] = [[] for _ in order]
@@ -104,14 +107,14 @@ class Answer:
     def not_worse(self) -> tuple[str, ...]:
         """The best method and all that cannot be told apart from it, the best first."""
         first = self.standings[0]
-        alike = [standing.method for standing in self._defined[1:] if standing.letter not in first.better_than]
-        return (first.method, *alike)
+        not_worse = [standing.method for standing in self._defined[1:] if standing.letter not in first.better_than]
+        return (first.method, *not_worse)
 
     @property
     def verdict(self) -> str:
         """One sentence: who leads, by how much and how surely, or who cannot be told apart; and who lacks values."""
-        first, last = self.lack_more, self.lacking
-        return "; ".join(filter(None, (first, f"{self._verdict}{self.why_judged_by}", last)))
+        sentences = (self.lack_more, f"{self._verdict}{self.why_judged_by}", self.lacking)
+        return "; ".join(filter(None, sentences))
 
     @property
     def why_judged_by(self) -> str:
@@ -192,7 +195,7 @@ class Answer:
         return self.metric.amount(number_within(abs(ahead), *self._ends[:, pair]), better=ahead >= 0)
 
     def is_restricted(self, pair: int) -> bool:
-        """Whether a pair is compared on less than all that its methods have."""
+        """Return whether a pair is compared on less than all that its methods have."""
         return pair in self.pairs.lacking or pair in self.pairs.common
 
     def compared_on(self, pair: int) -> str:
@@ -288,14 +291,15 @@ class Answer:
         if math.isnan(estimate):
             return f"{self.pairs.test}, {p}"
         ahead, behind = (first, second) if estimate >= 0 or leads else (second, first)
-        tested, counted = f"{self.pairs.test}, {p}", tally_text(self.tally(ahead, behind))
+        test = f"{self.pairs.test}, {p}"
+        tally = tally_text(self.tally(ahead, behind))
         if leads:
             by_mean = self.metric.direction * (first.estimate - second.estimate)
             better = first if by_mean > 0 else second
             against = f"the mean of {better.method} is better" if by_mean * estimate < 0 else ""
-            return "; ".join(filter(None, (self.pairs.differs_by, tested, counted, against)))
-        counted = f"{self.pairs.differs_by} {number(abs(estimate))} in favour of {ahead.method}, {counted}"
-        return "; ".join(filter(None, (tested, counted, self.never)))
+            return "; ".join(filter(None, (self.pairs.differs_by, test, tally, against)))
+        favour = f"{self.pairs.differs_by} {number(abs(estimate))} in favour of {ahead.method}, {tally}"
+        return "; ".join(filter(None, (test, favour, self.never)))
 
     def tally(self, standing: Standing, other: Standing) -> Tally:
         """Count the images that a method wins, on which it is equal, and that it loses against another."""
@@ -307,7 +311,7 @@ class Answer:
         return self.pair_of(standing.method, other.method)
 
     def ahead(self, standing: Standing, other: Standing) -> float:
-        """By how much one method is better than another, on what both have."""
+        """Return by how much one method is better than another, on what both have."""
         pair = self._pair(standing, other)
         side = 1 if self.methods[self.pairs.pairs[0][pair]] == standing.method else -1
         return side * self.metric.direction * float(self.pairs.differences[pair])
@@ -343,8 +347,8 @@ class Answer:
         return f"after Holm's correction for all pairs{self.of_all}"
 
     @cached_property
-    def places(self) -> dict[str, int]:
-        """Place of each method by its letter, from 0."""
+    def ranks(self) -> dict[str, int]:
+        """Rank of each method by its letter, from 0."""
         return {standing.letter: rank for rank, standing in enumerate(self.standings)}
 
     def table(self, *, digits: int = DIGITS) -> TextTable:
@@ -390,9 +394,9 @@ class Answer:
         beaten = standing.better_than
         if len(beaten) == len(self.standings) - 1 > 1:
             return "all"
-        shown = [letter for letter in beaten if self.places[letter] < SHOWN]
+        shown = [letter for letter in beaten if self.ranks[letter] < SHOWN]
         more = [f"{len(beaten) - len(shown)} more"] if len(shown) < len(beaten) else []
-        return " and ".join([*([letters_text(shown, self.places)] if shown else []), *more]) or "-"
+        return " and ".join([*([letters_text(shown, self.ranks)] if shown else []), *more]) or "-"
 
     def matrix(self) -> TextTable:
         """Return the lead of each of the best methods (row) over each other (column), with stars where significant."""
@@ -407,8 +411,9 @@ class Answer:
             [self._lead(row, column, least, digits) if rank > k else "" for rank, column in enumerate(shown)][1:]
             for k, row in enumerate(shown[:-1])
         ]
-        of = f"the best {len(shown)} methods: " if len(self.standings) > len(shown) else ""
-        note = f"{of}by how much the row leads the column"
+        note = "by how much the row leads the column"
+        if len(self.standings) > len(shown):
+            note = f"the best {len(shown)} methods: {note}"
         note += f", {self.pairs.differs_by}" if self.ranked else ""
         if not self.pairs.reason:
             note += f"; {star_key(least)} (Holm)"
@@ -491,7 +496,8 @@ def tally_text(tally: Tally) -> str:
 def letters_text(letters: Sequence[str], rank_of: Mapping[str, int], between: str = " ") -> str:
     """Write letters of methods, three or more in a row as ``c-f``."""
     written: list[str] = []
-    for _, run in itertools.groupby(enumerate(letters), lambda at: rank_of[at[1]] - at[0]):
+    # Ranks in a row rise as their positions do.
+    for _, run in itertools.groupby(enumerate(letters), lambda numbered: rank_of[numbered[1]] - numbered[0]):
         consecutive = [letter for _, letter in run]
         written += [f"{consecutive[0]}-{consecutive[-1]}"] if len(consecutive) > _NAMED else consecutive
     return between.join(written)
@@ -511,4 +517,5 @@ def _listed(names: Sequence[str]) -> str:
     """Name two methods, and how many more there are."""
     if len(names) > _NAMED + 1:
         return first_names(names, _NAMED)
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

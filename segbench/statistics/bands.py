@@ -1,4 +1,4 @@
-"""Pointwise bootstrap bands around pooled curves."""
+"""Pointwise bootstrap bands around pooled curves, from the resamples of `segbench.statistics.measured`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from segbench.core.arguments import as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import Brief
+from segbench.core.settings import as_whole
 from segbench.core.table import Table, Tabled
 from segbench.statistics.measured import as_draws, as_level, sums_of_draws
 from segbench.statistics.tables import table_of

@@ -14,17 +14,16 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from segbench.core.arguments import check_choice
 from segbench.core.arrays import FloatArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Either, Message, Setting, as_message, joined
+from segbench.core.messages import Either, Message, Note, Setting, as_message, joined, notes_about
 from segbench.core.metric import Metric, refuse_outside
 from segbench.core.names import few_names, first_names
-from segbench.core.notes import Note, notes_about
+from segbench.core.settings import check_choice
 from segbench.core.table import Table
 from segbench.core.text_table import data_frame, remarks_html
-from segbench.curves.masks import AT_THE_MASK
+from segbench.curves.pooled import AT_THE_MASK
 from segbench.statistics.answer import Answer
 from segbench.statistics.failures import on_differences, on_distances
 from segbench.statistics.intervals import Intervals, intervals_of, notes_on
@@ -217,8 +216,9 @@ class Comparison:
     @property
     def signature(self) -> str:
         """How differences were tested, and how resamples were drawn."""
-        first, tested = self._first, "signed-rank" if self.test == "signed-rank" else "jackknife"
-        return f"differences:{tested}-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
+        first = self._first
+        differences = "signed-rank" if self.test == "signed-rank" else "jackknife"
+        return f"differences:{differences}-{100 * first.level:g}|resamples:{first.replicates}-{first.seed}"
 
     def metric(self, key: str | None = None) -> Metric:
         """Return a metric by its key.
@@ -289,7 +289,7 @@ class Comparison:
         pairs, names = self.t_tests(key), self.methods
         low, high = pairs.intervals(self.level)
         tallied = tallied or self.test == "signed-rank"
-        ranked = self._ranked(key) if tallied else np.full((pairs.p_values.size, 5), np.nan)
+        signed_rank_values = self._signed_rank_values(key) if tallied else np.full((pairs.p_values.size, 5), np.nan)
         differences = []
         for pair, (first, second) in enumerate(zip(*(numbers.tolist() for numbers in pairs.pairs), strict=True)):
             if against not in (None, names[first], names[second]):
@@ -313,12 +313,12 @@ class Comparison:
                 lacking.both,
                 *lacking.lacking,
                 lacking.p_value,
-                *ranked[pair].tolist(),
+                *signed_rank_values[pair].tolist(),
             )
             differences.append(row.turned() if against == row.a else row)
         return differences
 
-    def _ranked(self, key: str) -> FloatArray:
+    def _signed_rank_values(self, key: str) -> FloatArray:
         """Return estimate, both ends, p and Holm's p of the signed-rank test of each pair, shape (pairs, 5)."""
         pairs = self.signed_rank_tests(key)
         low, high = pairs.intervals(self.level)
@@ -385,13 +385,13 @@ class Comparison:
         Metrics are those of the keys and the one that ranks methods, called by their keys or by their titles.
         """
         metrics = [metric for metric in self.metrics if metric.headline or metric.key in keys]
-        called = [metric.name if titles else metric.key for metric in metrics]
+        metric_names = [metric.name if titles else metric.key for metric in metrics]
         won = np.array([self.pairs(metric.key).won(self.level) for metric in metrics])
         contradictions = []
         for pair in np.flatnonzero((won > 0).any(axis=0) & (won < 0).any(axis=0)).tolist():
             a, b = (self.methods[methods[pair]] for methods in self.pairs(metrics[0].key).pairs)
             better, worse = (
-                ", ".join(name for name, side in zip(called, won[:, pair], strict=True) if side == sign)
+                ", ".join(name for name, side in zip(metric_names, won[:, pair], strict=True) if side == sign)
                 for sign in (1, -1)
             )
             contradictions.append(f"{a} is better than {b} by {better} but worse by {worse}")
@@ -455,7 +455,7 @@ def _rank_shares(comparison: Comparison, key: str) -> Ranks:
     if not draws.size:
         return undefined
     ranks = ((draws > drawn + TIED).sum(axis=0) for drawn in draws)
-    shares = np.array([np.bincount(of_method, minlength=len(methods)) for of_method in ranks])
+    shares = np.array([np.bincount(method_ranks, minlength=len(methods)) for method_ranks in ranks])
     return dict(zip(methods, map(tuple, (shares / draws.shape[1]).tolist()), strict=True))
 
 
@@ -488,12 +488,15 @@ def compare(
     }
     undefined = {}
     for column, metric in metrics.items():
-        without = (name for name, table in tables.items() if math.isnan(table.estimates[column]))
-        lacking = [(as_message(tables[name].why_undefined(metric)), name) for name in without]
+        lacking = [
+            (as_message(table.why_undefined(metric)), name)
+            for name, table in tables.items()
+            if math.isnan(table.estimates[column])
+        ]
         if lacking:
             undefined[metric.key] = by_reason(lacking)
-    masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
-    notes = [AT_THE_MASK.said_of(few_names(masks, len(tables)))] if 0 < len(masks) < len(tables) else []
+    with_masks = [name for name, table in tables.items() if AT_THE_MASK in table.notes]
+    notes = [AT_THE_MASK.said_of(few_names(with_masks, len(tables)))] if 0 < len(with_masks) < len(tables) else []
     if any(method.over_common(other) is not method for method, other in itertools.permutations(measured.values(), 2)):
         restricted = Message(
             "on-common-values",
@@ -506,14 +509,21 @@ def compare(
     column_of = {metric.key: column for column, metric in metrics.items()}
     runs = told_of_runs(tables)
     if runs:
-        over = {"runs": runs, "rows": f"{next(iter(tables.values())).noun}s"}
-        of_runs = Message(
-            "over-trainings", "{runs}: p-values, and intervals of several runs, are over {rows} and trainings", **over
+        rows = f"{first.noun}s"
+        over = Message(
+            "over-trainings",
+            "{runs}: p-values, and intervals of several runs, are over {rows} and trainings",
+            runs=runs,
+            rows=rows,
         )
-        of_folds = Message(
-            "over-folds", "{runs}: where folds vary more than {rows}, p-values and intervals are over folds", **over
-        )
-        notes.append(Note(of_folds if any(table.folds for table in tables.values()) else of_runs))
+        if any(table.folds for table in tables.values()):
+            over = Message(
+                "over-folds",
+                "{runs}: where folds vary more than {rows}, p-values and intervals are over folds",
+                runs=runs,
+                rows=rows,
+            )
+        notes.append(Note(over))
     methods_by_note = grouped((note, name) for name, method in measured.items() for note in notes_on(method, column_of))
     for note, names in methods_by_note.items():
         notes.append(note if len(names) == len(tables) else note.said_of(few_names(names, len(tables))))
@@ -555,4 +565,6 @@ def by_reason(lacking: Iterable[tuple[Message, str]]) -> Message:
 
 def compared(comparison: Comparison) -> list[str]:
     """Return the keys of the metrics that tables show; JSON and CSV hold all."""
-    return [metric.key for metric in comparison.metrics if metric.compared] or [m.key for m in comparison.metrics]
+    return [metric.key for metric in comparison.metrics if metric.compared] or [
+        metric.key for metric in comparison.metrics
+    ]

@@ -19,11 +19,10 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
+from segbench.core.metric import finite
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import many, number
-from segbench.core.summary import finite
 from segbench.core.table import CELLS_AT_ONCE
 from segbench.statistics.measured import Measured
 from segbench.statistics.pairs import TTests
@@ -40,19 +39,21 @@ def deciding(pseudo: FloatArray, weights: FloatArray, estimates: FloatArray) -> 
     """Mark the images that decide each estimate, shape (rows, images); those without weight do not count."""
     counts = weights > 0
     counted = np.count_nonzero(counts, axis=1)
-    few, row = np.maximum(-(-counted // _OF_IMAGES), 1), np.arange(len(pseudo))
+    few = np.maximum(-(-counted // _OF_IMAGES), 1)  # a twentieth, rounded up
+    row = np.arange(len(pseudo))
     mean = np.where(counts, pseudo, 0).sum(axis=1) / np.maximum(counted, 1)
     squares = np.where(counts, pseudo - mean[:, np.newaxis], 0.0) ** 2
     largest = -np.sort(-squares, axis=1)
     carried = np.cumsum(largest, axis=1)
-    most = carried[row, few - 1] > carried[:, -1] / 2
-    among = most[:, np.newaxis] & (squares >= largest[row, few - 1, np.newaxis])
+    few_carry_most = carried[row, few - 1] > carried[:, -1] / 2
+    is_among_few = squares >= largest[row, few - 1, np.newaxis]
     by_weight = (weights.sum(axis=1, keepdims=True) - weights) / np.where(counts, weights, np.nan)
     values = (pseudo - estimates[:, np.newaxis]) * by_weight
     ordered = np.sort(values, axis=1)  # nan last
     low, high = (_quantile(ordered, counted, share)[:, np.newaxis] for share in (0.25, 0.75))
     reach = _RANGES * (high - low)
-    return among & ((values < low - reach) | (values > high + reach))
+    is_far = (values < low - reach) | (values > high + reach)
+    return few_carry_most[:, np.newaxis] & is_among_few & is_far
 
 
 def _quantile(ordered: FloatArray, counted: IntArray, share: float) -> FloatArray:
@@ -64,7 +65,7 @@ def _quantile(ordered: FloatArray, counted: IntArray, share: float) -> FloatArra
     return lower + (position - below) * (ordered[row, above] - lower)
 
 
-def without(measured: Measured, images: tuple[int, ...]) -> FloatArray:
+def _metrics_without(measured: Measured, images: tuple[int, ...]) -> FloatArray:
     """Return every metric of the benchmark without some images."""
     weights = np.ones((2, measured.images))
     weights[0, list(images)] = 0
@@ -81,23 +82,23 @@ def on_intervals(measured: Measured, column_of: Mapping[str, int]) -> Iterator[N
         return
     columns = list(column_of.values())
     jackknife, metrics = measured.jackknife, measured.table.metrics
-    of_images = (jackknife.pseudo[:, columns].T, jackknife.known_weights[:, columns].T)
-    marked = deciding(*of_images, jackknife.estimates[columns])
-    of_metrics = zip(column_of, marked, strict=True)
-    for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in of_metrics).items():
+    pseudo, weights = jackknife.pseudo[:, columns].T, jackknife.known_weights[:, columns].T
+    marked = deciding(pseudo, weights, jackknife.estimates[columns])
+    by_metric = zip(column_of, marked, strict=True)
+    for images, keys in grouped((tuple(np.flatnonzero(row).tolist()), key) for key, row in by_metric).items():
         if images:
-            values = without(measured, images)
+            values = _metrics_without(measured, images)
             descriptions, instead = {}, []
             for key in keys:
                 column = column_of[key]
-                estimates = [float(of[column]) for of in (values, measured.table.estimates)]
-                fewer, whole = (metrics[column].written(estimate) for estimate in estimates)
-                descriptions[key] = f"{key} is {fewer} instead of {whole}"
-                instead.append((key, *map(finite, estimates)))
-            yield _without(measured, images, descriptions, instead)
+                fewer, whole = float(values[column]), float(measured.table.estimates[column])
+                written = metrics[column].written
+                descriptions[key] = f"{key} is {written(fewer)} instead of {written(whole)}"
+                instead.append((key, finite(fewer), finite(whole)))
+            yield _note_on_deciding(measured, images, descriptions, instead)
 
 
-def _without(
+def _note_on_deciding(
     measured: Measured,
     images: Sequence[int],
     descriptions: Mapping[str, str],
@@ -118,18 +119,20 @@ def _without(
 
 def on_differences(pairs: Mapping[str, TTests], methods: Sequence[str]) -> Iterator[Note]:
     """Name the images that decide differences, with the differences without them; `pairs` of methods by metric."""
-    deciding_of = {key: _deciding_pairs(of) for key, of in pairs.items()}
-    by_images = grouped((images, (key, pair)) for key, of in deciding_of.items() for pair, images in of.items())
+    by_images = grouped(
+        (images, (key, pair)) for key, tests in pairs.items() for pair, images in _deciding_pairs(tests).items()
+    )
     notes = list(by_images.items())
     for images, decided in notes[:_NOTES]:
         descriptions, instead = {}, list[tuple[str | float | None, ...]]()
-        for key, of_key in grouped(decided).items():
-            differences = [_difference_without(pairs[key], methods, pair, images) for pair in of_key[:_NAMED_PAIRS]]
+        for key, numbers in grouped(decided).items():
+            differences = [_difference_without(pairs[key], methods, pair, images) for pair in numbers[:_NAMED_PAIRS]]
             named = [f"{a} - {b} is {number(fewer)} instead of {number(whole)}" for a, b, fewer, whole in differences]
-            more = [many(len(of_key) - _NAMED_PAIRS, "more pair")] if len(of_key) > _NAMED_PAIRS else []
+            more = [many(len(numbers) - _NAMED_PAIRS, "more pair")] if len(numbers) > _NAMED_PAIRS else []
             descriptions[key] = f"{key} of {' and of '.join([*named, *more])}"
             instead += [(key, *difference) for difference in differences]
-        yield _without(pairs[decided[0][0]].measured[0], images, descriptions, instead)
+        (first_key, _), *_ = decided
+        yield _note_on_deciding(pairs[first_key].measured[0], images, descriptions, instead)
     keys = {key: key for _, decided in notes[_NOTES:] for key, _ in decided}
     if keys:
         noun = pairs[next(iter(keys))].measured[0].table.noun
@@ -144,8 +147,8 @@ def _deciding_pairs(pairs: TTests) -> dict[int, tuple[int, ...]]:
     images_of: dict[int, tuple[int, ...]] = {}
     if pairs.reason:
         return images_of
-    for pair, alone in pairs.common.items():
-        for images in _deciding_pairs(alone).values():
+    for pair, restricted in pairs.common.items():
+        for images in _deciding_pairs(restricted).values():
             images_of[pair] = images
     tested = ~np.isnan(pairs.standard_errors) & (pairs.standard_errors > TIED)
     tested[list(pairs.common)] = False
@@ -169,7 +172,7 @@ def _difference_without(
 ) -> tuple[str, str, float, float]:
     """Return the methods of a pair, their difference without some images, and that of all images."""
     a, b = (methods[numbers[pair]] for numbers in pairs.pairs)
-    first, second = (without(measured, images)[pairs.column] for measured in pairs.measured_of(pair))
+    first, second = (_metrics_without(measured, images)[pairs.column] for measured in pairs.measured_of(pair))
     fewer = 0.0 if abs(first - second) <= TIED else float(first - second)
     return a, b, fewer, float(pairs.differences[pair])
 
@@ -177,12 +180,12 @@ def _difference_without(
 def on_distances(pairs: Mapping[str, TTests]) -> Iterator[Note]:
     """Caution against tests of means without an upper end over few images."""
     names = {}
-    for key, of in pairs.items():
-        endless = of.metric.range is not None and of.metric.range[1] == math.inf
-        counted = max(int(measured.jackknife.counted[of.column]) for measured in of.measured)
-        if endless and not of.reason and counted < ENOUGH_FOR_DISTANCES:
+    for key, tests in pairs.items():
+        endless = tests.metric.range is not None and tests.metric.range[1] == math.inf
+        counted = max(int(measured.jackknife.counted[tests.column]) for measured in tests.measured)
+        if endless and not tests.reason and counted < ENOUGH_FOR_DISTANCES:
             names[key] = key
-            noun = of.measured[0].table.noun
+            noun = tests.measured[0].table.noun
     if names:
         message = Message(
             "no-upper-limit",

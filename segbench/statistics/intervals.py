@@ -1,4 +1,7 @@
-"""Intervals of metrics over images, and what must be known beside them."""
+"""Intervals of metrics over images, and what must be known beside them.
+
+The interval of one metric is computed by `segbench.statistics.measured.Measured.interval`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import refuse_outside
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.numbers import by_key, many
 from segbench.core.protocol import Protocol
 from segbench.core.text_table import TextTable, data_frame, remarks_html, table_html
@@ -155,7 +157,7 @@ def intervals(
     replicates: int = 2000,
     seed: int = 0,
 ) -> Intervals:
-    """Intervals over images, or units of images, of every metric of a benchmark, by the delete-one jackknife.
+    """Compute intervals over images, or units of images, of every metric, by the delete-one jackknife.
 
     Parameters
     ----------
@@ -332,12 +334,12 @@ def _on_runs(measured: Measured) -> Iterator[Note]:
 def _on_resamples(measured: Measured, column_of: Mapping[str, int]) -> Iterator[Note]:
     """Say in how many resamples metrics are undefined."""
     for key, column in column_of.items():
-        lost = int(np.isnan(measured.draws[:, column]).sum())
-        if lost:
+        undefined = int(np.isnan(measured.draws[:, column]).sum())
+        if undefined:
             message = Message(
                 "undefined-resamples",
                 "{metrics}: undefined in {resamples} of {total} resamples, which are left out",
-                resamples=lost,
+                resamples=undefined,
                 total=measured.replicates,
             )
             yield Note(message, metrics=((key, key),))
@@ -351,18 +353,18 @@ def _on_weights(measured: Measured, column_of: Mapping[str, int]) -> Iterator[No
         for key, column in column_of.items()
         if measured.table.metrics[column].kind == "score" and effective[column] < measured.images / 2
     }
-    alike = grouped((weights[:, column].tobytes(), (key, column)) for key, column in uneven.items())
-    for group in alike.values():
-        column = group[0][1]
+    by_weights = grouped((weights[:, column].tobytes(), (key, column)) for key, column in uneven.items())
+    for group in by_weights.values():
+        (_, column), *_ = group
         heaviest = int(weights[:, column].argmax())
         share = weights[heaviest, column] / weights[:, column].sum()
-        of_all = {"images": measured.images, "noun": measured.noun}
+        sample = {"images": measured.images, "noun": measured.noun}
         if measured.jackknife.counted[column] <= effective[column] * _ALIKE:
             message = Message(
                 "few-images-count",
                 "{metrics}: only {counted} of {images} {noun}s count in it",
                 counted=measured.jackknife.counted[column],
-                **of_all,
+                **sample,
             )
         else:
             message = Message(
@@ -372,6 +374,6 @@ def _on_weights(measured: Measured, column_of: Mapping[str, int]) -> Iterator[No
                 effective=effective[column],
                 heaviest=measured.table.names[heaviest],
                 percent=100 * share,
-                **of_all,
+                **sample,
             )
         yield Note(message, metrics=tuple((key, key) for key, _ in group), most=_NAMED_METRICS)

@@ -8,7 +8,7 @@ that they have this standard error, and those of two methods over the same image
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, as_message, joined
+from segbench.core.messages import Message, Note, as_message, as_note, joined
 from segbench.core.metric import Metric
-from segbench.core.notes import Note, as_note
 from segbench.core.numbers import many
 from segbench.core.part_means import PartMeans
 from segbench.core.series import Space
@@ -92,18 +91,18 @@ class GroupMeans(PartMeans):
         """Count the values of each image that are in the mean of its group, where that is in the mean."""
         number = self.metrics.index(metric)
         groups = zip(self.tables.values(), self.defines[:, number].tolist(), strict=True)
-        column = self.places[number]
+        column = self.metric_columns[number]
         return np.concatenate([table.values_in(table.metrics[column]) * defined for table, defined in groups])
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, shape (images, metrics)."""
-        return np.concatenate([table.measure_images()[:, self.places] for table in self.tables.values()])
+        return np.concatenate([table.measure_images()[:, self.metric_columns] for table in self.tables.values()])
 
     def measure(self, weights: FloatArray) -> FloatArray:
         """Average the metrics of groups for every row of weights, shape (R, images)."""
         of_groups, first = [], 0
         for table in self.tables.values():
-            of_groups.append(table.measure(weights[:, first : first + table.images])[:, self.places])
+            of_groups.append(table.measure(weights[:, first : first + table.images])[:, self.metric_columns])
             first += table.images
         return self.averaged(np.array(of_groups))
 
@@ -112,14 +111,15 @@ class GroupMeans(PartMeans):
         number, images = self.defines.sum(axis=0), self.images
         pseudo, weights = [], []
         for group, defines in zip(groups, self.defines, strict=True):
-            values, shares = group.pseudo[:, self.places], group.weights[:, self.places]
-            known = np.where(np.isnan(values), 0, values).sum(axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
+            values, shares = group.pseudo[:, self.metric_columns], group.weights[:, self.metric_columns]
+            is_known = ~np.isnan(values)
+            group_mean = np.where(is_known, values, 0).sum(axis=0) / np.maximum(is_known.sum(axis=0), 1)
             with np.errstate(invalid="ignore", divide="ignore"):
                 scale = np.sqrt(images * (images - 1) / np.float64(group.images * (group.images - 1))) / number
-                moved = self.estimates + np.where(group.images > 1, scale * (values - known), np.nan)
+                scaled = self.estimates + np.where(group.images > 1, scale * (values - group_mean), np.nan)
                 weighed = np.where(shares.any(axis=0), shares, 1.0)
                 weights.append(np.where(defines, weighed / weighed.sum(axis=0), 0.0))
-            pseudo.append(np.where(defines, moved, self.estimates))
+            pseudo.append(np.where(defines, scaled, self.estimates))
         return Jackknife(self.estimates, np.concatenate(pseudo), np.concatenate(weights))
 
 
@@ -179,7 +179,7 @@ class RunMeans(PartMeans):
         return on_common(self, other)
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether `restricted_to_common` may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         return any(run.may_be_restricted(metric) for run in self.run_tables)
 
     def why_undefined(self, metric: Metric) -> Message:
@@ -210,8 +210,11 @@ def on_common(table: Table, other: Table) -> Table:
     runs = table.run_tables
     restricted = []
     for run in runs:
-        others = (beside for beside in (*runs, *other.run_tables) if beside is not run)
-        restricted.append(reduce(lambda part, lacking: part.restricted_to_common(lacking), others, run))
+        part = run
+        for other_run in (*runs, *other.run_tables):
+            if other_run is not run:
+                part = part.restricted_to_common(other_run)
+        restricted.append(part)
     if all(part is run for part, run in zip(restricted, runs, strict=True)):
         return table
     return RunMeans(dict(zip(table.columns, restricted, strict=True))) if len(runs) > 1 else restricted[0]

@@ -21,10 +21,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import FloatArray
 from segbench.core.messages import NOTHING, Message, Setting, as_message
 from segbench.core.metric import Metric
+from segbench.core.settings import as_real, as_whole
 from segbench.core.table import CELLS_AT_ONCE, Table
 from segbench.statistics.means import GroupMeans, on_common
 from segbench.statistics.variance import (
@@ -71,7 +71,9 @@ class Measured:
     seed: int  # methods over the same images have the same images in each resample
     beside: tuple[Table, ...] = ()  # of methods that are compared with this one
     _common: dict[Measured, Measured] = field(default_factory=dict, init=False)  # by the other method
-    _of_folds: dict[tuple[str, ...], FloatArray] = field(default_factory=dict, init=False)  # by the fold of each image
+    _pseudo_of_folds: dict[tuple[str, ...], FloatArray] = field(
+        default_factory=dict, init=False
+    )  # by the fold of each image
 
     @property
     def images(self) -> int:
@@ -84,15 +86,15 @@ class Measured:
         return self.table.noun
 
     @cached_property
-    def _of_runs(self) -> tuple[Measured, ...]:
+    def _runs(self) -> tuple[Measured, ...]:
         """Each of several runs on the same images, measured by itself; none of a single one."""
         return tuple(replace(self, table=run) for run in self.table.run_tables) if self.table.runs > 1 else ()
 
     @cached_property
     def jackknife(self) -> Jackknife:
         """The metrics without each image in turn."""
-        if self._of_runs:
-            return mean_of_runs([run.jackknife for run in self._of_runs])
+        if self._runs:
+            return mean_of_runs([run.jackknife for run in self._runs])
         if isinstance(self.table, GroupMeans):
             return self.table.jackknife([group.jackknife for group in self._groups(self.table)])
         return jackknife(self.table)
@@ -107,15 +109,16 @@ class Measured:
     def draws(self) -> FloatArray:
         """Every metric in every resample, shape (replicates, metrics); nan where undefined."""
         table = self.table
-        if self._of_runs:
-            mean: FloatArray = np.mean([run.draws for run in self._of_runs], axis=0)
+        if self._runs:
+            mean: FloatArray = np.mean([run.draws for run in self._runs], axis=0)
             return mean
         if isinstance(table, GroupMeans):
-            return table.averaged(np.array([group.draws[:, table.places] for group in self._groups(table)]))
+            return table.averaged(np.array([group.draws[:, table.metric_columns] for group in self._groups(table)]))
         # A table may resample at a choice of thresholds: what that takes from the estimate it takes from each resample.
         total = np.asarray(table.rows.sum(axis=0)).reshape(1, -1)
-        off = np.nan_to_num(table.estimates - table.score(total)[0])
-        draws: FloatArray = draw(table, replicates=self.replicates, seed=self.seed, beside=self.beside) + off
+        shift = np.nan_to_num(table.estimates - table.score(total)[0])
+        sums = sums_of_draws(table, self.replicates, self.seed, self.beside)
+        draws: FloatArray = np.concatenate([table.score(summed) for summed in sums]) + shift
         return draws
 
     def over_common(self, other: Measured) -> Measured:
@@ -136,9 +139,9 @@ class Measured:
         number = len(set(folds))
         if number < FEWEST_FOLDS:
             return np.full((number, len(self.table.metrics)), np.nan)
-        if folds not in self._of_folds:
-            self._of_folds[folds] = pseudo_values_of_folds(self.table, folds)
-        return self._of_folds[folds]
+        if folds not in self._pseudo_of_folds:
+            self._pseudo_of_folds[folds] = pseudo_values_of_folds(self.table, folds)
+        return self._pseudo_of_folds[folds]
 
     @cached_property
     def components(self) -> Mapping[str, Component]:
@@ -147,7 +150,7 @@ class Measured:
         if self.table.folds:
             pseudo = self.without_folds(self.table.folds)
             components["folds"] = Component(standard_error(pseudo), np.full(pseudo.shape[1], len(pseudo) - 1.0))
-        if self._of_runs:
+        if self._runs:
             error = np.sqrt(self.table.run_variances)
             components["trainings"] = Component(error, np.full(error.shape, self.table.runs - 1.0))
         return components
@@ -176,10 +179,10 @@ class Measured:
         if reason:
             return FoundInterval(NO_INTERVAL, reason)
         if self.jackknife.standard_errors[column] < _NO_SPREAD:
-            same = Message(
+            no_spread = Message(
                 "no-spread", "the same without each of the {noun}s, so that nothing shows how it varies", noun=self.noun
             )
-            return FoundInterval(NO_INTERVAL, same)
+            return FoundInterval(NO_INTERVAL, no_spread)
         error, freedom = float(self.variance.error[column]), float(self.variance.freedom[column])
         reach = float(self._reach[column])
         if metric.spread == "smooth" and metric.range == _LOGIT and 0 < estimate < 1:
@@ -231,9 +234,9 @@ class Measured:
 
     def undefined_without(self, column: int) -> Message:
         """Name the image without which a metric is undefined; empty where there is none."""
-        lost = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, column]))
-        if lost.size:
-            name = self.table.names[lost[0]]
+        undefined = np.flatnonzero(np.isnan(self.jackknife.pseudo[:, column]))
+        if undefined.size:
+            name = self.table.names[undefined[0]]
             return Message("undefined-without", "undefined without the {noun} {name}", noun=self.noun, name=name)
         return self.undefined_without_fold(column, self.table.folds)
 
@@ -246,15 +249,15 @@ class Measured:
                 number=len(set(folds)),
                 least=FEWEST_FOLDS,
             )
-        lost = np.flatnonzero(np.isnan(self.without_folds(folds)[:, column])) if folds else np.array([])
-        if not lost.size:
+        undefined = np.flatnonzero(np.isnan(self.without_folds(folds)[:, column])) if folds else np.array([])
+        if not undefined.size:
             return NOTHING
-        name = list(dict.fromkeys(folds))[lost[0]]
+        name = list(dict.fromkeys(folds))[undefined[0]]
         return Message("undefined-without", "undefined without {noun} {name}", noun="fold", name=name)
 
 
 def widened(width: FloatArray | float, reach: FloatArray) -> FloatArray:
-    """By how much each end of an interval over images moves out for what reaches as far beside it, as trainings do."""
+    """Return how far each end of an interval over images moves out where trainings alone would reach so far."""
     half = np.asarray(width) / 2
     return np.asarray(np.hypot(half, reach) - half)
 
@@ -263,8 +266,8 @@ def _logit_ends(estimate: float, reach: float) -> tuple[float, float]:
     """Return estimate -+ reach, measured where the estimate is and laid off on the scale of log odds."""
     from scipy.special import expit, logit
 
-    at, width = logit(estimate), reach / (estimate * (1 - estimate))
-    return float(expit(at - width)), float(expit(at + width))
+    middle, width = logit(estimate), reach / (estimate * (1 - estimate))
+    return float(expit(middle - width)), float(expit(middle + width))
 
 
 def _within_range(metric: Metric, low: float, high: float) -> Interval:
@@ -289,11 +292,6 @@ def as_draws(replicates: int, seed: int) -> tuple[int, int]:
     """Read how many replicates are drawn, and the seed."""
     draws = as_whole(replicates, Setting("replicates", None), least=1, most=MOST_REPLICATES)
     return draws, as_whole(seed, Setting("seed", None))
-
-
-def draw(table: Table, *, replicates: int, seed: int, beside: Sequence[Table] = ()) -> FloatArray:
-    """Measure resamples of the images: one row of metrics per resample."""
-    return np.concatenate([table.score(sums) for sums in sums_of_draws(table, replicates, seed, beside)])
 
 
 _SUMS: WeakKeyDictionary[Table, dict[tuple[int, int], FloatArray]] = WeakKeyDictionary()
@@ -325,7 +323,7 @@ def sums_of_draws(table: Table, replicates: int, seed: int, beside: Sequence[Tab
 
 
 def _kept(table: Table, replicates: int) -> bool:
-    """Whether sums of resamples are kept: where they take less than the rows themselves."""
+    """Return whether sums of resamples are kept: where they take less than the rows themselves."""
     return replicates <= table.images and replicates * table.rows.shape[1] <= CELLS_AT_ONCE
 
 

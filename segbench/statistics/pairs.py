@@ -125,7 +125,7 @@ class Pairs(ABC):
         for pair, (first, second) in enumerate(zip(*self.pairs, strict=True)):
             methods = self.measured[first], self.measured[second]
             fewer = methods[0].over_common(methods[1]), methods[1].over_common(methods[0])
-            if any(self._moved(*of_method) for of_method in zip(methods, fewer, strict=True)):
+            if any(self._changes_on(*of_method) for of_method in zip(methods, fewer, strict=True)):
                 restricted[pair] = replace(self, measured=fewer, beside=tuple)
         return restricted
 
@@ -183,15 +183,15 @@ class Pairs(ABC):
             p_values[pair] = lacking.p_value
         return holm(p_values)
 
-    def _moved(self, whole: Measured, fewer: Measured) -> bool:
-        """Whether a method is measured otherwise on fewer values."""
+    def _changes_on(self, whole: Measured, fewer: Measured) -> bool:
+        """Return whether a method is measured otherwise on fewer values."""
         before, after = (measured.jackknife.pseudo[:, self.column] for measured in (whole, fewer))
         return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
-    def _with_common(self, values: NDArray[Any], of: Callable[[Self], NDArray[Any]]) -> NDArray[Any]:
+    def _with_common(self, values: NDArray[Any], statistic: Callable[[Self], NDArray[Any]]) -> NDArray[Any]:
         """Replace the values of pairs that are not measured on the same."""
-        for pair, alone in self.common.items():
-            values[pair] = of(alone)[0]
+        for pair, restricted in self.common.items():
+            values[pair] = statistic(restricted)[0]
         return values
 
     def measured_of(self, pair: int) -> tuple[Measured, Measured]:
@@ -249,7 +249,7 @@ class Pairs(ABC):
         return Tally(*(int(np.count_nonzero(part)) for part in outcomes))
 
     def images_needed(self, pair: int, level: float) -> float:
-        """About how many images like these make the difference of a pair significant; inf if that is not known."""
+        """Estimate how many images like these make the difference of a pair significant; inf if that is not known."""
         del pair, level
         return math.inf
 
@@ -261,7 +261,7 @@ class Pairs(ABC):
     @cached_property
     def most_that_differ(self) -> int:
         """In how many rows the values of two methods differ, of the pair with the most of them."""
-        tallies = map(self.tally, range(self.pairs[0].size))
+        tallies = (self.tally(pair) for pair in range(self.pairs[0].size))
         return max(tally.wins + tally.losses for tally in tallies)
 
     def why_never_significant(self, level: float) -> str:
@@ -279,20 +279,22 @@ class TTests(Pairs):
     def differences(self) -> FloatArray:
         """The first method of each pair minus the second; nan where undefined for one of the two."""
         first, second = self.pairs
-        return self._with_common(self.estimates[first] - self.estimates[second], lambda alone: alone.differences)
+        return self._with_common(
+            self.estimates[first] - self.estimates[second], lambda restricted: restricted.differences
+        )
 
     @cached_property
-    def _counted(self) -> IntArray:
+    def _images_counted(self) -> IntArray:
         """How many images weigh something in the metric of each method, as those without positives not in a mean F."""
         return np.array([method.jackknife.counted[self.column] for method in self.measured])
 
     @cached_property
     def reason(self) -> Message:
         """Why no pair has a p-value; empty where some may have one."""
-        return self._of_all or self._too_few(self._in_pairs.max())
+        return self._reason_of_all or self._too_few(self._images_counted_in_pairs.max())
 
     @cached_property
-    def _of_all(self) -> Message:
+    def _reason_of_all(self) -> Message:
         """Why none has one, if that has the same reason for all pairs; else empty."""
         if self.measured[0].images < FEWEST_IMAGES:
             images = self.measured[0].images
@@ -300,14 +302,14 @@ class TTests(Pairs):
             return Message("too-few", "{number}: {enough}", number=number, images=images, enough=self._enough)
         if self.metric.spread in ("jumps", "erratic"):
             return Message("jumps", "it jumps when {noun}s change, so it has no p-value", noun=self.noun)
-        lost = [method.undefined_without(self.column) for method in self.measured]
-        return lost[0] if all(lost) else NOTHING
+        reasons = [method.undefined_without(self.column) for method in self.measured]
+        return reasons[0] if all(reasons) else NOTHING
 
     @cached_property
-    def _in_pairs(self) -> IntArray:
+    def _images_counted_in_pairs(self) -> IntArray:
         """How many images weigh something in the metric of either method of each pair."""
         first, second = self.pairs
-        return np.maximum(self._counted[first], self._counted[second])
+        return np.maximum(self._images_counted[first], self._images_counted[second])
 
     def _too_few(self, counted: int) -> Message:
         """Say that a difference has neither interval nor p-value, if so few images do; empty of enough."""
@@ -323,7 +325,7 @@ class TTests(Pairs):
         )
 
     @cached_property
-    def _tested(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _differences_of_images(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The standard error of each difference and the least and greatest difference of its pseudo-values."""
         first, second = self.pairs
         pseudo = np.array([method.jackknife.pseudo[:, self.column] for method in self.measured])
@@ -331,24 +333,24 @@ class TTests(Pairs):
         step = max(CELLS_AT_ONCE // pseudo.shape[1], 1)
         for start in range(0, first.size, step):
             block = slice(start, start + step)
-            off = pseudo[first[block]] - pseudo[second[block]]
-            tested[:, block] = standard_error(off.T), off.min(axis=1), off.max(axis=1)
+            differences = pseudo[first[block]] - pseudo[second[block]]
+            tested[:, block] = standard_error(differences.T), differences.min(axis=1), differences.max(axis=1)
         return tested[0], tested[1], tested[2]
 
     @cached_property
     def variance(self) -> Variance:
         """The variance of each difference of methods measured on the same, from all sources."""
-        return Variance(self._of_images.with_folds(*self._of_folds), *self._of_trainings)
+        return Variance(self._from_images.with_folds(*self._from_folds), *self._from_trainings)
 
     @cached_property
-    def _of_images(self) -> Component:
+    def _from_images(self) -> Component:
         """What images add to each difference; they may weigh otherwise in the other method: the less freedom counts."""
         first, second = self.pairs
         freedom = np.array([method.jackknife.freedom_of_differences[self.column] for method in self.measured])
-        return Component(self._tested[0], np.minimum(freedom[first], freedom[second]))
+        return Component(self._differences_of_images[0], np.minimum(freedom[first], freedom[second]))
 
     @cached_property
-    def _of_folds(self) -> tuple[FloatArray, FloatArray]:
+    def _from_folds(self) -> tuple[FloatArray, FloatArray]:
         """By how much the variance over whole folds exceeds that over images, and its degrees of freedom.
 
         Where two methods have other folds, what either exceeds it by adds up.
@@ -360,13 +362,13 @@ class TTests(Pairs):
             has_these = np.array([method.table.folds == folds for method in self.measured])
             pairs = np.flatnonzero(has_these[first] | has_these[second])
             error = standard_error((pseudo[first[pairs]] - pseudo[second[pairs]]).T)
-            more = np.maximum(error**2 - self._of_images.error[pairs] ** 2, 0)
-            excess[pairs] += more
-            freedom[pairs] = np.where(more > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
+            exceeding = np.maximum(error**2 - self._from_images.error[pairs] ** 2, 0)
+            excess[pairs] += exceeding
+            freedom[pairs] = np.where(exceeding > 0, np.minimum(freedom[pairs], pseudo.shape[1] - 1), freedom[pairs])
         return excess, freedom
 
     @property
-    def _of_trainings(self) -> tuple[tuple[Component, ...], BoolArray]:
+    def _from_trainings(self) -> tuple[tuple[Component, ...], BoolArray]:
         """What trainings of either method add to each difference, and where one method is taken to vary as the other.
 
         That is one of a single run: its variance is that of a training of the other, R times that of the mean over R.
@@ -389,51 +391,51 @@ class TTests(Pairs):
         if self.reason:
             return np.full(first.size, np.nan)
         by_chance = np.array([bool(method.hardly_above_0(self.column)) for method in self.measured])
-        untested = by_chance[first] | by_chance[second] | (self._in_pairs < FEWEST_IMAGES)
+        untested = by_chance[first] | by_chance[second] | (self._images_counted_in_pairs < FEWEST_IMAGES)
         errors = np.where(untested, np.nan, self.variance.error)
-        return self._with_common(errors, lambda alone: alone.standard_errors)
+        return self._with_common(errors, lambda restricted: restricted.standard_errors)
 
     @cached_property
     def freedom(self) -> FloatArray:
         """Degrees of freedom of each difference; nan where images and trainings keep their own."""
-        return self._with_common(self.variance.freedom.copy(), lambda alone: alone.freedom)
+        return self._with_common(self.variance.freedom.copy(), lambda restricted: restricted.freedom)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each difference; nan where it has none."""
         p_values = np.where(np.isnan(self.standard_errors), np.nan, self.variance.p_values(self.differences))
-        same = self._same
         first, second = self.pairs
-        counted = np.minimum(self._counted[first], self._counted[second])
-        p_values[same] = np.where(self._equal[same], 1.0, 2.0 ** (1 - counted[same]))
-        return self._with_common(p_values, lambda alone: alone.p_values)
+        counted = np.minimum(self._images_counted[first], self._images_counted[second])
+        by_signs = np.where(self._is_zero, 1.0, 2.0 ** (1 - counted))
+        p_values[self._is_constant] = by_signs[self._is_constant]
+        return self._with_common(p_values, lambda restricted: restricted.p_values)
 
     def why_none(self, pair: int) -> dict[str, Message]:
         """Say why a pair lacks a difference, an interval or a p-value; empty where it has all three."""
         first, second = (self.measured[numbers[pair]] for numbers in self.pairs)
         if pair in self.common:
-            alone = self.common[pair]
+            restricted = self.common[pair]
             estimates = [method.table.estimates[self.column] for method in (first, second)]
-            if np.isnan(alone.differences[0]) and not np.isnan(estimates).any():
+            if np.isnan(restricted.differences[0]) and not np.isnan(estimates).any():
                 lacking = Message("none-in-common", "no {noun} in which both have a value", noun=self.noun)
                 return dict.fromkeys(("difference", "interval", "p_value"), lacking)
-            return alone.why_none(0)
+            return restricted.why_none(0)
         for table in (first.table, second.table):
             if math.isnan(table.estimates[self.column]):
                 undefined = as_message(table.why_undefined(self.metric))
                 return dict.fromkeys(("difference", "interval", "p_value"), undefined)
         if self.reason and self.metric.spread == "jumps":
-            of_one = first.why_none(self.column) or second.why_none(self.column)
-            return {"p_value": self.reason} | ({"interval": of_one} if of_one else {})
-        of_one = first.why_untested(self.column) or second.why_untested(self.column)
+            of_method = first.why_none(self.column) or second.why_none(self.column)
+            return {"p_value": self.reason} | ({"interval": of_method} if of_method else {})
+        of_method = first.why_untested(self.column) or second.why_untested(self.column)
         of_fold = first.undefined_without_fold(self.column, second.table.folds)
         of_fold = of_fold or second.undefined_without_fold(self.column, first.table.folds)
-        lost = self._of_all or of_one or of_fold or self._too_few(self._in_pairs[pair])
-        if lost:
-            return dict.fromkeys(("interval", "p_value"), lost)
-        same = self._same[pair] & ~self._equal[pair]
+        reason = self._reason_of_all or of_method or of_fold or self._too_few(self._images_counted_in_pairs[pair])
+        if reason:
+            return dict.fromkeys(("interval", "p_value"), reason)
+        has_no_spread = self._is_constant[pair] & ~self._is_zero[pair]
         no_spread = Message("no-spread", "the same difference in every {noun}", noun=self.noun)
-        return {"interval": no_spread} if same else {}
+        return {"interval": no_spread} if has_no_spread else {}
 
     def intervals(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return both ends of the interval of each difference; nan where it has none."""
@@ -441,15 +443,15 @@ class TTests(Pairs):
         if self.metric.range is not None:
             widest = self.metric.range[1] - self.metric.range[0]
             low, high = np.maximum(low, -widest), np.minimum(high, widest)
-        for pair, alone in self.common.items():
-            (low[pair],), (high[pair],) = alone.intervals(level)
+        for pair, restricted in self.common.items():
+            (low[pair],), (high[pair],) = restricted.intervals(level)
         return low, high
 
     def _reached(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the intervals of the jackknife."""
         reach = np.where(np.isnan(self.standard_errors), np.nan, self.variance.reach(level))
-        reach[self._same] = np.where(self._equal[self._same], 0.0, np.nan)
-        middle = np.where(self._equal, 0.0, self.differences)
+        reach[self._is_constant] = np.where(self._is_zero[self._is_constant], 0.0, np.nan)
+        middle = np.where(self._is_zero, 0.0, self.differences)
         return middle - reach, middle + reach
 
     def _quantiles(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -464,20 +466,20 @@ class TTests(Pairs):
         return ends[0] - wider, ends[1] + wider
 
     @cached_property
-    def _same(self) -> NDArray[np.bool_]:
+    def _is_constant(self) -> NDArray[np.bool_]:
         """Which differences of pseudo-values are the same in every image, and in trainings."""
-        known = ~np.isnan(self.standard_errors) & (self.variance.error <= np.maximum(self._tested[0], _THE_SAME))
-        _, least, greatest = self._tested
-        return known & (greatest - least <= _THE_SAME)
+        error, least, greatest = self._differences_of_images
+        has_no_other_source = self.variance.error <= np.maximum(error, _THE_SAME)
+        return ~np.isnan(self.standard_errors) & has_no_other_source & (greatest - least <= _THE_SAME)
 
     @cached_property
-    def _equal(self) -> NDArray[np.bool_]:
+    def _is_zero(self) -> NDArray[np.bool_]:
         """Which of them are 0 in every image."""
-        _, least, greatest = self._tested
-        return self._same & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
+        _, least, greatest = self._differences_of_images
+        return self._is_constant & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
     def images_needed(self, pair: int, level: float) -> float:
-        """About how many images like these make the difference of a pair significant; inf if more than a million."""
+        """Estimate how many images like these make the difference of a pair significant; inf if more than a million."""
         # Significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this one.
         from scipy.special import ndtri
 
@@ -486,17 +488,18 @@ class TTests(Pairs):
         images = np.geomspace(2, _MOST_NEEDED, 4000)
         variance = self.variance_of(pair, images)
         enough = abs(self.differences[pair]) >= variance.reach(1 - least) + float(ndtri(_POWER)) * variance.error
-        known = self.differences[pair] and not math.isnan(self.standard_errors[pair])
-        return float(images[enough.argmax()]) if known and enough.any() else math.inf
+        is_tested = self.differences[pair] and not math.isnan(self.standard_errors[pair])
+        return float(images[enough.argmax()]) if is_tested and enough.any() else math.inf
 
     def variance_of(self, pair: int, images: FloatArray) -> Variance:
-        """The variance of a difference over other numbers of images, which leave as it is what trainings add."""
+        """Return the variance of a difference over other numbers of images; what trainings add stays as it is."""
         if pair in self.common:
             return self.common[pair].variance_of(0, images)
-        these, now = self._of_images.at(pair), self.measured[0].images
-        freedom = np.maximum((these.freedom + 1) / now * images - 1, 2)
-        of_images = Component(these.error * np.sqrt(now / images), freedom)
-        of_folds, (trainings, apart) = (values[pair] for values in self._of_folds), self._of_trainings
+        current, images_now = self._from_images.at(pair), self.measured[0].images
+        freedom = np.maximum((current.freedom + 1) / images_now * images - 1, 2)
+        of_images = Component(current.error * np.sqrt(images_now / images), freedom)
+        of_folds = (values[pair] for values in self._from_folds)
+        trainings, apart = self._from_trainings
         return Variance(of_images.with_folds(*of_folds), tuple(part.at(pair) for part in trainings), apart[pair])
 
     def errors_of_sources(self, pair: int) -> tuple[float, float]:
@@ -531,15 +534,15 @@ class SignedRankTests(Pairs):
         if pair in self.common:
             return self.common[pair].differences_of_rows(0)
         first, second = self.pairs
-        differences: FloatArray = self._of_methods[first[pair]] - self._of_methods[second[pair]]
+        differences: FloatArray = self._values_of_rows[first[pair]] - self._values_of_rows[second[pair]]
         return differences
 
     @cached_property
-    def _of_methods(self) -> list[FloatArray]:
+    def _values_of_rows(self) -> list[FloatArray]:
         """The values of each method in each row."""
         return [np.ascontiguousarray(measured.of_images[:, self.column]) for measured in self.measured]
 
-    def _of_pairs(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
+    def _by_pair(self, statistic: Callable[[FloatArray], float]) -> FloatArray:
         """Compute a statistic of the differences of each pair; nan where the test does not apply."""
         pairs = self.pairs[0].size
         if self.reason:
@@ -549,12 +552,12 @@ class SignedRankTests(Pairs):
     @cached_property
     def differences(self) -> FloatArray:
         """The Hodges-Lehmann estimate of each pair; nan where it has none."""
-        return self._of_pairs(hodges_lehmann)
+        return self._by_pair(hodges_lehmann)
 
     @cached_property
     def p_values(self) -> FloatArray:
         """Two-sided p-value of each pair; nan where it has none."""
-        return self._of_pairs(signed_rank_p)
+        return self._by_pair(signed_rank_p)
 
     @cached_property
     def signs(self) -> FloatArray:
@@ -629,6 +632,6 @@ def holm(p_values: FloatArray) -> FloatArray:
     """Correct p-values for being several, by Holm 1979; nan are left out of the number."""
     corrected = np.full(p_values.size, np.nan)
     order = np.argsort(p_values)[: int(np.sum(~np.isnan(p_values)))]
-    times = np.arange(order.size, 0, -1)
-    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * times), 1.0)
+    tests_left = np.arange(order.size, 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p_values[order] * tests_left), 1.0)
     return corrected

@@ -69,8 +69,8 @@ def signed_rank_p(differences: FloatArray) -> float:
         return min(2 * float(choices_of_signs(sizes, smaller)) / 2.0**sizes.size, 1.0)
     from scipy.special import ndtr
 
-    off = smaller - total / 2
-    return 2 * float(ndtr(off / math.sqrt(np.square(sizes, dtype=np.float64).sum() / 4)))
+    below_mean = smaller - total / 2
+    return 2 * float(ndtr(below_mean / math.sqrt(np.square(sizes, dtype=np.float64).sum() / 4)))
 
 
 def hodges_lehmann(differences: FloatArray) -> float:

@@ -45,5 +45,5 @@ def spreads_of(table: Table) -> Mapping[str, Spread]:
     if not means or not table.images or isinstance(table, PartMeans):
         return {}
     values = table.measure_images()
-    known = {metric.key: values[~np.isnan(values[:, column]), column] for column, metric in means.items()}
-    return {key: Spread.of(of_images) for key, of_images in known.items() if of_images.size}
+    defined = {metric.key: values[~np.isnan(values[:, column]), column] for column, metric in means.items()}
+    return {key: Spread.of(values_of_images) for key, values_of_images in defined.items() if values_of_images.size}

@@ -1,4 +1,7 @@
-"""Counts laid out as a table, by the protocol that measures such counts; and whether methods can be compared."""
+"""Counts laid out as a table, by the protocol that measures such counts; rows are summed by unit where units are given.
+
+Methods whose images or ground truth differ are refused here, too.
+"""
 
 from __future__ import annotations
 
@@ -100,9 +103,9 @@ def summed_counts(counts: Mapping[str, Counts], units: Assignment) -> dict[str, 
 def as_runs(method: str, counts: Sequence[Any]) -> dict[str, Mapping[str, Any]]:
     """Number the runs of a method, each the counts by the name of the image, or what holds them."""
     runs = {str(number): getattr(run, "counts", run) for number, run in enumerate(counts, 1)}
-    odd = [type(run).__name__ for run in runs.values() if not isinstance(run, Mapping)]
-    if odd or not runs:
-        received = f"a list of {odd[0]}" if odd else "an empty list"
+    wrong_types = [type(run).__name__ for run in runs.values() if not isinstance(run, Mapping)]
+    if wrong_types or not runs:
+        received = f"a list of {wrong_types[0]}" if wrong_types else "an empty list"
         raise ArgumentError(
             Message(
                 "not-results",

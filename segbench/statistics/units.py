@@ -11,9 +11,8 @@ import numpy as np
 
 from segbench.core.arrays import FloatArray
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Message, Note, Setting
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.units import UnitTable
 from segbench.loaders.belonging import FEWEST_UNITS, FOLDER, UNIT, Assignment, by_name
 from segbench.statistics.answer import p_text
@@ -47,27 +46,29 @@ def _suggested_units(names: Sequence[str]) -> Assignment | None:
     by_folder = by_name(UNIT, FOLDER, names)
     if _have_several_images(by_folder, names):
         return Assignment(UNIT, FOLDER, by_folder)
-    suggested, stems, pattern = None, names, ""
-    while tail := _common_tail(stems):
+    suggested, pattern = None, ""
+    tail = _common_tail(names)
+    while tail:
         pattern = f"{tail}*{pattern}"
         units = by_name(UNIT, f"#{pattern}", names)
-        stems = [*set(units.values())]
         if _have_several_images(units, names):
             suggested = Assignment(UNIT, f"#{pattern}", units)
+        tail = _common_tail([*set(units.values())])
     return suggested
 
 
 def _have_several_images(units: Mapping[str, str], names: Sequence[str]) -> bool:
     """Return whether all images are of several units, at least half of which have several images."""
     images = Counter(units.values())
-    several = sum(number > 1 for number in images.values())
+    with_several = sum(number > 1 for number in images.values())
     years = any(_YEAR.fullmatch(unit) for unit in images)
-    return len(units) == len(names) and len(images) > 1 and 2 * several >= len(images) and not years
+    return len(units) == len(names) and len(images) > 1 and 2 * with_several >= len(images) and not years
 
 
 def _common_tail(names: Sequence[str]) -> str:
     """Return what stands between unit and number in all names, such as ``_slice_``; empty if not in all of them."""
-    stems = [match[1] if (match := _NUMBERED.fullmatch(name)) else "" for name in names]
+    matches = [_NUMBERED.fullmatch(name) for name in names]
+    stems = [match[1] if match else "" for match in matches]
     backwards = [re.split(r"\d", stem)[-1][::-1] for stem in stems]
     tail = _SEPARATED.search(_common_start(backwards)[::-1])
     return tail[0] if tail else ""

@@ -90,9 +90,9 @@ class Jackknife:
     @cached_property
     def freedom(self) -> FloatArray:
         """Degrees of freedom of the interval of this method alone, shape (metrics,)."""
-        off = self.pseudo - self.pseudo.mean(axis=0)
+        deviations = self.pseudo - self.pseudo.mean(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):  # all pseudo-values are equal
-            excess = (off**4).mean(axis=0) / (off**2).mean(axis=0) ** 2 - 1
+            excess = (deviations**4).mean(axis=0) / (deviations**2).mean(axis=0) ** 2 - 1
         by_kurtosis = 2 * self.images / np.maximum(np.nan_to_num(excess), _ROUNDING)  # at least 0 but for rounding
         highest = self.freedom_of_differences
         freedom: FloatArray = np.clip(by_kurtosis, np.minimum(_LEAST_FREEDOM, highest), highest)
@@ -106,8 +106,9 @@ def jackknife(table: Table) -> Jackknife:
 
 def pseudo_values_of_folds(table: Table, folds: Sequence[str]) -> FloatArray:
     """Leave out each fold of a table in turn, given that of each row: pseudo-values, shape (folds, metrics)."""
-    kept = [[fold != left_out for fold in folds] for left_out in dict.fromkeys(folds)]
-    return _pseudo_values(table, table.measure(np.array([*kept, [True] * len(folds)], np.float64)))
+    weights = [[fold != left_out for fold in folds] for left_out in dict.fromkeys(folds)]
+    all_folds = [True] * len(folds)
+    return _pseudo_values(table, table.measure(np.array([*weights, all_folds], np.float64)))
 
 
 def mean_of_runs(runs: Sequence[Jackknife]) -> Jackknife:
@@ -136,7 +137,7 @@ def standard_error(pseudo: FloatArray) -> FloatArray:
 
 
 def t_value(freedom: FloatArray, level: float) -> FloatArray:
-    """How many standard errors an interval of this level reaches to each side."""
+    """Return how many standard errors an interval of this level reaches to each side."""
     from scipy.special import stdtrit
 
     values: FloatArray = stdtrit(freedom, (1 + level) / 2)
@@ -144,7 +145,7 @@ def t_value(freedom: FloatArray, level: float) -> FloatArray:
 
 
 def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Two-sided p-value of Student's t."""
+    """Compute the two-sided p-value of Student's t."""
     from scipy.special import stdtr
 
     values: FloatArray = 2 * stdtr(freedom, -np.abs(t))
@@ -198,17 +199,17 @@ class Variance:
         return np.where(self.error_of_trainings == 0, self.images.freedom, freedom)
 
     def reach(self, level: float) -> FloatArray:
-        """How far an interval of this level reaches to each side."""
+        """Return how far an interval of this level reaches to each side."""
         joined = t_value(self.freedom, level) * self.error
         apart = _reach_apart((self.images, *self.trainings), np.full_like(self.images.error, 1 - level))
         return np.where(np.isnan(self.freedom), apart, joined)
 
     def reach_of_trainings(self, level: float) -> FloatArray:
-        """How far an interval would reach if trainings alone varied."""
+        """Return how far an interval would reach if trainings alone varied."""
         return _reach_apart(self.trainings, np.full_like(self.images.error, 1 - level))
 
     def p_values(self, differences: FloatArray) -> FloatArray:
-        """Two-sided p-values of differences with this variance."""
+        """Compute two-sided p-values of differences with this variance."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nothing varies
             p_values = p_value(differences / self.error, self.freedom)
         apart = self.apart & (self.error_of_trainings > 0)
@@ -226,7 +227,7 @@ class Variance:
 
 
 def _reach_apart(parts: Sequence[Component], p: FloatArray) -> FloatArray:
-    """How far an interval of level 1 - p reaches where each source keeps its own t."""
+    """Return how far an interval of level 1 - p reaches where each source keeps its own t."""
     from scipy.special import stdtrit
 
     return np.sqrt(sum(((stdtrit(part.freedom, p / 2) * part.error) ** 2 for part in parts), np.zeros_like(p)))

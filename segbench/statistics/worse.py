@@ -86,8 +86,8 @@ def check_not_worse(
         for outcome in decided:
             reason = as_message(unfinished.get(outcome.method, of_all))
             text = f"whether {outcome.method} is {_worse(baseline, metric, margin)} is open: {reason}"
-            open_ = replace(outcome, outcome="undecided", reason=reason, text=f"{_of_part(name)}{text}")
-            outcomes.append(open_ if reason else outcome)
+            undecided = replace(outcome, outcome="undecided", reason=reason, text=f"{_of_part(name)}{text}")
+            outcomes.append(undecided if reason else outcome)
     return BaselineCheck(baseline, margin, tuple(outcomes))
 
 
@@ -134,5 +134,7 @@ def _outcome(part: str, comparison: Comparison, metric: Metric, row: Difference,
         difference = f"{pairs.differs_by or 'difference'} {metric.with_unit(value)}"
         tested = f"; {pairs.test}, {p_text(row.p_value)}" if comparison.test == "signed-rank" else ""
         text = f"{decided} ({difference}, {100 * comparison.level:g} % interval [{low}, {high}]{tested})"
-    known = None if math.isnan(row.difference) else row.difference
-    return BaselineOutcome(part, metric.key, row.a, outcome, known, interval, reason, f"{_of_part(part)}{text}")
+    difference_if_any = None if math.isnan(row.difference) else row.difference
+    return BaselineOutcome(
+        part, metric.key, row.a, outcome, difference_if_any, interval, reason, f"{_of_part(part)}{text}"
+    )

@@ -123,7 +123,9 @@ def _compare(
         source, allowed, columns = _TABLES[file]
         keys, theirs = columns.values(), np.array([*rows.values()])
         ours = np.array([[measured[image][key] for key in keys] for image in rows])
-        their_means, our_means = (dict(zip(keys, of.mean(axis=0).tolist(), strict=True)) for of in (theirs, ours))
+        their_means, our_means = (
+            dict(zip(keys, values.mean(axis=0).tolist(), strict=True)) for values in (theirs, ours)
+        )
         yield from compare(their_means, our_means, allowed, source)
         worst = float(np.abs(ours - theirs).max())
         yield Check(what="its worst image", expected=0, got=worst, allowed=allowed, source=source)

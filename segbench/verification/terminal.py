@@ -9,8 +9,8 @@ from itertools import groupby
 from rich.console import Console
 
 from segbench.core.grouping import grouped
+from segbench.core.metric import finite
 from segbench.core.numbers import point_first
-from segbench.core.summary import finite
 from segbench.core.text_table import aligned
 from segbench.report.terminal import say
 from segbench.verification.checks import Check, verdict

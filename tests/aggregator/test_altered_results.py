@@ -16,8 +16,7 @@ import segbench
 from segbench import ClassCounts, DataError, Labels, ScoreCounts, evaluate, load_results
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.aggregator.records import reference
-from segbench.core.messages import Either, Message
-from segbench.core.notes import Note
+from segbench.core.messages import Either, Message, Note
 
 COUNTS = ScoreCounts([0.9, 0.5, 0.1], [3, 1, 0], [0, 2, 7])
 

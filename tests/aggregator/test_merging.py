@@ -22,8 +22,7 @@ from segbench import (
     merge_results,
 )
 from segbench.aggregator.store import ResultsFile
-from segbench.core.messages import Message
-from segbench.core.notes import NoteWarning
+from segbench.core.messages import Message, NoteWarning
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from segbench import (
     load_results,
 )
 from segbench.aggregator.rereading import why_no_pictures
-from segbench.core.notes import NoteWarning
+from segbench.core.messages import NoteWarning
 
 NAMES = ("sky", "road", "car")
 IMAGES = [f"{folder}/{number}" for folder, images in (("day", 3), ("night", 2)) for number in range(images)]

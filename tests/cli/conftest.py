@@ -4,7 +4,7 @@ import pytest
 
 from segbench.aggregator import executors
 from segbench.cli import selection
-from segbench.core.notes import as_note
+from segbench.core.messages import as_note
 
 
 @pytest.fixture

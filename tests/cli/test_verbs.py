@@ -16,7 +16,7 @@ from cases import write_papers
 from refusing import insist, within
 
 from segbench.cli.commands import app
-from segbench.core.options import flag_of, options_of
+from segbench.core.settings import flag_of, options_of
 from segbench.protocols.registry import protocols, protocols_of, verbs
 
 ROOT = Path(__file__).parents[2]
@@ -133,10 +133,12 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
 
 
 def completed(line):
-    """Give what Tab offers behind a line, and the modules that were imported for it."""
+    """Return what Tab offers behind a line, and the protocols that were imported for it."""
     script = (
         "import sys\nfrom segbench.cli.main import main\n"
-        "try:\n    main()\nfinally:\n    print([name for name in sys.modules if 'settings' in name], file=sys.stderr)"
+        "try:\n    main()\nfinally:\n"
+        "    imported = [name for name in sys.modules if name.startswith('segbench.protocols.')]\n"
+        "    print([name for name in imported if name.endswith('.settings')], file=sys.stderr)"
     )
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
     environment = os.environ | {"_SEGBENCH_COMPLETE": "bash_complete"} | words
@@ -194,7 +196,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import segbench
-from segbench.core.options import option
+from segbench.core.settings import option
 
 
 @dataclass(frozen=True, kw_only=True)

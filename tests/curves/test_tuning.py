@@ -3,8 +3,7 @@ from measured import pixel_summary
 from refusing import refused
 
 from segbench.core.errors import ArgumentError
-from segbench.core.scores import ScoreCounts
-from segbench.core.thresholds import Thresholds
+from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.curves.curve import achievable_pr_curve, pr_curve, thresholds_from
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from segbench import Classes, Labels, Objects, Pixels
-from segbench.core.inputs import AsRead
+from segbench.core.protocol import AsRead
 from segbench.core.sample import Sample
 from segbench.inputs.mask_summaries import summarized
 from segbench.inputs.nodata import interpret_decoded

@@ -15,14 +15,12 @@ from refusing import refused
 
 from segbench import Result, evaluate, plot, plot_images, plot_pr, plot_roc
 from segbench.cli.printing import print_results
-from segbench.core.capabilities import Published
 from segbench.core.counts import Counts
 from segbench.core.errors import ArgumentError
-from segbench.core.metric import Metric
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.metric import Metric, Summary
+from segbench.core.protocol import Counted, Protocol, Published
 from segbench.core.sample import Reading
 from segbench.core.series import Series
-from segbench.core.summary import Summary
 from segbench.core.table import Table
 from segbench.loaders.reading import MASKS
 from segbench.protocols import registry

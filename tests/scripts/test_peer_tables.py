@@ -120,5 +120,5 @@ def test_every_subject_has_contests_with_names_of_their_own(quick, monkeypatch):
     monkeypatch.delenv("SEGBENCH_BSDS500", raising=False)
     monkeypatch.delenv("SEGBENCH_SOD", raising=False)
     for subject in page.SUBJECTS.values():
-        names = [contest.what for contest in subject.contests(Effort(quick, Path("unused")))]
+        names = [contest.title for contest in subject.contests(Effort(quick, Path("unused")))]
         assert len(set(names)) == len(names) > 0

@@ -9,7 +9,7 @@ from noted import kinds, of_kind
 from PIL import Image
 
 import segbench
-from segbench.core.notes import notes_about
+from segbench.core.messages import notes_about
 from segbench.statistics.means import GroupMeans
 
 

@@ -67,29 +67,29 @@ def contests(effort: Effort) -> Iterator[Contest]:
     folder = bsds500.folder()
     most, thresholds = (1, 3) if effort.quick else (3, 99)
     sets = {"ships": "", "BSDS500": str(folder)} if folder else {"ships": ""}
-    for name, place in sets.items():
-        for image in images(place, most if place or not folder else 1):
+    for name, root in sets.items():
+        for image in images(root, most if root or not folder else 1):
             of_set = f"{image.name} ({name}, {len(image.ground_truths)} annotators)".replace("(ships", "(that ships")
             yield Contest(
                 f"{of_set.replace('1 annotators', '1 annotator')}, {thresholds} thresholds",
                 load,
-                (place, image.name, thresholds),
+                (root, image.name, thresholds),
                 (
                     Way(SEGBENCH, by_segbench),
                     Way(PYEDGEEVAL, by_pyedgeeval),
                     Way(SCIPY, by_scipy, "SciPy, scikit-image"),
                 ),
                 numbers,
-                warm=(place, image.name, 1),
+                warm=(root, image.name, 1),
                 seconds=_SECONDS,
                 rounds=2,
             )
-    for name, place in sets.items():
-        image = images(place, 1)[0]
+    for name, root in sets.items():
+        image = images(root, 1)[0]
         yield Contest(
             f"{image.name} ({'that ships' if name == 'ships' else name}), {_MATCHING}",
             load_one,
-            (place, image.name),
+            (root, image.name),
             (
                 Way(SEGBENCH, match_segbench),
                 Way(PYEDGEEVAL, match_pyedgeeval, "pyEdgeEval, correspond_pixels"),
@@ -100,20 +100,20 @@ def contests(effort: Effort) -> Iterator[Contest]:
         )
 
 
-def images(place: str, most: int) -> list[EdgeImage]:
+def images(root: str, most: int) -> list[EdgeImage]:
     """Read the first images that ship, or of BSDS500 with HED's maps."""
-    return bsds_edges(Path(place), most) if place else shipped_edges(most=most)
+    return bsds_edges(Path(root), most) if root else shipped_edges(most=most)
 
 
-def load(place: str, name: str, thresholds: int) -> tuple[EdgeImage, NDArray[np.float64]]:
+def load(root: str, name: str, thresholds: int) -> tuple[EdgeImage, NDArray[np.float64]]:
     """Read an image, and list the thresholds."""
-    image = next(image for image in images(place, 9) if image.name == name)
+    image = next(image for image in images(root, 9) if image.name == name)
     return image, np.arange(1, thresholds + 1) / (thresholds + 1)
 
 
-def load_one(place: str, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_], float]:
+def load_one(root: str, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_], float]:
     """Thin a map at one threshold; give it, an annotator's boundaries, and the tolerance in pixels."""
-    image, _ = load(place, name, 1)
+    image, _ = load(root, name, 1)
     return segbench.thin(image.scores / 255 >= _THRESHOLD), image.ground_truths[0], _reach(image.scores)
 
 
@@ -234,20 +234,22 @@ def difference(theirs: Sequence[float], ours: Sequence[float]) -> str:
         return "same" if list(theirs) == list(ours) else f"{more}, {distance}"
     off = []
     for title, name in OFF_BY.items():
-        other, mine = (int(getattr(counts_of(each), name).sum()) for each in (theirs, ours))
+        other, mine = (int(getattr(counts_of(numbers_of), name).sum()) for numbers_of in (theirs, ours))
         off += [f"{title} {other / mine - 1:+.3%}"] if other != mine else []
     return ", ".join(off) or "same"
 
 
 def metrics(stored: Sequence[Stored]) -> str:
     """Lay out the metrics of each set of images by each program."""
-    of_images = (one for one in stored if _MATCHING not in one.what)
-    sets = grouped(("BSDS500" if "BSDS500" in one.what else "images that ship", one) for one in of_images)
+    of_images = (contest for contest in stored if _MATCHING not in contest.title)
+    sets = grouped(("BSDS500" if "BSDS500" in contest.title else "images that ship", contest) for contest in of_images)
     rows = []
     for name, of_set in sets.items():
         for program in of_set[0].cells:
             counts: dict[str, Any] = {
-                one.what: counts_of(one.cells[program].values) for one in of_set if one.cells[program].values
+                contest.title: counts_of(contest.cells[program].values)
+                for contest in of_set
+                if contest.cells[program].values
             }
             if len(counts) == len(of_set):
                 summary = segbench.Boundaries().table(counts).summary()

@@ -52,7 +52,7 @@ class Contest:
     arguments for a call before, which imports and compiles; by default the same.
     """
 
-    what: str
+    title: str
     load: Callable[..., tuple[Any, ...]]
     arguments: tuple[Any, ...]
     ways: tuple[Way, ...]
@@ -84,8 +84,8 @@ class Stored:
     """A contest that was measured: what it was, on what, and a cell for each program, segbench's first."""
 
     subject: str
-    place: int  # among the contests of the subject
-    what: str
+    position: int  # among the contests of the subject
+    title: str
     began: str
     ended: str
     load: tuple[float, float]  # averages of the last minute, before and after
@@ -109,27 +109,27 @@ class Stored:
 
     def file(self, folder: Path) -> Path:
         """Name the file that keeps it."""
-        return file_of(folder, self.subject, self.what)
+        return file_of(folder, self.subject, self.title)
 
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read a file that `run` wrote."""
-        found = json.loads(path.read_text())
-        cells = {name: Cell(**cell) for name, cell in found.pop("cells").items()}
-        return cls(**found | {"load": tuple(found["load"])}, cells=cells)
+        fields = json.loads(path.read_text())
+        cells = {name: Cell(**cell) for name, cell in fields.pop("cells").items()}
+        return cls(**fields | {"load": tuple(fields["load"])}, cells=cells)
 
 
-def file_of(folder: Path, subject: str, what: str) -> Path:
+def file_of(folder: Path, subject: str, title: str) -> Path:
     """Name the file that keeps a contest."""
-    return folder / f"{subject}-{re.sub('[^a-z0-9]+', '-', what.lower())}.json"
+    return folder / f"{subject}-{re.sub('[^a-z0-9]+', '-', title.lower())}.json"
 
 
 def run(subject: str, contests: Sequence[Contest], folder: Path) -> None:
     """Measure the contests that are not in the folder yet, and keep each in a file of its own."""
     with ExitStack() as stack:
         workers: dict[str, Worker] = {}
-        for place, contest in enumerate(contests):
-            path = file_of(folder, subject, contest.what)
+        for position, contest in enumerate(contests):
+            path = file_of(folder, subject, contest.title)
             if path.exists():
                 continue
             for way in contest.ways:
@@ -139,8 +139,8 @@ def run(subject: str, contests: Sequence[Contest], folder: Path) -> None:
             cells = measure(contest, workers)
             stored = Stored(
                 subject,
-                place,
-                contest.what,
+                position,
+                contest.title,
                 began,
                 today(),
                 (load, os.getloadavg()[0]),
@@ -149,7 +149,7 @@ def run(subject: str, contests: Sequence[Contest], folder: Path) -> None:
                 cells,
             )
             write_file(path, json.dumps(asdict(stored), indent=1).encode(), hint="give another folder with --raw")
-            print(f"{today()} {subject}: {contest.what}", flush=True)
+            print(f"{today()} {subject}: {contest.title}", flush=True)
 
 
 def measure(contest: Contest, workers: dict[str, Worker]) -> dict[str, Cell]:

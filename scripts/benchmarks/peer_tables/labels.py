@@ -23,9 +23,9 @@ Matrix = NDArray[np.int64]
 def contests(effort: Effort) -> Iterator[Contest]:
     """Straight borders of large areas, and borders that are not straight."""
     shape = (128, 256) if effort.quick else SHAPE
-    for what, function in (("straight borders", scene), ("ragged borders", ragged)):
+    for borders, function in (("straight borders", scene), ("ragged borders", ragged)):
         yield Contest(
-            f"{shape[0]}x{shape[1]}, {CLASSES} classes, {what}",
+            f"{shape[0]}x{shape[1]}, {CLASSES} classes, {borders}",
             function,
             (0, shape),
             (
@@ -113,8 +113,8 @@ def by_opencv(truth: Maps, predicted: Maps) -> Matrix:
     import cv2
 
     cv2.setNumThreads(1)
-    found = cv2.calcHist([truth, predicted], [0, 1], None, [CLASSES, CLASSES], [0, CLASSES, 0, CLASSES])
-    return found.astype(np.int64)
+    matrix = cv2.calcHist([truth, predicted], [0, 1], None, [CLASSES, CLASSES], [0, CLASSES, 0, CLASSES])
+    return matrix.astype(np.int64)
 
 
 def by_torch(truth: Maps, predicted: Maps) -> Matrix:
@@ -141,7 +141,7 @@ def by_torchmetrics(truth: Maps, predicted: Maps, *, checks: bool = True) -> Any
     from torchmetrics.functional.classification import multiclass_confusion_matrix
 
     torch.set_num_threads(1)
-    given = torch.from_numpy(predicted), torch.from_numpy(truth)
+    maps = torch.from_numpy(predicted), torch.from_numpy(truth)
     if checks:
-        given = given[0].long(), given[1].long()
-    return multiclass_confusion_matrix(*given, CLASSES, ignore_index=VOID, validate_args=checks)
+        maps = maps[0].long(), maps[1].long()
+    return multiclass_confusion_matrix(*maps, CLASSES, ignore_index=VOID, validate_args=checks)

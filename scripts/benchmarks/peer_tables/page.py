@@ -57,7 +57,9 @@ def write(folder: Path, page: Path) -> None:
     before = page.read_text() if page.exists() else ""
     parts = {}
     for name, subject in SUBJECTS.items():
-        contests = sorted((one for one in stored if one.subject == name), key=lambda one: one.place)
+        contests = sorted(
+            (contest for contest in stored if contest.subject == name), key=lambda contest: contest.position
+        )
         kept = before.partition(_marked(name, "begins"))[2].partition(_marked(name, "ends"))[0].strip()
         parts[name] = kept or "Not measured in this run."
         if contests:
@@ -70,7 +72,7 @@ def write(folder: Path, page: Path) -> None:
     for name, part in parts.items():
         parts[name] = f"{_marked(name, 'begins')}\n\n{part}\n\n{_marked(name, 'ends')}"
     text = _TEMPLATE.read_text()
-    write_file(page, _PLACE.sub(lambda place: parts[place[1]], text).encode(), hint=HINT)
+    write_file(page, _PLACE.sub(lambda match: parts[match[1]], text).encode(), hint=HINT)
 
 
 def picture_of(page: Path, subject: str) -> Path:
@@ -78,19 +80,19 @@ def picture_of(page: Path, subject: str) -> Path:
     return page.parent / "images" / f"benchmark-{subject}.png"
 
 
-def _marked(name: str, what: str) -> str:
-    return f"<!-- {name} {what} -->"
+def _marked(name: str, end: str) -> str:
+    return f"<!-- {name} {end} -->"
 
 
 def run_of(contests: Sequence[Stored]) -> str:
     """Say when, where and with which programs a chapter was measured; refuse to mix machines and versions."""
-    for what in ("hardware", "versions"):
-        found = sorted({getattr(one, what) for one in contests})
-        if len(found) != 1:
-            raise SystemExit(f"expected contests with one {what}, found {found}: measure again into an empty folder")
-    loads = [load for one in contests for load in one.load]
+    for name in ("hardware", "versions"):
+        known = sorted({getattr(contest, name) for contest in contests})
+        if len(known) != 1:
+            raise SystemExit(f"expected contests with one {name}, found {known}: measure again into an empty folder")
+    loads = [load for contest in contests for load in contest.load]
     return (
-        f"- Measured {min(one.began for one in contests)} to {max(one.ended for one in contests)}, on "
+        f"- Measured {min(contest.began for contest in contests)} to {max(contest.ended for contest in contests)}, on "
         f"{contests[0].hardware}, load average {min(loads):.1f} to {max(loads):.1f}, with {contests[0].versions}. "
         f"{on_gpu()}"
     )
@@ -108,29 +110,29 @@ def on_gpu() -> str:
 
 def findings(contests: Sequence[Stored], subject: Subject) -> str:
     """Say who was faster, who took less memory and what did not finish, as the tables show it."""
-    times = {(one.what, name): one.ratio(name) for one in contests for name in one.peers}
+    times = {(contest.title, name): contest.ratio(name) for contest in contests for name in contest.peers}
     lines = [] if not times else [beside_fastest(contests), compared("processor time", times)]
     if subject.memory:
         memory = {
-            (one.what, name): max(cell.memory, MIB) / max(one.ours.memory, MIB)
-            for one in contests
-            for name, cell in one.peers.items()
+            (contest.title, name): max(cell.memory, MIB) / max(contest.ours.memory, MIB)
+            for contest in contests
+            for name, cell in contest.peers.items()
         }
         lines += [compared("memory", memory)] if memory else []
-    cells = ((one.what, name, cell.missing) for one in contests for name, cell in one.cells.items())
-    stopped = grouped((f"{name} did not finish ({why})", what) for what, name, why in cells if why)
+    cells = ((contest.title, name, cell.missing) for contest in contests for name, cell in contest.cells.items())
+    stopped = grouped((f"{name} did not finish ({why})", title) for title, name, why in cells if why)
     lines += [f"{name}: {'; '.join(where)}." for name, where in stopped.items()]
     return "\n".join(f"- {line}" for line in lines)
 
 
 def beside_fastest(contests: Sequence[Stored]) -> str:
     """Say how long the fastest of all other calls took in each comparison, whichever program it was."""
-    fastest = [min((one.ratio(name), name) for name in one.peers) for one in contests if one.peers]
-    said = [
+    fastest = [min((contest.ratio(name), name) for name in contest.peers) for contest in contests if contest.peers]
+    programs = [
         f"{name} {_range(ratios)} times ({len(ratios)} of {len(fastest)} comparisons)"
         for name, ratios in grouped((name, ratio) for ratio, name in fastest).items()
     ]
-    return f"The fastest other call took, in segbench's processor time: {', '.join(said)}."
+    return f"The fastest other call took, in segbench's processor time: {', '.join(programs)}."
 
 
 def _range(ratios: Sequence[float]) -> str:
@@ -138,20 +140,20 @@ def _range(ratios: Sequence[float]) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def compared(what: str, ratios: Mapping[tuple[str, str], float]) -> str:
+def compared(quantity: str, ratios: Mapping[tuple[str, str], float]) -> str:
     """Say in how many comparisons segbench took less, by how much, and list those in which it did not."""
     less = [ratio for ratio in ratios.values() if ratio > 1 + _ALIKE]
     others = {key: ratio for key, ratio in ratios.items() if ratio <= 1 + _ALIKE}
     of_all = f"{len(less)} of {len(ratios)} comparisons" if others else "every comparison"
-    said = f"segbench took less {what} in {of_all}"
+    sentence = f"segbench took less {quantity} in {of_all}"
     if less:
-        said += f"; {'there ' * bool(others)}the other programs took {_range(less)} times as much"
+        sentence += f"; {'there ' if others else ''}the other programs took {_range(less)} times as much"
     alike = {
         key: "as much" if ratio >= 1 - _ALIKE else f"{_range([ratio])} times as much" for key, ratio in others.items()
     }
     for who, rows in grouped((f"{name} took {much}", row) for (row, name), much in alike.items()).items():
-        said += f". {who} for {'; '.join(rows)}"
-    return f"{said}."
+        sentence += f". {who} for {'; '.join(rows)}"
+    return f"{sentence}."
 
 
 def table(contests: Sequence[Stored], subject: Subject) -> str:
@@ -159,17 +161,17 @@ def table(contests: Sequence[Stored], subject: Subject) -> str:
     of_memory = ["first call", "memory"] if subject.memory else []
     header = ["", "program", "processor", "wall", "times segbench", *of_memory, "difference"]
     rows = []
-    for one in contests:
-        for place, (name, cell) in enumerate(one.cells.items()):
-            row = ["" if place else one.what, name]
+    for contest in contests:
+        for position, (name, cell) in enumerate(contest.cells.items()):
+            row = ["" if position else contest.title, name]
             if cell.missing or not cell.processor:
                 rows.append([*row, cell.missing, *[""] * (len(header) - 3)])
                 continue
             row += [_least_and_median(cell.processor), _least_and_median(cell.wall)]
-            row.append(factor(one.ratio(name)).removesuffix(" x") if place else "")
+            row.append(factor(contest.ratio(name)).removesuffix(" x") if position else "")
             if subject.memory:
                 row += [duration(float(np.median(cell.first))), f"{cell.memory / MIB:.0f} MiB"]
-            rows.append([*row, subject.difference(cell.values, one.ours.values) if place else ""])
+            rows.append([*row, subject.difference(cell.values, contest.ours.values) if position else ""])
     return markdown(header, rows)
 
 
@@ -183,13 +185,13 @@ def draw(contests: Sequence[Stored], path: Path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    names = list(dict.fromkeys(name for one in contests for name in one.peers))
+    names = list(dict.fromkeys(name for contest in contests for name in contest.peers))
     figure = Figure(figsize=(7.2, 1.1 + 0.34 * len(contests)), layout="constrained")
     axes = figure.add_subplot()
-    for place, name in enumerate(names):
-        points = [(one.ratio(name), row) for row, one in enumerate(contests) if name in one.peers]
-        colour = COLOURS[1 + place % (len(COLOURS) - 1)]
-        style = {"color": colour, "marker": _MARKERS[place], "linestyle": "none", "markersize": 6}
+    for position, name in enumerate(names):
+        points = [(contest.ratio(name), row) for row, contest in enumerate(contests) if name in contest.peers]
+        colour = COLOURS[1 + position % (len(COLOURS) - 1)]
+        style = {"color": colour, "marker": _MARKERS[position], "linestyle": "none", "markersize": 6}
         axes.plot(*zip(*points, strict=True), label=name, **style)
     axes.axvline(1, color=COLOURS[0], linewidth=2, label="segbench")
     axes.set_xscale("log")
@@ -198,7 +200,7 @@ def draw(contests: Sequence[Stored], path: Path) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 50 else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_yticks(range(len(contests)), [one.what for one in contests], fontsize=8)
+    axes.set_yticks(range(len(contests)), [contest.title for contest in contests], fontsize=8)
     axes.set_ylim(len(contests) - 0.5, -0.5)
     axes.grid(axis="both", color=GUIDE, alpha=0.25)
     axes.set_xlabel("processor time, times segbench's (log axis)", fontsize=9)

@@ -155,9 +155,9 @@ def by_torchmetrics(work: str, *, thresholds: int | None, checks: bool) -> Answe
 
 
 def from_counts(work: str, scores: NDArray[Any], positives: NDArray[Any], negatives: NDArray[Any]) -> Any:  # noqa: ANN401
-    """Give what is asked for from the counts of each distinct score, which fall."""
-    found, wrong = np.cumsum(positives), np.cumsum(negatives)
-    recall, fpr, precision = found / found[-1], wrong / wrong[-1], found / (found + wrong)
+    """Return what is asked for from the counts of each distinct score, which fall."""
+    tp, fp = np.cumsum(positives), np.cumsum(negatives)
+    recall, fpr, precision = tp / tp[-1], fp / fp[-1], tp / (tp + fp)
     if work == "AP":
         return np.sum(np.diff(recall, prepend=0) * precision)
     if work == "AUC-ROC":
@@ -260,5 +260,5 @@ def at_levels(work: str, kind: str, answered: tuple[str, Any]) -> list[float]:
     asked = levels / 255 - 1e-7 if kind == "float32" else (levels - 0.5) / 255
     if kind == "8-bit" and name.startswith(SCIKIT_LEARN.name):
         asked *= 255
-    places = np.searchsorted(thresholds, asked.astype(thresholds.dtype) if thresholds.dtype.kind == "f" else asked)
-    return [*first[places].tolist(), *second[places].tolist()]
+    points = np.searchsorted(thresholds, asked.astype(thresholds.dtype) if thresholds.dtype.kind == "f" else asked)
+    return [*first[points].tolist(), *second[points].tolist()]

@@ -49,8 +49,8 @@ def contests(effort: Effort) -> Iterator[Contest]:
         sets[f"images of BSDS500, {many} maps"] = (bsds_label_maps, (str(folder), number, many), number)
     for name, (load, arguments, number) in sets.items():
         for alone in (False, True):
-            what = f"{name.partition(',')[0]}, one map, one annotator" if alone else f"{name}, all annotators"
-            yield Contest(f"{number} {what}", load, (*arguments, alone), ways, values, images=number, rounds=3)
+            title = f"{name.partition(',')[0]}, one map, one annotator" if alone else f"{name}, all annotators"
+            yield Contest(f"{number} {title}", load, (*arguments, alone), ways, values, images=number, rounds=3)
 
 
 def shipped_label_maps(most: int, thresholds: int, alone: bool) -> tuple[list[LabelMaps]]:  # noqa: FBT001
@@ -85,13 +85,13 @@ def bsds_label_maps(folder: str, most: int, thresholds: int, alone: bool) -> tup
 
 
 def _chosen(images: list[LabelMaps], *, alone: bool) -> tuple[list[LabelMaps]]:
-    """Give all; or of each image one segmentation, the middle one, and one annotator."""
+    """Return all; or `alone` of each image one segmentation, the middle one, and one annotator."""
     middle = [LabelMaps([m.segmentations[len(m.segmentations) // 2]], m.ground_truths[:1]) for m in images]
     return (middle if alone else images,)
 
 
 def by_segbench(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
-    """Give VOI and adapted Rand error of each image at each threshold, means over annotators."""
+    """Return VOI and adapted Rand error of each image at each threshold, means over annotators."""
     curves = [
         segbench.region_curve(count_regions(regions_of(maps.ground_truths, maps.segmentations))) for maps in images
     ]
@@ -99,7 +99,7 @@ def by_segbench(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
 
 
 def by_scikit_image(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
-    """Give the same."""
+    """Return the same by scikit-image."""
     return [
         np.mean(
             [
@@ -115,7 +115,7 @@ def by_scikit_image(images: Sequence[LabelMaps]) -> list[NDArray[np.float64]]:
     ]
 
 
-def values(found: Sequence[NDArray[np.float64]]) -> list[float]:
+def values(curves: Sequence[NDArray[np.float64]]) -> list[float]:
     """List all numbers."""
-    numbers: list[float] = np.concatenate([each.ravel() for each in found]).tolist()
+    numbers: list[float] = np.concatenate([curve.ravel() for curve in curves]).tolist()
     return numbers

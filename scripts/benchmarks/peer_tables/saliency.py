@@ -23,12 +23,12 @@ def contests(effort: Effort) -> Iterator[Contest]:
     sets = {"objects that ship": (str(SHIPPED / "objects"), "soft_otsu")}
     if root:
         sets["images of SOD"] = (root, min(path.name for path in (Path(root) / "predictions").iterdir()))
-    for name, place in sets.items():
+    for name, source in sets.items():
         most = 2 if effort.quick else 9
         yield Contest(
             f"{most} {name}",
             images,
-            (*place, most),
+            (*source, most),
             (Way(SEGBENCH, by_segbench), Way(PYSODMETRICS, by_pysodmetrics)),
             list,
             images=most,
@@ -47,26 +47,26 @@ def images(root: str, method: str, most: int) -> tuple[list[MaskImage]]:
     )
 
 
-def by_segbench(given: Sequence[MaskImage]) -> list[float]:
+def by_segbench(masks: Sequence[MaskImage]) -> list[float]:
     """Measure each image, then the set."""
     counts = {
         image.name: segbench.count(image.ground_truth, image.scores, segbench.Saliency(positive=">128"))
-        for image in given
+        for image in masks
     }
     summary = segbench.Saliency().table(counts).summary()
     return [summary[key] for key in KEYS]
 
 
-def by_pysodmetrics(given: Sequence[MaskImage]) -> list[float]:
+def by_pysodmetrics(masks: Sequence[MaskImage]) -> list[float]:
     """Step through the images with the class of each metric."""
     import py_sod_metrics as peer
 
     mae, structure, alignment, f = peer.MAE(), peer.Smeasure(), peer.Emeasure(), peer.Fmeasure()
     weighted_f = peer.WeightedFmeasure()
-    for image in given:
+    for image in masks:
         for metric in (mae, structure, alignment, f, weighted_f):
             metric.step(image.scores, image.ground_truth)
-    found = [mae.get_results()["mae"], structure.get_results()["sm"]]
-    for each in (alignment.get_results()["em"], f.get_results()["fm"]):
-        found += [each["adp"], np.mean(each["curve"]), np.max(each["curve"])]
-    return [*map(float, found), float(weighted_f.get_results()["wfm"])]
+    numbers = [mae.get_results()["mae"], structure.get_results()["sm"]]
+    for results in (alignment.get_results()["em"], f.get_results()["fm"]):
+        numbers += [results["adp"], np.mean(results["curve"]), np.max(results["curve"])]
+    return [*map(float, numbers), float(weighted_f.get_results()["wfm"])]

@@ -130,10 +130,10 @@ def _serve(pipe: Connection) -> None:
         except EOFError:
             return
         try:
-            given = job.load(*job.arguments)
+            inputs = job.load(*job.arguments)
             pipe.send("loaded")
             before = _forget_peak()
-            answer, *first = _timed(job.work, given)
+            answer, *first = _timed(job.work, inputs)
             memory = _status("VmHWM") - before
             taken = [first]
             pipe.send("worked")
@@ -142,7 +142,7 @@ def _serve(pipe: Connection) -> None:
             while len(taken) < job.calls or (
                 job.calls and len(taken) < _MOST_REPEATS and sum(wall for _, wall in taken) < _REPEATED_FOR
             ):
-                taken.append(_timed(job.work, given)[1:])
+                taken.append(_timed(job.work, inputs)[1:])
                 pipe.send("worked")
             least = (min(times) for times in zip(*taken, strict=True))
             pipe.send(Measured(*least, first[0], memory, values))
@@ -150,18 +150,18 @@ def _serve(pipe: Connection) -> None:
             pipe.send(Stopped("out of memory"))
         except Exception as error:  # noqa: BLE001 - another program's failure is a result
             pipe.send(Stopped(f"{type(error).__name__}: {error}"))
-        job = given = answer = None
+        job = inputs = answer = None
 
 
-def _timed(work: Callable[..., Any], given: tuple[Any, ...]) -> tuple[Any, float, float]:
-    """Call once; give the answer, the processor's seconds and those of the clock."""
+def _timed(work: Callable[..., Any], inputs: tuple[Any, ...]) -> tuple[Any, float, float]:
+    """Call once; return the answer, the processor's seconds and those of the clock."""
     started, clock = time.process_time(), time.perf_counter()
-    answer = work(*given)
+    answer = work(*inputs)
     return answer, time.process_time() - started, time.perf_counter() - clock
 
 
 def _forget_peak() -> int:
-    """Give back unused memory, set the peak back to what this process holds now, and give that, in bytes."""
+    """Free unused memory, set the peak to what this process holds now, and return that, in bytes."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
@@ -174,7 +174,7 @@ def _status(name: str) -> int:
 
 
 def _processor_seconds(pid: int | None) -> float:
-    """Give the processor time that a process has taken; 0 once it is gone."""
+    """Return the processor time that a process has taken; 0 once it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -183,7 +183,7 @@ def _processor_seconds(pid: int | None) -> float:
 
 
 def _resident(pid: int | None) -> int:
-    """Give the memory that a process holds, in bytes; 0 once it is gone."""
+    """Return the memory that a process holds, in bytes; 0 once it is gone."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
     except (OSError, IndexError):

@@ -62,8 +62,8 @@ def label_map(name: str) -> NDArray[np.uint8]:
     if name == "horse":
         return labels.with_void(np.where(mask, labels.CLASSES_OF[name][""], 0).astype(np.uint8))
     drawn = annotation(name, SIZES[name])
-    found = np.zeros(mask.shape, np.uint8)
+    classes = np.zeros(mask.shape, np.uint8)
     for number, region in enumerate(drawn.names, start=1):
         inside = drawn.regions == number
-        found[inside] = labels.class_of(name, region, is_object=bool(drawn.objects[inside].any()))
-    return labels.with_void(found)
+        classes[inside] = labels.class_of(name, region, is_object=bool(drawn.objects[inside].any()))
+    return labels.with_void(classes)

@@ -58,13 +58,13 @@ def strokes(labels: Labels) -> NDArray[np.int64]:
 
 def walker(picture: NDArray[np.uint8], seeds: NDArray[np.int64]) -> Labels:
     """Labels by the random walker (Grady, 2006), of the class with the most probable stroke."""
-    held, numbered = np.unique(seeds[seeds > 0], return_inverse=True)
-    if held.size == 1:
-        return np.full(seeds.shape, held[0] - 1, np.uint8)
+    stroke_labels, numbered = np.unique(seeds[seeds > 0], return_inverse=True)
+    if stroke_labels.size == 1:
+        return np.full(seeds.shape, stroke_labels[0] - 1, np.uint8)
     consecutive = np.zeros_like(seeds)
     consecutive[seeds > 0] = numbered + 1
-    found = random_walker(lab(picture) / 100.0, consecutive, beta=600, mode="bf", channel_axis=-1)
-    return np.asarray(held[found - 1] - 1, np.uint8)
+    most_probable = random_walker(lab(picture) / 100.0, consecutive, beta=600, mode="bf", channel_axis=-1)
+    return np.asarray(stroke_labels[most_probable - 1] - 1, np.uint8)
 
 
 def flooding(picture: NDArray[np.uint8], seeds: NDArray[np.int64]) -> Labels:

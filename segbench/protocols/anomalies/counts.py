@@ -10,7 +10,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from segbench.core.arguments import as_whole
 from segbench.core.arrays import (
     LARGEST_TOTAL,
     FloatArray,
@@ -26,6 +25,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.core.scores import ScoreCounts
+from segbench.core.settings import as_whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)

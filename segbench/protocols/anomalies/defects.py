@@ -10,9 +10,8 @@ import numpy as np
 from scipy.sparse import eye_array
 
 from segbench.core.arrays import FloatArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, shares
-from segbench.core.notes import Note
 from segbench.core.table import CountsTable, Sums
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.curves import measured_pro, pro_areas

@@ -17,14 +17,13 @@ from scipy.sparse import csr_array, eye_array
 
 from segbench.core.arrays import FloatArray, IntArray
 from segbench.core.levels import note_on_scales
-from segbench.core.messages import Either, Message
+from segbench.core.messages import Either, Message, Note
 from segbench.core.metric import Metric, shares
 from segbench.core.names import first_names
-from segbench.core.notes import Note
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Space
 from segbench.core.table import CountsTable, Reducing, Sums
-from segbench.curves.many import measured_curves
+from segbench.curves.pooled import measured_curves
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.curves import (
     LIMITS,

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, check_settings
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import Quantize, check_settings, option, option_like
 from segbench.inputs.anomaly_maps import NONZERO, AnomalyMaps
 from segbench.inputs.label_rules import Positive
 from segbench.protocols.states import State

@@ -1,5 +1,11 @@
 """The boundary protocol of BSDS500: thinned maps matched one to one with each annotator's pixels.
 
+`Boundaries` (`settings`) takes a soft map, or a map per threshold, and the boundaries that each annotator drew.
+`counting` thins the maps, which `suppression` may have thinned before, and matches them by `assignment`; it makes
+`BoundaryCounts` (`counts`), four integers per threshold that add up over images. `curve` has the rules by which the
+benchmark reads ODS and the areas off the pooled counts, and the table in `metrics` every metric; `official` writes both
+as the official code does. Begin with `counting.count_boundaries`.
+
 Conventions
 -----------
 1. A pixel is on where ``score >= threshold``; thresholds are those of the official code, ``k / (K + 1)`` up to the last

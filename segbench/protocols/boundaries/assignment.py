@@ -34,7 +34,7 @@ _CHUNK = 4096
 
 
 class Costs(NamedTuple):
-    """What pairs cost by their offset, for one ground truth of one image, and the rule that makes the best one unique.
+    """What pairs cost by their offset, for one ground truth of one image, and so which assignment is the best.
 
     A pair of pixels at distance d costs ``rint(100 d)``: hundredths of a pixel. A ground-truth pixel left alone costs
     ``lambda = max(1, ceil(100 * 100 * max_dist_px))`` of the same unit. The sum of both is minimised, as in the
@@ -57,7 +57,7 @@ class Costs(NamedTuple):
 
 
 def tabulate_costs(shape: tuple[int, ...], max_dist_px: float, pixels: int, annotator: int) -> Costs:
-    """Tabulate what pairs cost, by their offset, against one annotator's ground truth of some pixels."""
+    """Tabulate what pairs cost with an annotator's ground truth of so many pixels."""
     reach = int(min(max_dist_px, max(*shape, 1) - 1))
     unmatched = max(1, math.ceil(100 * 100 * max_dist_px))
     scale = TIE_BREAKS * (pixels + 1)
@@ -127,9 +127,9 @@ class Scratch(NamedTuple):
 
     length: IntArray  # of the shortest path to each pixel of the other side, less than 0; 0 where none
     via: NDArray[np.uint32]  # the own pixel before it on that path
-    touched: NDArray[np.uint32]
-    heap: NDArray[np.uint32]
-    place: NDArray[np.int32]
+    touched: NDArray[np.uint32]  # pixels with a length
+    heap: NDArray[np.uint32]  # pixels by length, the least first
+    slot: NDArray[np.int32]  # where each pixel lies in the heap, or -1
     line: NDArray[np.uint32]  # the neighbours on one line
 
 
@@ -140,26 +140,34 @@ def new_side(words: NDArray[np.uint64], width: int, *, prediction: bool) -> Side
     pixel = positions(words, width, int(before[-1]))
     room = max(LONGEST_LIST, min(_ROOM, 64 * pixel.size))
     lists = Lists(
-        np.full(pixel.size, -1, np.int64),
-        np.zeros(pixel.size, np.int32),
-        np.zeros(1, np.int64),
-        np.empty(room, np.uint32),
-        np.empty(room, np.int64),
+        first=np.full(pixel.size, NEW, np.int64),
+        size=np.zeros(pixel.size, np.int32),
+        used=np.zeros(1, np.int64),
+        pixel=np.empty(room, np.uint32),
+        cost=np.empty(room, np.int64),
     )
-    price, mate = np.full(pixel.size, UNREACHABLE), np.full(pixel.size, ABSENT, np.int32)
-    return Side(np.zeros_like(every), every, before, pixel, price, mate, lists, np.uint64(32 if prediction else 0))
+    return Side(
+        live=np.zeros_like(every),
+        every=every,
+        before=before,
+        pixel=pixel,
+        price=np.full(pixel.size, UNREACHABLE),
+        mate=np.full(pixel.size, ABSENT, np.int32),
+        lists=lists,
+        shift=np.uint64(32 if prediction else 0),
+    )
 
 
 def scratch_for(rows: Side, columns: Side, width: int) -> Scratch:
     """Make clean room for searches between two sides."""
     room = max(rows.pixel.size, columns.pixel.size)
     return Scratch(
-        np.zeros(room, np.int64),
-        np.empty(room, np.uint32),
-        np.empty(room, np.uint32),
-        np.empty(room, np.uint32),
-        np.full(room, -1, np.int32),
-        np.empty(width, np.uint32),
+        length=np.zeros(room, np.int64),
+        via=np.empty(room, np.uint32),
+        touched=np.empty(room, np.uint32),
+        heap=np.empty(room, np.uint32),
+        slot=np.full(room, -1, np.int32),
+        line=np.empty(width, np.uint32),
     )
 
 
@@ -190,7 +198,7 @@ def neighbours(  # noqa: PLR0917 - compiled code pays for every array that it ta
 
 
 @helper
-def _keep(x: int, own: Side, other: Side, costs: Costs) -> None:
+def _list_neighbours(x: int, own: Side, other: Side, costs: Costs) -> None:
     """Keep a list of all neighbours of a pixel, live or not, with costs, unless it is too long or there is no room."""
     first_of, used = own.lists.first, own.lists.used
     pixels, list_costs, pixel_of = own.lists.pixel, own.lists.cost, other.pixel
@@ -209,38 +217,38 @@ def _keep(x: int, own: Side, other: Side, costs: Costs) -> None:
         left, right = max(x0 - half_width[dy], 0), min(x0 + half_width[dy], costs.width - 1)
         end = neighbours(every, every, before, y * ((costs.width + 63) >> 6), left, right, pixels, begin)
         for n in range(begin, end):
-            there = pixel_of[pixels[n]]
-            key = uint64(own.pixel[x]) << own.shift | uint64(there) << other.shift
-            list_costs[n] = pair[dy, abs(there - y * costs.width - x0)] + tie_break(key, costs.annotator)
+            neighbour = pixel_of[pixels[n]]
+            key = uint64(own.pixel[x]) << own.shift | uint64(neighbour) << other.shift
+            list_costs[n] = pair[dy, abs(neighbour - y * costs.width - x0)] + tie_break(key, costs.annotator)
     first_of[x] = first
     own.lists.size[x] = end - first
     used[0] = end
 
 
 @helper
-def _push(z: int, queued: int, length: Array, heap: Array, place: Array) -> int:
+def _push(z: int, queued: int, length: Array, heap: Array, slot: Array) -> int:
     """Put a pixel into the heap of path lengths, each at most once, or move it up after its length fell."""
-    if place[z] < 0:
+    if slot[z] < 0:
         n = index(queued)
         queued += 1
     else:
-        n = index(place[z])
+        n = index(slot[z])
     while n > 0:
         above = index((n - 1) >> 1)
         if length[heap[above]] <= length[z]:
             break
         heap[n] = heap[above]
-        place[heap[n]] = n
+        slot[heap[n]] = n
         n = above
     heap[n] = z
-    place[z] = n
+    slot[z] = n
     return queued
 
 
 @helper
-def _pop(queued: int, length: Array, heap: Array, place: Array) -> int:
+def _pop(queued: int, length: Array, heap: Array, slot: Array) -> int:
     """Take the pixel of the least length, ``heap[0]``, out of the heap."""
-    place[heap[0]] = -1
+    slot[heap[0]] = -1
     queued -= 1
     if queued == 0:
         return queued
@@ -254,10 +262,10 @@ def _pop(queued: int, length: Array, heap: Array, place: Array) -> int:
         if length[heap[below]] >= length[z]:
             break
         heap[n] = heap[below]
-        place[heap[n]] = n
+        slot[heap[n]] = n
         n = below
     heap[n] = z
-    place[z] = n
+    slot[z] = n
     return queued
 
 
@@ -280,19 +288,20 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
     difference. While a search runs, the length of the path to a pixel is added to its price: a neighbour's offer, its
     path and the cost of the pair, is then compared with one number.
     """
-    length, via, touched, heap, place = scratch.length, scratch.via, scratch.touched, scratch.heap, scratch.place
+    # In all of this x is a pixel of the own side and z one of the other, by their numbers.
+    length, via, touched, heap, slot = scratch.length, scratch.via, scratch.touched, scratch.heap, scratch.slot
     own_price, own_pixel, list_of, list_size = own.price, own.pixel, own.lists.first, own.lists.size
     kept, kept_cost = own.lists.pixel, own.lists.cost
     price, mate, live, every, before = other.price, other.mate, other.live, other.every, other.before
     pair, half_width, width = costs.pair, costs.half_width, costs.width
-    pixel_of, found = other.pixel, scratch.line
+    pixel_of, on_line = other.pixel, scratch.line
     best, end = int64(0), int64(-1)
     seen = queued = 0
     x = index(start)
     walked = int64(0)  # length of the path to x, less the price of x
     while True:
         if list_of[x] == SEEN:
-            _keep(x, own, other, costs)
+            _list_neighbours(x, own, other, costs)
         if list_of[x] >= 0:
             first = index(list_of[x])
             for n in range(first, index(first + list_size[x])):
@@ -300,7 +309,7 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
                 offer = walked + kept_cost[n]
                 if offer < price[z]:
                     best, end, seen, queued = _reach(
-                        z, offer, x, best, end, seen, queued, price, length, via, touched, heap, place, mate, own_price
+                        z, offer, x, best, end, seen, queued, price, length, via, touched, heap, slot, mate, own_price
                     )
         else:
             if list_of[x] == NEW:
@@ -319,9 +328,9 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
                 while reach > 0 and walked + pair[dy, reach] >= best:
                     reach -= 1
                 left, right = max(x0 - reach, 0), min(x0 + reach, width - 1)
-                size = neighbours(live, every, before, y * ((width + 63) >> 6), left, right, found, 0)
+                size = neighbours(live, every, before, y * ((width + 63) >> 6), left, right, on_line, 0)
                 for n in range(size):
-                    z = found[index(n)]
+                    z = on_line[index(n)]
                     offer = walked + pair[dy, abs(pixel_of[z] - y * width - x0)]
                     if offer >= price[z]:
                         continue
@@ -329,12 +338,12 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
                     if offer >= price[z]:
                         continue
                     best, end, seen, queued = _reach(
-                        z, offer, x, best, end, seen, queued, price, length, via, touched, heap, place, mate, own_price
+                        z, offer, x, best, end, seen, queued, price, length, via, touched, heap, slot, mate, own_price
                     )
         if queued == 0 or length[heap[0]] >= best:
             break
         nearest = heap[0]
-        queued = _pop(queued, length, heap, place)
+        queued = _pop(queued, length, heap, slot)
         x = index(mate[nearest])
         walked = length[nearest] - own_price[x]
 
@@ -345,7 +354,7 @@ def search(  # noqa: C901, PLR0912, PLR0915 - one loop; passing its arrays on wo
         if length[z] < best:
             own_price[index(mate[z])] += best - length[z]
         length[z] = 0
-        place[z] = -1
+        slot[z] = -1
     return _augment(start, end, own.mate, mate, via)
 
 
@@ -363,7 +372,7 @@ def _reach(  # noqa: PLR0917 - as for `neighbours`
     via: Array,
     touched: Array,
     heap: Array,
-    place: Array,
+    slot: Array,
     mate: Array,
     own_price: Array,
 ) -> tuple[int, int, int, int]:
@@ -383,7 +392,7 @@ def _reach(  # noqa: PLR0917 - as for `neighbours`
     if given_up < best:
         best, end = given_up, int64(z)
     if path < best:
-        queued = _push(z, queued, length, heap, place)
+        queued = _push(z, queued, length, heap, slot)
     return best, end, seen, queued
 
 
@@ -416,31 +425,34 @@ class Sweep(NamedTuple):
 
 def sweep(
     maps: NDArray[np.uint64],
-    every: NDArray[np.uint64],
+    union: NDArray[np.uint64],
     ground_truth: NDArray[np.uint64],
-    pair_costs: Costs,
+    costs: Costs,
     used: NDArray[np.uint64],
     *,
     trace: bool = False,
 ) -> Sweep:
     """Match one annotator's pixels with the prediction's at every threshold, and mark those that are `used`.
 
+    All masks are packed: `maps` and `used` have shape (K, H, words), lowest threshold first; `union`, of all maps,
+    and `ground_truth` have shape (H, words).
+
     Neighbouring thresholds share nearly all their pixels. From the highest threshold down, pixels that appear or vanish
     change the assignment where they are and leave all others alone, so the whole sweep costs little more than one
     matching. Neighbours within the tolerance are read off the packed masks where they are needed, so memory stays
     linear in pixels.
     """
-    rows = new_side(ground_truth, pair_costs.width, prediction=False)
+    rows = new_side(ground_truth, costs.width, prediction=False)
     rows.live[:] = rows.every
     rows.mate[:] = FREE
     rows.price[:] = 0
-    columns = new_side(every & reached(rows.pixel, pair_costs), pair_costs.width, prediction=True)
-    scratch = scratch_for(rows, columns, pair_costs.width)
-    count = maps.shape[0]
-    matched = np.zeros(count, np.int64)
-    partners = np.full((count if trace else 0, rows.pixel.size), -1, np.int32)
-    flat = maps.reshape(count, -1), used.reshape(count, -1)
-    sweep_down(flat[0], columns, rows, pair_costs, scratch, flat[1], matched, partners)
+    columns = new_side(union & reached(rows.pixel, costs), costs.width, prediction=True)
+    scratch = scratch_for(rows, columns, costs.width)
+    levels = maps.shape[0]
+    matched = np.zeros(levels, np.int64)
+    partners = np.full((levels if trace else 0, rows.pixel.size), -1, np.int32)
+    flat_maps, flat_used = maps.reshape(levels, -1), used.reshape(levels, -1)
+    sweep_down(flat_maps, columns, rows, costs, scratch, flat_used, matched, partners)
     return Sweep(matched, partners)
 
 
@@ -475,7 +487,10 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
     matched: Array,
     partners: Array,
 ) -> None:
-    """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place."""
+    """Do the work of `sweep`: `columns`, `rows`, `scratch` and all that follow are changed in place.
+
+    The masks `maps` and `used` have shape (K, words), `matched` (K,), and `partners` (K, N), or (0, N) if not wanted.
+    """
     live, every, before, pixel = columns.live, columns.every, columns.before, columns.pixel
     mate_of, price = columns.mate, columns.price
     taken = np.zeros(live.size, np.uint64)
@@ -485,7 +500,7 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
         # A matched pixel that vanishes loses all pairs but its own, which is made dearer until the pixel's price is 0.
         # Searches of pixels that appear then end at its partner where they can, instead of pushing others along; only
         # the partners that are left over search themselves.
-        gone = 0
+        n_vanishing = 0
         for w in range(live.size):
             word = live[w] & ~maps[level, w]
             live[w] ^= word
@@ -498,49 +513,49 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
                     price[j] = UNREACHABLE
                 else:
                     price[j] = 0
-                    vanishing[gone] = j
-                    gone += 1
-        size = 0
+                    vanishing[n_vanishing] = j
+                    n_vanishing += 1
+        n_changed = 0
         for w in range(live.size):
             word = maps[level, w] & every[w] & ~live[w]
             live[w] |= word
             while word != ZERO:
                 bit = ONE << uint64(trailing_zeros(word))
                 word &= word - ONE
-                changed[size] = before[w] + popcount(every[w] & (bit - ONE))
-                mate_of[changed[size]] = FREE
-                price[changed[size]] = 0
-                size += 1
-        if size > rows.mate.size:
+                changed[n_changed] = before[w] + popcount(every[w] & (bit - ONE))
+                mate_of[changed[n_changed]] = FREE
+                price[changed[n_changed]] = 0
+                n_changed += 1
+        if n_changed > rows.mate.size:
             # More pixels than they could be matched with: it is quicker to match all of the others again.
             _unmatch(rows, columns, taken)
             pairs = 0
-            for n in range(gone):
+            for n in range(n_vanishing):
                 mate_of[vanishing[n]] = ABSENT
                 price[vanishing[n]] = UNREACHABLE
             for i in range(rows.mate.size):
-                found, _ = search(int64(i), rows, columns, costs, scratch)
-                if found >= 0:
+                partner, _ = search(int64(i), rows, columns, costs, scratch)
+                if partner >= 0:
                     pairs += 1
-                    _flip(taken, pixel[found], costs.width)
-            size = 0
-        for first in range(0, size, _CHUNK):
+                    _flip(taken, pixel[partner], costs.width)
+            n_changed = 0
+        for first in range(0, n_changed, _CHUNK):
             # Whole lines appear at once. In order, each pixel would push those before it along; scattered, few do.
-            count = min(size - first, _CHUNK)
-            step = _stride(count)
+            chunk = min(n_changed - first, _CHUNK)
+            step = _stride(chunk)
             n = int64(0)
-            for _ in range(count):
-                n = (n + step) % count
+            for _ in range(chunk):
+                n = (n + step) % chunk
                 j = int64(changed[first + n])
-                found, released = search(j, columns, rows, costs, scratch)
-                if found >= 0:
+                partner, released = search(j, columns, rows, costs, scratch)
+                if partner >= 0:
                     pairs += 1
                     _flip(taken, pixel[j], costs.width)
                 elif released >= 0:
                     _flip(taken, pixel[j], costs.width)
                     _flip(taken, pixel[released], costs.width)
-        size = 0
-        for n in range(gone):
+        n_changed = 0
+        for n in range(n_vanishing):
             j = int64(vanishing[n])
             i = int64(mate_of[j])
             mate_of[j] = ABSENT
@@ -549,12 +564,12 @@ def sweep_down(  # noqa: C901, PLR0912, PLR0915, PLR0917 - the whole sweep is on
                 _flip(taken, pixel[j], costs.width)
                 rows.mate[i] = FREE
                 rows.price[i] = 0
-                changed[size] = i
-                size += 1
-        for n in range(size):
-            found, _ = search(int64(changed[n]), rows, columns, costs, scratch)
-            if found >= 0:
-                _flip(taken, pixel[found], costs.width)
+                changed[n_changed] = i
+                n_changed += 1
+        for n in range(n_changed):
+            partner, _ = search(int64(changed[n]), rows, columns, costs, scratch)
+            if partner >= 0:
+                _flip(taken, pixel[partner], costs.width)
             else:
                 pairs -= 1
         for w in range(taken.size):
@@ -581,7 +596,7 @@ def _unmatch(rows: Side, columns: Side, taken: Array) -> None:
 
 @helper
 def _stride(size: int) -> int:
-    """Give a step near the golden section of the size that visits every place once."""
+    """Return a step near the golden section of the size that visits every position once."""
     step: int = max(int64(size * 0.618), int64(1))
     while True:
         a, b = size, step

@@ -1,4 +1,7 @@
-"""Counts of the boundary benchmark for one image: all thresholds, all annotators."""
+"""Counts of the boundary benchmark for one image, at all thresholds, against all annotators.
+
+Begin with `count_boundaries`; `assignment` matches the pixels.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +46,10 @@ def count_boundary_maps(
     thin: bool = True,
 ) -> BoundaryCounts:
     """Count as `count_boundaries`, with the map of every threshold given, lowest first; they need not be nested."""
-    masks = [inputs.as_mask(part, f"prediction {k + 1}") for k, part in enumerate(maps)]
+    masks = [inputs.as_mask(mask, f"prediction {k}") for k, mask in enumerate(maps, start=1)]
     truths = inputs.as_ground_truths(ground_truths)
-    for k, mask in enumerate(masks):
-        inputs.check_same_size(mask, truths[0], f"prediction {k + 1}")
+    for k, mask in enumerate(masks, start=1):
+        inputs.check_same_size(mask, truths[0], f"prediction {k}")
     packed = [thinning.thin_levels(mask.astype(np.int32), 1)[0] if thin else pack(mask) for mask in masks]
     return _count(np.stack(packed), truths, np.arange(1.0, len(masks) + 1), max_dist)
 
@@ -56,13 +59,13 @@ def _count(
 ) -> BoundaryCounts:
     shape = truths[0].shape
     max_dist_px = inputs.tolerance_px(max_dist, shape)
-    every = np.bitwise_or.reduce(maps, axis=0)
+    union = np.bitwise_or.reduce(maps, axis=0)
     used = np.zeros_like(maps)
     matched_gt = np.zeros(thresholds.size, np.int64)
     pixels = [int(np.count_nonzero(truth)) for truth in truths]
     for annotator, truth in enumerate(truths):
         costs = tabulate_costs(shape, max_dist_px, pixels[annotator], annotator)
-        matched_gt += sweep(maps, every, pack(truth), costs, used).matched
+        matched_gt += sweep(maps, union, pack(truth), costs, used).matched
     total_gt = np.full_like(matched_gt, sum(pixels))
     return BoundaryCounts(thresholds, matched_gt, total_gt, count_bits(used), count_bits(maps))
 
@@ -70,9 +73,11 @@ def _count(
 def kernels_cached() -> bool:
     """Say whether compiled kernels lie on disk from an earlier process; if not, the first image takes long."""
     slowest: tuple[Any, ...] = (thinning.thin_down, sweep_down)
-    names = [f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}-*.nbi" for kernel in slowest]
-    folders = [kernel.stats.cache_path for kernel in slowest]
-    return all(folder and any(Path(folder).glob(name)) for folder, name in zip(folders, names, strict=True))
+    for kernel in slowest:
+        folder, module = kernel.stats.cache_path, kernel.__module__.rpartition(".")[2]
+        if not folder or not any(Path(folder).glob(f"{module}.{kernel.__name__}-*.nbi")):
+            return False
+    return True
 
 
 def compile_kernels() -> None:

@@ -38,8 +38,8 @@ class BoundaryCounts(CountsAtThresholds):
 
     Examples
     --------
-    >>> one = BoundaryCounts([0.5], [8], [10], [4], [5])
-    >>> (one + one).matched_gt
+    >>> counts = BoundaryCounts([0.5], [8], [10], [4], [5])
+    >>> (counts + counts).matched_gt
     array([16])
     """
 

@@ -5,7 +5,7 @@ Conventions
 1. Counts are pooled over images threshold by threshold. recall = matched_gt / total_gt, precision = matched_pred /
    total_pred, and 0 where the denominator is 0; F = 2 P R / (P + R), and 0 where both are 0.
 2. ODS is the best F on straight lines between the points of neighbouring thresholds, recall and precision each
-   interpolated at 100 places, ends included. The best F of the thresholds themselves is another, lower number.
+   interpolated at 100 points, ends included. The best F of the thresholds themselves is another, lower number.
 3. OIS takes each image at its first best threshold, adds those counts up and gives one F. The mean of the images' best
    F is a third number, `mean_image_f`.
 4. Area_PR, "AP" in papers: precision interpolated linearly at recalls 0, .01, .. 1, taken as 0 outside the recalls that
@@ -30,13 +30,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segbench.core.arguments import set_fields
 from segbench.core.arrays import Array, FloatArray, as_floats, frozen
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.numbers import number
 from segbench.core.series import Line, Space
+from segbench.core.settings import set_fields
 from segbench.curves.curve import Drawn
 from segbench.protocols.boundaries.counts import BoundaryCounts
 
@@ -44,7 +44,7 @@ SHARES = np.linspace(0, 1, 100)
 """Where between two thresholds F is measured (rule 2)."""
 
 POOLED = ("ods_f", "ods_precision", "ods_recall", "ods_threshold", "area_pr", "area_pr_extended", "r50")
-"""The metrics of one curve, as `measured` gives them."""
+"""The metrics of one curve, in the order of the columns of `measured_curves`."""
 
 _LEAST_RECALL_DRAWN = 0.01
 
@@ -131,16 +131,16 @@ class BoundaryCurve(Drawn):
         return f"ODS F {number(measured(self)['ods_f'])}"
 
     def line(self, space: Space) -> Line:
-        """Give recall and precision to draw; recalls below .01 are left out, as is usual."""
+        """Return recall and precision to draw; recalls below .01 are left out, as is usual."""
         recall, precision = super().line(space)
-        drawn = recall >= _LEAST_RECALL_DRAWN
-        return recall[drawn], precision[drawn]
+        shown = recall >= _LEAST_RECALL_DRAWN
+        return recall[shown], precision[shown]
 
 
 def f_of(recall: ArrayLike, precision: ArrayLike) -> FloatArray:
     """F of recall and precision, 0 where both are 0."""
-    r, p = np.asarray(recall, dtype=np.float64), np.asarray(precision, dtype=np.float64)
-    return 2 * ratio(r * p, r + p)
+    recall, precision = np.asarray(recall, dtype=np.float64), np.asarray(precision, dtype=np.float64)
+    return 2 * ratio(recall * precision, recall + precision)
 
 
 def boundary_curve(counts: BoundaryCounts | Pooled) -> BoundaryCurve:
@@ -190,11 +190,12 @@ def measured_curves(thresholds: FloatArray, recall: FloatArray, precision: Float
     # Copies can be written to, which is the one type that the kernel is compiled for. Numba takes seconds to compile a
     # sort, so NumPy gives the orders; equal recalls keep theirs (rule 4).
     orders = np.argsort(recall, axis=1, kind="stable"), np.argsort(precision, axis=1, kind="stable")
-    metric_kernels.measure_curves(np.array(thresholds), (np.array(recall), np.array(precision)), orders, SHARES, values)
+    curves = np.array(recall), np.array(precision)
+    metric_kernels.measure_curves(np.array(thresholds), curves, orders, SHARES, values)
     return values
 
 
-def ratio(part: Array, whole: Array) -> FloatArray:
-    """Divide, 0 where the whole is 0 (rule 1)."""
-    part, whole = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
-    return np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
+def ratio(numerator: Array, denominator: Array) -> FloatArray:
+    """Divide, 0 where the denominator is 0 (rule 1)."""
+    numerator, denominator = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
+    return np.divide(numerator, denominator, out=np.zeros_like(denominator), where=denominator > 0)

@@ -1,4 +1,7 @@
-"""The exact one-to-one assignment between the boundary pixels of a prediction and of a ground truth, pixel by pixel."""
+"""Which boundary pixel of a prediction is which of a ground truth, pixel by pixel, for users and for pictures.
+
+The assignment itself is that of `segbench.protocols.boundaries.assignment`.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from segbench.core.arguments import as_real, as_whole
 from segbench.core.arrays import BoolArray, IntArray
+from segbench.core.settings import as_real, as_whole
 from segbench.imaging.bits import pack
 from segbench.imaging.thinning import thin as thinned
 from segbench.inputs.lines import as_mask, check_same_size, tolerance_px
@@ -28,7 +31,7 @@ class BoundaryMatch:
     ground_truth : array of int64, shape (N, 2)
         Row and column of every ground-truth pixel, in raster order.
     prediction_to_gt : array of int64, shape (M,)
-        For each prediction pixel the place of its partner in `ground_truth`, or -1.
+        For each prediction pixel the index of its partner in `ground_truth`, or -1.
     total_distance : float
         Sum of the distances of all pairs in pixels, each rounded to hundredths: what was minimised.
     """
@@ -90,32 +93,38 @@ def match_boundaries(
     >>> match.prediction_to_gt, match.total_distance, match.count
     (array([ 0, -1]), 1.0, 1)
     """
-    on, truth = as_mask(prediction, "prediction"), as_mask(ground_truth, "ground truth")
-    check_same_size(on, truth)
+    predicted, truth = as_mask(prediction, "prediction"), as_mask(ground_truth, "ground truth")
+    check_same_size(predicted, truth)
     max_dist_px = as_real(max_dist_px, "max_dist_px", "a number of pixels from 0 to 1e9", least=0, most=1e9)
-    every, drawn = pack(on), np.argwhere(truth)
-    costs = tabulate_costs(truth.shape, max_dist_px, len(drawn), as_whole(annotator, "annotator"))
-    swept = sweep(every[None], every, pack(truth), costs, np.zeros_like(every[None]), trace=True)
-    partners, predicted = swept.partners[0], np.argwhere(on)
-    to_gt = np.full(len(predicted), -1, np.int64)
+    predicted_pixels, gt_pixels = np.argwhere(predicted), np.argwhere(truth)
+    costs = tabulate_costs(truth.shape, max_dist_px, len(gt_pixels), as_whole(annotator, "annotator"))
+    packed = pack(predicted)
+    maps = packed[np.newaxis]  # of a single threshold
+    swept = sweep(maps, packed, pack(truth), costs, np.zeros_like(maps), trace=True)
+    partners = swept.partners[0]
     matched = np.flatnonzero(partners >= 0)
-    to_gt[np.searchsorted(np.flatnonzero(on), partners[matched])] = matched
-    steps = predicted[to_gt >= 0] - drawn[to_gt[to_gt >= 0]]
-    hundredths = np.rint(100 * np.sqrt((steps**2).sum(axis=1))).sum()
-    return BoundaryMatch(predicted, drawn, to_gt, float(hundredths) / 100)
+    to_gt = np.full(len(predicted_pixels), -1, np.int64)
+    to_gt[np.searchsorted(np.flatnonzero(predicted), partners[matched])] = matched
+    offsets = predicted_pixels[to_gt >= 0] - gt_pixels[to_gt[to_gt >= 0]]
+    hundredths = np.rint(100 * np.sqrt((offsets**2).sum(axis=1))).sum()
+    return BoundaryMatch(predicted_pixels, gt_pixels, to_gt, float(hundredths) / 100)
 
 
 def boundary_states(
     predicted: BoolArray, ground_truths: Sequence[BoolArray], *, max_dist: float | str, thin: bool
 ) -> NDArray[np.uint8]:
     """Match an image's boundaries with every annotator's, and mark found, false and missed pixels."""
-    on = thinned(predicted) if thin else predicted
-    max_dist_px = tolerance_px(max_dist, on.shape)
-    states = np.full(on.shape, State.NOTHING, np.uint8)
+    if thin:
+        predicted = thinned(predicted)
+    max_dist_px = tolerance_px(max_dist, predicted.shape)
+    matches = [
+        match_boundaries(truth, predicted, max_dist_px, annotator=annotator)
+        for annotator, truth in enumerate(ground_truths)
+    ]
+    matched_predicted, matched_gt = np.concatenate([match.links for match in matches]).transpose(1, 2, 0)
+    states = np.full(predicted.shape, State.NOTHING, np.uint8)
     states[np.logical_or.reduce(ground_truths)] = State.MISSED
-    links = [match_boundaries(truth, on, max_dist_px, annotator=a).links for a, truth in enumerate(ground_truths)]
-    used, found = np.concatenate(links).transpose(1, 2, 0)
-    states[tuple(found)] = State.PARTNER
-    states[on] = State.FALSE
-    states[tuple(used)] = State.TRUE
+    states[tuple(matched_gt)] = State.PARTNER
+    states[predicted] = State.FALSE
+    states[tuple(matched_predicted)] = State.TRUE
     return states

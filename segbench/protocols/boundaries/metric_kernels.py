@@ -13,7 +13,7 @@ from segbench.core.compiling import compiled
 _compiled = compiled(error_model="numpy")
 
 _CLOSE = 1 - 1e-12
-_PLACES = 101
+_RECALLS = 101
 
 
 @_compiled
@@ -33,7 +33,7 @@ def interpolated(x: float, xs: FloatArray, ys: FloatArray, size: int) -> float:
 
 @_compiled
 def distinct(keys: FloatArray, values: FloatArray, order: IntArray, xs: FloatArray, ys: FloatArray) -> int:
-    """Take points in an order of rising keys, keep the first value of equal keys, and give how many are left."""
+    """Fill in points in an order of rising keys, keep the first value of equal keys, and return how many there are."""
     size = 0
     for k in order:
         if size == 0 or keys[k] != xs[size - 1]:
@@ -49,18 +49,18 @@ def area(recall: FloatArray, precision: FloatArray) -> float:
     if size < 2:
         return 0.0
     sums = np.zeros(8)
-    rest = 0.0
-    for place in range(_PLACES):
-        at = place / 100
+    total = 0.0
+    for k in range(_RECALLS):
+        at = k / 100
         value = interpolated(at, recall, precision, size) if recall[0] <= at <= recall[size - 1] else 0.0
-        if place < _PLACES - _PLACES % 8:
-            sums[place % 8] += value
-        elif place == _PLACES - _PLACES % 8:
-            rest = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
-            rest += value
+        if k < _RECALLS - _RECALLS % 8:
+            sums[k % 8] += value
+        elif k == _RECALLS - _RECALLS % 8:
+            total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]))
+            total += value
         else:
-            rest += value
-    return rest / 100
+            total += value
+    return total / 100
 
 
 @_compiled
@@ -71,7 +71,7 @@ def f_of(recall: float, precision: float) -> float:
 
 @_compiled
 def ods(recall: FloatArray, precision: FloatArray, shares: FloatArray) -> tuple[float, int, float]:
-    """Give the first best F between neighbouring thresholds, the upper of the two, and the share of the way to it."""
+    """Find the first best F between neighbouring thresholds, the upper of the two, and the share of the way to it."""
     highest = 0.0
     for k in range(recall.size):
         highest = max(highest, f_of(recall[k], precision[k]))
@@ -82,10 +82,10 @@ def ods(recall: FloatArray, precision: FloatArray, shares: FloatArray) -> tuple[
         # No point between two others has more recall or precision than both: most pairs cannot hold the best.
         if f_of(max(recall[k - 1], recall[k]), max(precision[k - 1], precision[k])) < highest * _CLOSE:
             continue
-        for s in shares:
-            f = f_of(recall[k] * s + recall[k - 1] * (1 - s), precision[k] * s + precision[k - 1] * (1 - s))
+        for way in shares:
+            f = f_of(recall[k] * way + recall[k - 1] * (1 - way), precision[k] * way + precision[k - 1] * (1 - way))
             if f > best:
-                best, at, share = f, k, s
+                best, at, share = f, k, way
     return best, at, share
 
 
@@ -97,23 +97,26 @@ def measure_curves(
     shares: FloatArray,
     values: FloatArray,
 ) -> None:
-    """Fill in the `POOLED` metrics of curves, one per row: recalls and precisions, and orders in which they rise."""
+    """Fill in the `POOLED` metrics of curves, shape (curves, 7).
+
+    Recalls and precisions of `curves`, and the `orders` in which either rises, have shape (curves, K).
+    """
     (recalls, precisions), (by_recall, by_precision) = curves, orders
     xs, ys = np.empty(thresholds.size + 2), np.empty(thresholds.size + 2)
     for row in range(values.shape[0]):
         recall, precision = recalls[row], precisions[row]
-        best, at, share = ods(recall, precision, shares)
-        before = max(at - 1, 0)
+        best, upper, share = ods(recall, precision, shares)
+        lower = max(upper - 1, 0)
         values[row, 0] = best
-        values[row, 1] = precision[at] * share + precision[before] * (1 - share)
-        values[row, 2] = recall[at] * share + recall[before] * (1 - share)
-        values[row, 3] = thresholds[at] * share + thresholds[before] * (1 - share)
+        values[row, 1] = precision[upper] * share + precision[lower] * (1 - share)
+        values[row, 2] = recall[upper] * share + recall[lower] * (1 - share)
+        values[row, 3] = thresholds[upper] * share + thresholds[lower] * (1 - share)
         size = distinct(recall, precision, by_recall[row], xs[1:], ys[1:])
         values[row, 4] = area(xs[1 : size + 1], ys[1 : size + 1])
         # The curve goes on to (recall 0, precision 1) and (1, 0), unless it has a point with this recall.
         xs[0], ys[0], xs[size + 1], ys[size + 1] = 0.0, 1.0, 1.0, 0.0
         first, last = int(xs[1] == 0), size + int(xs[size] != 1)
         values[row, 5] = area(xs[first : last + 1], ys[first : last + 1])
-        found = distinct(precision, recall, by_precision[row], xs, ys)
+        size = distinct(precision, recall, by_precision[row], xs, ys)
         wanted = max(xs[0], 0.5)
-        values[row, 6] = interpolated(wanted, xs, ys, found) if wanted <= xs[found - 1] else np.nan
+        values[row, 6] = interpolated(wanted, xs, ys, size) if wanted <= xs[size - 1] else np.nan

@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from segbench.core.capabilities import Published
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.core.summary import Summary
+from segbench.core.metric import Summary
+from segbench.core.protocol import Published
 from segbench.loaders.bsds_text import BEST_KEYS, COUNTS, as_file_name, rows_of, text_of
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.curve import BoundaryCurve, boundary_curve, measured
@@ -35,13 +35,15 @@ from segbench.protocols.boundaries.metrics import METRICS, BoundaryTable
 
 
 def official_files(per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
-    """Write counts of images by a method."""
+    """Return the files of a method by name: counts and best threshold of each image, the curve, and its metrics."""
     images = {name: _printed(per_image[name]) for name in sorted(per_image)}
     curve = boundary_curve(BoundaryCounts.sum(images.values()))
-    of_images = map(boundary_curve, images.values())
-    best = [[k, *_curve_rows(each)[int(np.argmax(each.f))]] for k, each in enumerate(of_images, start=1)]
+    best = []
+    for k, curve_of_image in enumerate(map(boundary_curve, images.values()), start=1):
+        best.append([k, *_curve_rows(curve_of_image)[int(np.argmax(curve_of_image.f))]])
     # The official code has zeros where nothing is defined, and an area also of a single threshold.
-    found = {key: np.nan_to_num(value) for key, value in BoundaryTable(images).summary().items()} | measured(curve)
+    metrics = {key: np.nan_to_num(value) for key, value in BoundaryTable(images).summary().items()}
+    metrics |= measured(curve)
     files = {
         f"{as_file_name(name)}{COUNTS}": text_of(rows_of(counts.thresholds, *counts.rows))
         for name, counts in images.items()
@@ -49,12 +51,12 @@ def official_files(per_image: Mapping[str, BoundaryCounts]) -> dict[str, str]:
     return files | {
         "eval_bdry_img.txt": text_of(best),
         "eval_bdry_thr.txt": text_of(_curve_rows(curve)),
-        "eval_bdry.txt": text_of([[float(found[key]) for key in ("ods_threshold", *BEST_KEYS)]]),
+        "eval_bdry.txt": text_of([[float(metrics[key]) for key in ("ods_threshold", *BEST_KEYS)]]),
     }
 
 
 def _printed(counts: BoundaryCounts) -> BoundaryCounts:
-    """Take the thresholds as they will be read."""
+    """Round the thresholds to six digits, as the files hold them."""
     thresholds = np.array([float(f"{value:g}") for value in counts.thresholds])
     if np.any(np.diff(thresholds) <= 0):
         raise DataError(
@@ -87,17 +89,16 @@ class PublishedCurve(Published):
     @property
     def summary(self) -> Summary:
         """The metrics of the boundary benchmark, as far as they are known."""
-        found = measured(self.curve)
-        point = self.curve.thresholds.size == 1
-        if point:
-            found |= {"area_pr": self.printed.get("area_pr", math.nan), "area_pr_extended": math.nan, "r50": math.nan}
-        known = {**self.printed, **found}
+        known = {**self.printed, **measured(self.curve)}
+        single_point = self.curve.thresholds.size == 1
+        if single_point:
+            known |= {"area_pr": self.printed.get("area_pr", math.nan), "area_pr_extended": math.nan, "r50": math.nan}
         metrics = {metric.key: known.get(metric.key, math.nan) for metric in METRICS if metric.key}
         reasons = {
             "ods_threshold": _NO_THRESHOLDS,
             "area_pr": _ONE_ROW,
             "area_pr_extended": _ONE_ROW,
-            "r50": _ONE_ROW if point else Message("never-half", "no threshold has precision .5"),
+            "r50": _ONE_ROW if single_point else Message("never-half", "no threshold has precision .5"),
         }
         undefined = {key: reasons.get(key, _NO_COUNTS) for key, value in metrics.items() if math.isnan(value)}
         thresholds = tuple(metric.key for metric in METRICS if metric.key and metric.kind == "threshold")

@@ -1,4 +1,4 @@
-"""Settings of the boundary protocol."""
+"""Settings of the boundary protocol: of methods (`Boundaries`), and of annotators among each other."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import check_settings, listed, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers, read_thresholds
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import (
+    check_settings,
+    listed,
+    option,
+    option_like,
+    read_numbers,
+    read_thresholds,
+    set_fields,
+)
 from segbench.inputs.boundary_maps import AnnotatorMaps, BoundaryMaps, RegionBoundaries, SoftBoundaries
 from segbench.inputs.label_rules import Positive
 from segbench.protocols.states import State
@@ -178,13 +184,13 @@ class Boundaries(_OfBoundaries, can.Official, can.Verb, can.Companions, can.Pict
         return cast("BoundaryMaps", inputs_of(BoundaryMaps, self))
 
     def signature_fields(self) -> dict[str, str]:
-        suppressed = self.nms and f"{written(self.nms)},smoothing {self.smoothing}"
+        suppression = f"{written(self.nms)},smoothing {self.smoothing}" if self.nms else "no"
         ground_truth = "label maps" if self.label_maps else str(self.positive or "nonzero")
         fields = {
             "max_dist": self.max_dist if isinstance(self.max_dist, str) else written(self.max_dist),
             "thresholds": written(self.thresholds),
             "thin": "yes" if self.thin else "no",
-            "nms": suppressed or "no",
+            "nms": suppression,
             "ground_truth": ground_truth,
             "invert": "yes" if self.invert else "no",
             "ties": TIES,
@@ -203,7 +209,7 @@ class Boundaries(_OfBoundaries, can.Official, can.Verb, can.Companions, can.Pict
         return (*super().metrics(), CRISPNESS) if self.crispness else super().metrics()
 
     def crisp_pair(self) -> tuple[Protocol, Protocol]:
-        """Give these settings, and those without suppression and thinning; both measure crispness."""
+        """Return these settings, and those without suppression and thinning; both measure crispness."""
         return replace(self, crispness=True), replace(self, crispness=True, nms=None, thin=False)
 
     def prepare(self, say: Callable[[str], None]) -> None:
@@ -260,14 +266,14 @@ class Boundaries(_OfBoundaries, can.Official, can.Verb, can.Companions, can.Pict
         image = self.inputs.interpret(sample)
         truth = np.rint(255 * np.mean(self.lines(image.drawn), axis=0)).astype(np.uint8)
         curve = boundary_curve(counts)
-        places = np.searchsorted(counts.thresholds, thresholds)
+        index = np.searchsorted(counts.thresholds, thresholds)
         soft = None if isinstance(image, RegionBoundaries) else np.clip(self._suppressed(image)[0], 0, 1)
         return Pictures(
             truth,
             truth,
             states=self._states(image, thresholds.tolist()),
             soft=None if soft is None else np.rint(255 * soft).astype(np.uint8),
-            metrics={"P": curve.precision[places], "R": curve.recall[places], "F": curve.f[places]},
+            metrics={"P": curve.precision[index], "R": curve.recall[index], "F": curve.f[index]},
         )
 
     def states(self, sample: Sample, threshold: float, counts: BoundaryCounts | None = None) -> NDArray[np.uint8]:
@@ -305,11 +311,11 @@ def _crispness(image: SoftBoundaries) -> tuple[int, int]:
     from segbench.protocols.boundaries.suppression import nms
 
     soft = scores_of(image.soft)
-    before = float(soft.sum())
-    if before <= 0:
+    sum_before = float(soft.sum())
+    if sum_before <= 0:
         return 0, 0
-    kept = float(nms(soft, **_OF_CRISPNESS).sum())
-    return round(kept / before * MEAN_UNITS), 1
+    sum_after = float(nms(soft, **_OF_CRISPNESS).sum())
+    return round(sum_after / sum_before * MEAN_UNITS), 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,10 +364,12 @@ class Annotators(_OfBoundaries):
 
         image = self.inputs.interpret(sample)
         truths = [*self.settings.lines(image.drawn)]
-        counts = [BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))]
+        nothing = BoundaryCounts(np.ones(1), *np.zeros((4, 1), np.int64))
         if len(truths) == 1:
-            return Counted(counts[0], notes=image.notes)
+            return Counted(nothing, notes=image.notes)
+        counts = [nothing]
         settings: dict[str, Any] = {"max_dist": self.settings.max_dist, "thin": self.settings.thin}
-        for k, truth in enumerate(truths):
-            counts.append(count_boundary_maps([truth], truths[:k] + truths[k + 1 :], **settings))
+        for annotator, truth in enumerate(truths):
+            others = truths[:annotator] + truths[annotator + 1 :]
+            counts.append(count_boundary_maps([truth], others, **settings))
         return Counted(BoundaryCounts.sum(counts))

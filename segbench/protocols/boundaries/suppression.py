@@ -88,12 +88,12 @@ def nms(
         )
     soft = _triangle(soft, smoothing)
     kept = suppress(soft, _orientation(_triangle(soft, _ORIENTATION_RADIUS)), radius, multiplier)
-    for axis, side in enumerate(soft.shape):
-        margin = min(border, side // 2)
-        fade = np.ones(side)
+    for axis, length in enumerate(soft.shape):
+        margin = min(border, length // 2)
+        fade = np.ones(length)
         if margin:
             fade[:margin] = np.arange(margin) / margin
-            fade[side - margin :] = fade[:margin][::-1]
+            fade[length - margin :] = fade[:margin][::-1]
         kept *= np.expand_dims(fade, 1 - axis)
     return kept
 
@@ -108,7 +108,7 @@ def _triangle(soft: FloatArray, radius: int) -> FloatArray:
 
 
 def _orientation(smooth: FloatArray) -> FloatArray:
-    """Give the direction of the normal, in radians from 0 to pi, x to the right and y down."""
+    """Compute the direction of the normal, in radians from 0 to pi, x to the right and y down."""
     along_y, along_x = _gradient(smooth, 0), _gradient(smooth, 1)
     xx = _gradient(along_x, 1)
     xy, yy = _gradient(along_y, 1), _gradient(along_y, 0)

@@ -1,5 +1,10 @@
 """The centerlines protocol: how well thin structures are found, by their skeletons and their topology.
 
+`Centerlines` (`settings`) takes a ground-truth mask and a predicted one, or a soft map that its inputs have cut at one
+or several thresholds. `counting` compares their skeletons (`skeletons`) and their topology; it makes `CenterlineCounts`
+(`counts`), whole numbers per threshold that add up over images. The table in `metrics` computes every metric from
+these, and the curve over thresholds. Begin with `counting.count_masks`.
+
 Conventions
 -----------
 1. Precision is the share of the predicted skeleton inside the true mask, sensitivity the share of the true skeleton

@@ -102,11 +102,11 @@ class CenterlineCounts(CountsAtThresholds):
 
 
 def parts_of(columns: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Give precision, sensitivity and clDice from `CenterlineCounts.columns`, shape (..., 6, K); each (..., K)."""
+    """Compute precision, sensitivity and clDice from `CenterlineCounts.columns`, shape (..., 6, K); each (..., K)."""
     true_area, true_skeleton, area, skeleton, inside, true_inside = np.moveaxis(columns, -2, 0)
     with np.errstate(invalid="ignore"):  # 0 / 0 of empty skeletons
         precision, sensitivity = inside / skeleton, true_inside / true_skeleton
-        both = precision + sensitivity
-        cldice: FloatArray = 2 * precision * sensitivity / np.where(both == 0, 1, both)
+        total = precision + sensitivity
+        cldice: FloatArray = 2 * precision * sensitivity / np.where(total == 0, 1, total)
     cldice[(true_area == 0) != (area == 0)] = 0
     return precision, sensitivity, cldice

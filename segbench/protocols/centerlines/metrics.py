@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, left_out_note, shares, zero_note
-from segbench.core.notes import Note
 from segbench.core.numbers import number
 from segbench.core.table import CountsTable, Sums
 from segbench.curves.curve import Drawn
@@ -25,38 +24,51 @@ _NO_END = (0.0, math.inf)
 _TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
 
 
-def _share(key: str, title: str, image_title: str, note: str, **others: Any) -> Metric:
-    """Describe clDice, or a part of it."""
-    key = f"cldice{key}"
-    found: dict[str, Any] = {"image_key": key, "image_title": image_title} if image_title else {}
-    return Metric(key=key, title=title, better="higher", compared=True, note=note, **found, **others)
-
-
-def _error(name: str, patches: str) -> Metric:
-    """Describe an error of topology, of whole images or of patches."""
-    key, title = f"{name}_error{'_patches' if patches else ''}", _TITLES[name]
-    note = "in patches of 64 x 64 pixels" if patches else "difference in components (β0), holes (β1) and β0 - β1 (χ)"
+def _error(name: str) -> Metric:
+    """Describe an error of topology of whole images."""
     return Metric(
-        key=key, title=title, better="lower", range=_NO_END, image_key=key, image_title=f"{title} {patches}".strip(),
-        compared=True, mean_over_images=True, adds_up=False, priority=2 if patches else 0,
-        group="error in patches" if patches else "error",
-        note=note if name == "betti0" else "",
+        key=f"{name}_error", title=_TITLES[name], better="lower", range=_NO_END,
+        image_key=f"{name}_error", image_title=_TITLES[name],
+        compared=True, mean_over_images=True, adds_up=False, group="error",
+        note="difference in components (β0), holes (β1) and β0 - β1 (χ)" if name == "betti0" else "",
+    )  # fmt: skip
+
+
+def _error_in_patches(name: str) -> Metric:
+    """Describe an error of topology of patches."""
+    return replace(
+        _error(name), key=f"{name}_error_patches",
+        image_key=f"{name}_error_patches", image_title=f"{_TITLES[name]} patches",
+        priority=2, group="error in patches", note="in patches of 64 x 64 pixels" if name == "betti0" else "",
     )  # fmt: skip
 
 
 METRICS = shares(
-    _share("", "pooled", "clDice", "of the pixels of all images together", headline=True, group="clDice"),
-    _share("_images", "mean", "", "over images, as papers report it", group="clDice", mean_over_images=True),
-    _share("_precision", "P", "P", "share of the predicted skeleton inside the ground truth", priority=1),
-    _share("_sensitivity", "R", "R", "share of the true skeleton inside the prediction", priority=1),
-    *(_error(name, patches) for patches in ("", "patches") for name in ERRORS),
-)
+    Metric(
+        key="cldice", title="pooled", better="higher", image_key="cldice", image_title="clDice", headline=True,
+        compared=True, group="clDice", note="of the pixels of all images together",
+    ),
+    Metric(
+        key="cldice_images", title="mean", better="higher", compared=True, group="clDice", mean_over_images=True,
+        note="over images, as papers report it",
+    ),
+    Metric(
+        key="cldice_precision", title="P", better="higher", image_key="cldice_precision", image_title="P",
+        compared=True, priority=1, note="share of the predicted skeleton inside the ground truth",
+    ),
+    Metric(
+        key="cldice_sensitivity", title="R", better="higher", image_key="cldice_sensitivity", image_title="R",
+        compared=True, priority=1, note="share of the true skeleton inside the prediction",
+    ),
+    *map(_error, ERRORS),
+    *map(_error_in_patches, ERRORS),
+)  # fmt: skip
 THRESHOLD = Metric(
     key="cldice_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="clDice",
     note="best pooled clDice with one threshold for all images",
 )  # fmt: skip
 AT_BEST = (
-    METRICS[0], THRESHOLD, *(replace(each, spread="jumps", mean_over_images=False) for each in METRICS[1:]),
+    METRICS[0], THRESHOLD, *(replace(metric, spread="jumps", mean_over_images=False) for metric in METRICS[1:]),
 )  # fmt: skip
 """The metrics of soft maps over thresholds, at the best one, which need not be that of an image by itself."""
 
@@ -88,13 +100,14 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         precision, sensitivity, cldice = parts_of(of["pixels"])
-        best = np.arange(len(of)), _best(cldice)
+        threshold = _best(cldice)
+        best = np.arange(len(of)), threshold
         return {
             "cldice": cldice[best],
             "cldice_images": of["cldice"][best],
             "cldice_precision": precision[best],
             "cldice_sensitivity": sensitivity[best],
-            "cldice_threshold": np.where(np.isnan(cldice[best]), np.nan, self._thresholds[best[1]]),
+            "cldice_threshold": np.where(np.isnan(cldice[best]), np.nan, self._thresholds[threshold]),
             **{f"{name}_error": of[name][best] for name in ERRORS},
             **{f"{name}_error_patches": of[f"{name}_patches"][best] for name in ERRORS},
         }
@@ -151,7 +164,7 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
 
 
 def _best(cldice: FloatArray) -> NDArray[np.intp]:
-    """Give the place of the highest clDice, the first of equals, along the last axis."""
+    """Find the threshold of the highest clDice, the first of equals, along the last axis."""
     return np.asarray(np.argmax(np.nan_to_num(cldice, nan=-1), axis=-1))
 
 
@@ -185,12 +198,18 @@ class CenterlineCurve(Drawn):
     @property
     def columns(self) -> Mapping[str, FloatArray]:
         """Thresholds and every metric at each."""
-        return {"threshold": self.thresholds, **{each.name: getattr(self, each.name) for each in fields(self)[1:]}}
+        return {
+            "threshold": self.thresholds,
+            "cldice": self.cldice,
+            "precision": self.precision,
+            "sensitivity": self.sensitivity,
+        }
 
     @property
     def caption(self) -> str:
         """The best clDice."""
-        return f"clDice {number(max(self.against_threshold()[1].tolist(), default=math.nan))}"
+        _, cldice = self.against_threshold()
+        return f"clDice {number(max(cldice.tolist(), default=math.nan))}"
 
     @property
     def levels(self) -> Mapping[str, FloatArray]:

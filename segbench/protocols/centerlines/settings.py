@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import check_settings
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import check_settings, option, option_like
 from segbench.inputs.cut_masks import CONNECTIVITY, CutMasks
 from segbench.inputs.label_rules import Positive
 from segbench.loaders.reading import MASKS
@@ -101,17 +99,17 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
         return inputs
 
     def signature_fields(self) -> dict[str, str]:
-        found = {
+        signature = {
             "skeleton": str(self.skeleton),
             "connectivity": str(self.connectivity),
             "positive": str(self.positive or "nonzero").replace(" ", ""),
             "void": written(self.void) or "none",
         }
         if self.at is not None:
-            found["at"] = written(self.at)
+            signature["at"] = written(self.at)
         if self.thresholds is not None:
-            found["thresholds"] = written(self.thresholds)
-        return found
+            signature["thresholds"] = written(self.thresholds)
+        return signature
 
     @classmethod
     def measuring(cls, counts: Counts) -> Centerlines:
@@ -156,14 +154,15 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
 
         masks: MaskPair = self.inputs.interpret(sample)
         truth = np.where(masks.truth, 255, 0).astype(np.uint8)
-        places = np.searchsorted(counts.thresholds, thresholds) if self.thresholds is not None else [0]
-        soft = np.rint(255 * np.clip(scores_of(sample.predictions[0]).reshape(truth.shape), 0, 1)).astype(np.uint8)
+        index = np.searchsorted(counts.thresholds, thresholds) if self.thresholds is not None else [0]
+        scores = scores_of(sample.predictions[0]).reshape(truth.shape)
+        soft = np.rint(255 * np.clip(scores, 0, 1)).astype(np.uint8)
         return Pictures(
             truth,
             truth,
             states=self._states(masks, thresholds.tolist()),
             soft=soft if self.inputs.soft else None,
-            metrics={"clDice": counts.cldice[places], "P": counts.precision[places], "R": counts.sensitivity[places]},
+            metrics={"clDice": counts.cldice[index], "P": counts.precision[index], "R": counts.sensitivity[index]},
         )
 
     def _states(self, masks: MaskPair, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
@@ -172,9 +171,10 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
 
         from segbench.protocols.centerlines.skeletons import skeleton_of
 
+        predicted_masks = masks.predicted if self.thresholds is None else masks.at_scores(cuts)
         true_line = skeleton_of(masks.truth, self.skeleton)
         states_at_cuts = []
-        for predicted in masks.predicted if self.thresholds is None else masks.at_scores(cuts):
+        for predicted in predicted_masks:
             predicted_line = skeleton_of(predicted, self.skeleton)
             states = np.full(masks.truth.shape, State.NOTHING, np.uint8)
             states[true_line] = np.where(predicted[true_line], State.PARTNER, State.MISSED)

@@ -1,4 +1,4 @@
-"""Masks to skeletons, by the method that is asked for.
+"""Masks to skeletons, by the method that is asked for; begin with `skeleton_of`.
 
 The skeletons of Zhang and Lee are those of `skimage.morphology.skeletonize`, to the pixel, which passes over the whole
 image until nothing changes: over a filled square of k by k pixels k times. Here only pixels beside deleted ones are
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, IntArray
 from segbench.core.compiling import compiled, index
-from segbench.imaging.deletion import queue_all, queue_beside
-from segbench.imaging.thinning import thin, thin_by
+from segbench.imaging.thinning import queue_all, queue_beside, thin, thin_by
 
 ByteArray = NDArray[np.uint8]
 
@@ -39,11 +38,11 @@ def _lee_tables() -> tuple[ByteArray, ByteArray]:
     """
     deletable, simple = np.zeros(512, np.uint8), np.zeros(256, np.uint8)
     for pattern in range(256):
-        on = [bool(pattern >> b & 1) for b in range(8)]
-        components = sum(not on[b] and (on[(b + 1) % 8] or on[(b + 2) % 8]) for b in (1, 3, 5, 7))
+        is_on = [bool(pattern >> b & 1) for b in range(8)]
+        components = sum(not is_on[b] and (is_on[(b + 1) % 8] or is_on[(b + 2) % 8]) for b in (1, 3, 5, 7))
         simple[pattern] = components <= 1
-        if components == 1 and sum(on) > 1:
-            deletable[256 + pattern] = sum(1 << turn for turn, border in enumerate(_BORDERS) if not on[border])
+        if components == 1 and sum(is_on) > 1:
+            deletable[256 + pattern] = sum(1 << turn for turn, border in enumerate(_BORDERS) if not is_on[border])
     return deletable, simple
 
 
@@ -73,7 +72,7 @@ def lee_skeleton(  # noqa: C901 - one loop over turns, whose parts share all arr
 ) -> ByteArray:
     """Thin a mask by Lee's method, from the four borders in turn, until nothing changes.
 
-    Turns of kind b delete from border b, see `segbench.imaging.deletion`. Candidates of a border are collected first,
+    Turns of kind b delete from border b, see `segbench.imaging.thinning`. Candidates of a border are collected first,
     then deleted one after the other in the order of rows, if they are still `simple`. The pattern of a pixel has a bit
     for each of its neighbours, at the `steps`, and bit 8 for itself. After the first four turns only pixels beside one
     that was deleted in the last four are visited: no others can have become candidates.
@@ -83,12 +82,12 @@ def lee_skeleton(  # noqa: C901 - one loop over turns, whose parts share all arr
     offsets = steps[:, 0] * stride + steps[:, 1]
     pattern = np.zeros((height + 2) * stride, np.uint16)
     pixels = np.empty(np.count_nonzero(mask), np.uint32)  # of the padded image, in the order of rows
-    total = 0
+    n_pixels = 0
     for y in range(height):
         for x in range(width):
             if mask[y, x]:
-                pixels[total] = (y + 1) * stride + x + 1
-                total += 1
+                pixels[n_pixels] = (y + 1) * stride + x + 1
+                n_pixels += 1
     for pixel in pixels:
         pattern[pixel] |= 256
         for b in range(8):
@@ -96,16 +95,16 @@ def lee_skeleton(  # noqa: C901 - one loop over turns, whose parts share all arr
     queued = np.zeros(pattern.size, np.bool_)
     queue, deleted = np.empty_like(pixels), np.empty_like(pixels)
     starts = np.zeros(4, np.int64)  # where in `deleted` each of the last four turns began
-    gone = turn = 0
-    while turn < 4 or starts[turn & 3] < gone:
+    n_deleted = turn = 0
+    while turn < 4 or starts[turn & 3] < n_deleted:
         border = np.uint8(1 << (turn & 3))
         if turn < 4:
             size = queue_all(pixels, pattern, deletable, border, queue)
         else:
-            before = deleted[starts[turn & 3] : gone]
-            size = queue_beside(before, offsets, pattern, deletable, border, queued, queue)
+            lately = deleted[starts[turn & 3] : n_deleted]
+            size = queue_beside(lately, offsets, pattern, deletable, border, queued, queue)
             queue[:size].sort()
-        starts[turn & 3] = gone
+        starts[turn & 3] = n_deleted
         for n in range(size):
             pixel = queue[n]
             queued[pixel] = False
@@ -113,8 +112,8 @@ def lee_skeleton(  # noqa: C901 - one loop over turns, whose parts share all arr
                 pattern[pixel] &= 255
                 for b in range(8):
                     pattern[index(pixel + offsets[b])] &= 511 - (1 << ((b + 4) & 7))
-                deleted[gone] = pixel
-                gone += 1
+                deleted[n_deleted] = pixel
+                n_deleted += 1
         turn += 1
     skeleton = np.zeros((height, width), np.uint8)
     for pixel in pixels:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from segbench.core.arguments import as_whole, check_choice
 from segbench.core.arrays import FloatArray, IntArray, as_counts, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
+from segbench.core.settings import as_whole, check_choice
 from segbench.imaging.surfaces import SurfaceDistances, sizes_of_classes
 from segbench.inputs.class_names import read_classes
 

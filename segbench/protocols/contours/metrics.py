@@ -12,9 +12,8 @@ import numpy as np
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, Setting
+from segbench.core.messages import Message, Note, Setting, part_of
 from segbench.core.metric import PIXELS, VOXELS, Metric, key_of_images, left_out_note, shares, zero_note
-from segbench.core.notes import Note, part_of
 from segbench.core.table import CountsTable, Sums
 from segbench.inputs.class_names import background_note, in_means, read_classes
 from segbench.inputs.label_rules import listed

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import FloatArray
-from segbench.core.metric import Metric, image_headline
+from segbench.core.metric import Metric, Summary, image_headline
 from segbench.core.pictures import Pictures
-from segbench.core.summary import Summary
 from segbench.imaging.surfaces import marks_of
 from segbench.protocols.contours.counting import NumberedMasks
 from segbench.protocols.contours.spacing import Sizes

@@ -9,18 +9,25 @@ from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import as_real, check_choice, check_settings, listed, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import VOLUMES, ArgumentError, DataError
-from segbench.core.inputs import inputs_of, take_settings
-from segbench.core.messages import Either, Message, Setting, protocol_with
+from segbench.core.messages import Either, Message, Note, Setting, protocol_with
 from segbench.core.metric import VOXELS, Metric
-from segbench.core.notes import Note
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers, setting_text
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import (
+    as_real,
+    check_choice,
+    check_settings,
+    listed,
+    option,
+    option_like,
+    read_numbers,
+    set_fields,
+    setting_text,
+)
 from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.cut_masks import CutMasks
@@ -46,6 +53,7 @@ from segbench.protocols.contours.spacing import (
     sizes_of,
     spacing_text,
     typed_spacing,
+    typed_text,
 )
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
@@ -202,9 +210,11 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
         1.0,
         metavar="MM|WxHxD|header|FILE.csv",
         read=typed_spacing,
+        write=typed_text,
         example="0.78x0.78x3",
         shown="pixels",
         measuring="apart",
+        may_count=True,
         none="none measures in pixels",
     )
     empty: str | float = option(

@@ -14,12 +14,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from segbench.core.arguments import as_real
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import written
-from segbench.core.options import read_numbers
 from segbench.core.sample import Sample
+from segbench.core.settings import as_real, read_numbers
 
 HEADER = "header"
 SMALLEST_TOO_LARGE = 2**62
@@ -147,6 +146,12 @@ def spacing_text(spacing: Spacing) -> str:
         text = ",".join(f"{name}={spacing_text(sizes)}" for name, sizes in spacing)
         return f"by-image-{sha256(text.encode()).hexdigest()[:8]}"
     return "x".join(written(size) for size in spacing[::-1])
+
+
+def typed_text(spacing: Spacing) -> str:
+    """Write the setting so that it can be typed; sizes of each image are in a file."""
+    is_by_image = isinstance(spacing, tuple) and isinstance(spacing[0], tuple)
+    return "FILE.csv" if is_by_image else spacing_text(spacing)
 
 
 def by_image(sizes: SizesOfImages) -> dict[str, Sizes]:

@@ -38,10 +38,9 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note, part_of
 from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
 from segbench.core.names import first_names
-from segbench.core.notes import Note, part_of
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
 from segbench.inputs.class_names import background_note, in_means, read_classes

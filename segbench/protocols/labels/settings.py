@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import check_settings, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, image_headline
-from segbench.core.options import option_like
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import check_settings, option_like, set_fields
 from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.label_masks import LabelMasks

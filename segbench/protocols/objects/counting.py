@@ -178,9 +178,9 @@ def count_panoptic(overlaps: Overlaps, truth: Segments, predicted: Segments, cla
     labels = np.union1d(true_labels, predicted_labels)
     labels = labels[labels >= 0]
     matched_labels = true_labels[matched.rows]
+    segments = (true_labels, predicted_labels, predicted_labels[ignored], matched_labels)
     n_true, n_predicted, n_ignored, n_matched = (
-        (labels_of_segments[:, np.newaxis] == labels).sum(axis=0)
-        for labels_of_segments in (true_labels, predicted_labels, predicted_labels[ignored], matched_labels)
+        (segment_labels[:, np.newaxis] == labels).sum(axis=0) for segment_labels in segments
     )
     by_class = np.argsort(matched_labels, kind="stable")
     described = {label: classes.get(label, (str(label), False)) for label in labels.tolist()}

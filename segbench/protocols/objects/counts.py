@@ -11,12 +11,12 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segbench.core.arguments import as_whole
 from segbench.core.arrays import IntArray, as_counts, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
+from segbench.core.settings import as_whole
 from segbench.inputs.class_names import read_classes, written_classes
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC
 

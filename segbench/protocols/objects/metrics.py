@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
-from segbench.core.messages import Message
+from segbench.core.messages import Message, Note
 from segbench.core.metric import Metric, key_at, key_of_images, left_out_note, shares
-from segbench.core.notes import Note
 from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
@@ -119,9 +118,9 @@ class ObjectTable(CountsTable[ObjectCounts]):
     def __init__(self, iou: Sequence[Fraction], metrics: Sequence[Metric], per_image: Mapping[str, Any]) -> None:
         super().__init__(per_image)
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self._at = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
-        self._shown = {float(threshold): self._at.index(threshold) for threshold in iou}
-        self._mean = [self._at.index(threshold) for threshold in MEAN_OVER]
+        self._thresholds = tuple(dict.fromkeys((*iou, *MEAN_OVER)))
+        self._column_at = {float(threshold): self._thresholds.index(threshold) for threshold in iou}
+        self._mean_columns = [self._thresholds.index(threshold) for threshold in MEAN_OVER]
 
     @cached_property
     def by_threshold(self) -> ByThreshold:
@@ -177,13 +176,13 @@ class ObjectTable(CountsTable[ObjectCounts]):
         """Name metrics of shape (R, thresholds) by their keys: at each threshold shown, and their mean."""
         by_key = {}
         for name, by_threshold in values.items():
-            for threshold, column in self._shown.items():
+            for threshold, column in self._column_at.items():
                 by_key[key_at(name, threshold)] = by_threshold[:, column]
             # One after the other: NumPy would round the mean of a single row differently from that of many.
             total = np.zeros(len(by_threshold))
-            for column in self._mean:
+            for column in self._mean_columns:
                 total += by_threshold[:, column]
-            by_key[f"{name}_mean"] = total / len(self._mean)
+            by_key[f"{name}_mean"] = total / len(self._mean_columns)
         return {key_of_images(key): value for key, value in by_key.items()} if images else by_key
 
 
@@ -200,7 +199,10 @@ class InstanceTable(ObjectTable):
             shared, whole = counts.pairs()
             above = 2 * shared > whole
             aji_shared, aji_union, plus_shared, plus_union = counts.aji.tolist()
-            has_objects = aji_union > 0
+            aji = aji_plus = np.nan
+            if aji_union > 0:
+                aji = aji_shared / aji_union
+                aji_plus = plus_shared / plus_union if plus_union else 0.0
             images.append(
                 {
                     "true": true,
@@ -208,9 +210,9 @@ class InstanceTable(ObjectTable):
                     "iou": sum_of_iou(shared, whole),
                     "above": np.count_nonzero(above),
                     "iou_above": sum_of_iou(shared[above], whole[above]),
-                    "aji": aji_shared / aji_union if has_objects else np.nan,
-                    "aji_plus": plus_shared / plus_union if has_objects else np.nan,
-                    "matches": count_reaching(shared, whole, self._at),
+                    "aji": aji,
+                    "aji_plus": aji_plus,
+                    "matches": count_reaching(shared, whole, self._thresholds),
                 }
             )
         if not images:
@@ -224,7 +226,7 @@ class InstanceTable(ObjectTable):
         both = of["true"] + of["predicted"]
         return {
             **self._by_key(_metrics_of_matches(of["true"], of["predicted"], of["matches"])),
-            "matched_iou": of["iou"] / of["matches"][:, self._mean[0]],
+            "matched_iou": of["iou"] / of["matches"][:, self._mean_columns[0]],
             "aji": of["aji"],
             "aji_plus": of["aji_plus"],
             "pq": 2 * of["iou_above"] / both,
@@ -298,14 +300,14 @@ class PanopticTable(ObjectTable):
                 matches[image, column] = counts.sizes[row, 0]
                 objects[image, column] = true + predicted - ignored
                 iou[image, column] = sum_of_iou(*counts.pairs(row))
-        matches_at = [count_reaching(counts.shared, counts.whole, self._at) for counts in self.ordered]
+        matches_at = [count_reaching(counts.shared, counts.whole, self._thresholds) for counts in self.ordered]
         return {
             "class_matches": matches,
             "class_objects": objects,
             "class_iou": iou,
             "true": self.numbers[:, 0],
             "predicted": self.numbers[:, 1],
-            "matches": np.array(matches_at, np.int64).reshape(self.images, len(self._at)),
+            "matches": np.array(matches_at, np.int64).reshape(self.images, len(self._thresholds)),
         }
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:

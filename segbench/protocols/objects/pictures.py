@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from skimage.segmentation import find_boundaries
 
 from segbench.core.arrays import Array, BoolArray, IntArray
-from segbench.core.metric import image_headline
+from segbench.core.metric import Summary, image_headline
 from segbench.core.pictures import Pictures
 from segbench.core.sample import Sample
-from segbench.core.summary import Summary
 from segbench.inputs.object_kinds import INSTANCES, PANOPTIC
 from segbench.inputs.overlaps import Overlaps
 from segbench.protocols.objects.counting import count_components, instance_pairs, match_panoptic
@@ -21,10 +20,11 @@ from segbench.protocols.states import State
 
 
 class _Side(NamedTuple):
-    """Which values of one map are objects, and which of these are matched."""
+    """Which values of one map are objects, and which of these are matched or not."""
 
     objects: BoolArray
     matched: BoolArray
+    unmatched: BoolArray
 
 
 def object_states(sample: Sample, settings: Any) -> tuple[Array, NDArray[np.uint8]]:
@@ -40,12 +40,12 @@ def object_states(sample: Sample, settings: Any) -> tuple[Array, NDArray[np.uint
     if settings.kind == PANOPTIC:
         states[~true_side.objects[true_index]] = State.IGNORED
     true_outlines = find_boundaries(true_index, mode="thick")  # type: ignore[no-untyped-call]  # scikit-image
-    outlines = find_boundaries(predicted_index, mode="thick")  # type: ignore[no-untyped-call]  # scikit-image
+    predicted_outlines = find_boundaries(predicted_index, mode="thick")  # type: ignore[no-untyped-call]  # scikit-image
     # Matched objects lie below.
-    states[true_outlines & (true_side.objects & true_side.matched)[true_index]] = State.PARTNER
-    states[outlines & (predicted_side.objects & predicted_side.matched)[predicted_index]] = State.TRUE
-    states[true_outlines & (true_side.objects & ~true_side.matched)[true_index]] = State.MISSED
-    states[outlines & (predicted_side.objects & ~predicted_side.matched)[predicted_index]] = State.FALSE
+    states[true_outlines & true_side.matched[true_index]] = State.PARTNER
+    states[predicted_outlines & predicted_side.matched[predicted_index]] = State.TRUE
+    states[true_outlines & true_side.unmatched[true_index]] = State.MISSED
+    states[predicted_outlines & predicted_side.unmatched[predicted_index]] = State.FALSE
     if sample.field is not None:
         states[~sample.field] = State.IGNORED
     return truth, states
@@ -75,7 +75,8 @@ def _sides(image: Any, overlaps: Overlaps, truth: Array, predicted: Array, setti
 
 def _side(objects: BoolArray, matched: IntArray) -> _Side:
     """Mark the objects at the indices `matched`."""
-    return _Side(objects, np.isin(np.arange(objects.size), matched))
+    is_matched = np.isin(np.arange(objects.size), matched)
+    return _Side(objects, objects & is_matched, objects & ~is_matched)
 
 
 def object_pictures(sample: Sample, settings: Any, summary: Summary) -> Pictures:

@@ -8,17 +8,26 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import as_real, as_whole, check_choice, check_settings, listed, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers, read_whole
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import (
+    as_real,
+    as_whole,
+    check_choice,
+    check_settings,
+    listed,
+    option,
+    option_like,
+    read_numbers,
+    read_whole,
+    set_fields,
+)
 from segbench.inputs.class_names import written_classes
 from segbench.inputs.cut_masks import CONNECTIVITY, CutMasks, ThresholdOfSet
 from segbench.inputs.instance_maps import INSTANCE_MAPS
@@ -36,8 +45,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segbench.core.arrays import Array, FloatArray
+    from segbench.core.metric import Summary
     from segbench.core.pictures import Pictures
-    from segbench.core.summary import Summary
     from segbench.core.table import Table
     from segbench.protocols.objects.counts import ObjectCounts
 

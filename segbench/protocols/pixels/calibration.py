@@ -38,7 +38,7 @@ from segbench.core.messages import NOTHING, Message
 from segbench.core.metric import Metric, shares
 from segbench.core.scores import ScoreCounts, range_of_scores
 from segbench.core.table import Sums
-from segbench.curves.masks import TWO_VALUED
+from segbench.curves.pooled import TWO_VALUED
 from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 
 BINS = 15

@@ -22,14 +22,13 @@ from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
-from segbench.core.messages import Message, joined
+from segbench.core.messages import Message, Note, joined
 from segbench.core.metric import Metric, held_note
-from segbench.core.notes import Note
 from segbench.core.part_means import PartMeans
 from segbench.core.scores import ScoreCounts
 from segbench.core.table import CountsTable, Reducing, Sums
 from segbench.curves.curve import Curve
-from segbench.curves.masks import TWO_VALUED
+from segbench.curves.pooled import TWO_VALUED
 from segbench.protocols.pixels.metrics import METRICS, PixelTable
 from segbench.protocols.pixels.settings import Pixels
 
@@ -241,7 +240,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
     @property
     def _meant(self) -> Mapping[int, Metric]:
         """The metrics of a class that are averaged over classes, by their columns."""
-        return {place: self._micro.metrics[place] for place in self._macro.places.tolist()}
+        return {place: self._micro.metrics[place] for place in self._macro.metric_columns.tolist()}
 
     @cached_property
     def estimates(self) -> FloatArray:

@@ -20,14 +20,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, check_settings, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.metric import CLASSES_PRESENT, Metric
-from segbench.core.options import option_like
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import Quantize, check_settings, option_like, set_fields
 from segbench.inputs.class_names import written_classes
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.protocols.pixels.settings import Pixels

@@ -16,16 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arguments import Quantize
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_beyond_shares, in_type_of, rounded
-from segbench.core.messages import NOTHING, Message
+from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric, key_at, left_out_note
-from segbench.core.notes import Note
 from segbench.core.numbers import number, shortest
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreCounts
+from segbench.core.settings import Quantize
 from segbench.core.table import Sums
 from segbench.protocols.pixels.image_set import Block, ImageSet
 from segbench.protocols.pixels.metrics import OVER_IMAGES

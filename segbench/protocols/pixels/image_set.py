@@ -12,16 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
-from segbench.core.messages import NOTHING, Message
+from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric
-from segbench.core.notes import Note
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
-from segbench.core.scores import ScoreCounts, Several
-from segbench.core.table import Kept, Table
-from segbench.curves.many import AREAS, measured_curves
+from segbench.core.scores import ScoreBatch, ScoreCounts
+from segbench.core.table import CachedPool, Table
 from segbench.curves.points import BestFs, best_fs
-from segbench.curves.pooled import RESAMPLED_ABOVE, PooledPixels, pool_pixels, reduced, reduced_for_resamples
+from segbench.curves.pooled import (
+    AREAS,
+    RESAMPLED_ABOVE,
+    PooledPixels,
+    measured_curves,
+    pool_pixels,
+    reduced,
+    reduced_for_resamples,
+)
 
 _CUTS, _CUTS_OF_FEW_IMAGES, _CUTS_OF_FEW_PIXELS = (2**9, 2**13), 2**17, 2**24
 _SCORES_HELD, _DENSE_CELLS = 2**25, 2**24
@@ -60,7 +66,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         self,
         counts: Mapping[str, ScoreCounts],
         rest: ScoreCounts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> None:
         self._counts, self.rest, self.kept = counts, rest, kept
 
@@ -76,7 +82,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         """Count the images."""
         return len(self._counts)
 
-    def in_batches(self) -> Iterator[Several]:
+    def in_batches(self) -> Iterator[ScoreBatch]:
         """Give the counts of all images in sorted order of names."""
         return in_batches(self._counts)
 
@@ -110,7 +116,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def alone(self) -> AtOds:
         """Each image by itself, at all of its own scores, in sorted order of names."""
         best, areas = np.empty((len(self), 5), np.int64), np.empty((len(self), len(AREAS) + 1))
-        images = ((some, place) for some in self.in_batches() for place in some.places)
+        images = ((some, place) for some in self.in_batches() for place in some.slices)
         for k, (some, place) in enumerate(images):
             found = measured_curves(some.positives[np.newaxis, place], some.negatives[np.newaxis, place])
             best[k], areas[k] = (part[0] for part in found)
@@ -141,7 +147,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     @cached_property
     def _counted(self) -> tuple[BestFs, NDArray[np.unsignedinteger] | None]:
         """Find the best F of each image, and count it at the thresholds of resamples if that fits in memory."""
-        from segbench.curves import metric_kernels
+        from segbench.curves import kernels
 
         at = self.for_resamples.scores.astype(np.float64)
         held = np.zeros((2, len(self), at.size), np.int32) if len(self) * at.size <= _SCORES_HELD else None
@@ -150,7 +156,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
             best.append(found := best_fs(some))
             if held is not None and max(found.positives.max(initial=0), found.negatives.max(initial=0)) < _FITS_INT32:
                 parts = some.positives, some.negatives
-                metric_kernels.count_at(some.scores, parts, some.ends, at, held[:, rows])
+                kernels.count_at(some.scores, parts, some.ends, at, held[:, rows])
             else:
                 held = None
         return BestFs.joined(best), None if held is None else held.astype(np.min_scalar_type(held.max(initial=0)))
@@ -162,7 +168,7 @@ def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
     return AtOds(tp, fp, total, negative, thresholds, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])
 
 
-def count_images(batches: Iterable[Several], number: int, scores: FloatArray) -> tuple[Any, Any]:
+def count_images(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> tuple[Any, Any]:
     """Count positives and negatives of images at falling scores, one row per image; sparse if there are very many."""
     if number * scores.size <= _DENSE_CELLS:
         positives, negatives = _dense(batches, number, scores)
@@ -173,17 +179,17 @@ def count_images(batches: Iterable[Several], number: int, scores: FloatArray) ->
     return tuple(vstack(part, format="csr") for part in zip(*blocks, strict=True))
 
 
-def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntArray:
-    from segbench.curves import metric_kernels
+def _dense(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> IntArray:
+    from segbench.curves import kernels
 
     counted = np.zeros((2, number, scores.size), np.int64)
     for rows, some in _with_rows(batches):
         parts = some.positives, some.negatives
-        metric_kernels.count_at(some.scores, parts, some.ends, scores, counted[:, rows])
+        kernels.count_at(some.scores, parts, some.ends, scores, counted[:, rows])
     return counted
 
 
-def _with_rows(batches: Iterable[Several]) -> Iterator[tuple[slice, Several]]:
+def _with_rows(batches: Iterable[ScoreBatch]) -> Iterator[tuple[slice, ScoreBatch]]:
     """Say which rows of all images a batch has."""
     place = 0
     for some in batches:

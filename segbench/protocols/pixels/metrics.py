@@ -9,7 +9,7 @@ Conventions
 3. ``mean_image_f`` is the mean of the images' best F, over the images that have positives. The sum is rounded once, so
    that it does not depend on the order of the images.
 4. ``iou`` is the intersection over union at the ODS threshold, TP / (P + FP).
-5. Two-valued predictions are evaluated at the mask (`segbench.curves.masks`): metrics that need a ranking of pixels or
+5. Two-valued predictions are evaluated at the mask (`segbench.curves.pooled`): metrics that need a ranking of pixels or
    a choice of thresholds are undefined.
 6. Of more than `segbench.curves.pooled.RESAMPLED_ABOVE` distinct scores, resamples are measured at a choice of them
    (`segbench.curves.pooled.reduced_for_resamples`); estimates are always exact.
@@ -28,19 +28,25 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, within_total
 from segbench.core.levels import note_on_scales
-from segbench.core.messages import NOTHING, Message
-from segbench.core.metric import Metric, left_out_note, shares
-from segbench.core.notes import Note
+from segbench.core.messages import NOTHING, Message, Note
+from segbench.core.metric import Metric, Summary, left_out_note, shares
 from segbench.core.operating_point import Confusion
-from segbench.core.scores import ScoreCounts, Several
+from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.series import Space
-from segbench.core.summary import Summary
-from segbench.core.table import ColumnLayout, CountsTable, Keeping, Kept, Sums, Table
+from segbench.core.table import CachedPool, ColumnLayout, CountsTable, Keeping, Sums, Table
 from segbench.curves.curve import Curve
-from segbench.curves.many import AREAS, measured_curves
-from segbench.curves.masks import AT_THE_MASK, TWO_VALUED, mask_points, mask_threshold, pixel_curve
 from segbench.curves.points import BestFs
-from segbench.curves.pooled import REDUCED_ABOVE, PooledPixels
+from segbench.curves.pooled import (
+    AREAS,
+    AT_THE_MASK,
+    REDUCED_ABOVE,
+    TWO_VALUED,
+    PooledPixels,
+    mask_points,
+    mask_threshold,
+    measured_curves,
+    pixel_curve,
+)
 from segbench.protocols.pixels.calibration import KEPT as KEPT_OF_CALIBRATION
 from segbench.protocols.pixels.calibration import Calibration
 from segbench.protocols.pixels.image_set import (
@@ -186,7 +192,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         pool = self._pool
         counts = pool.counts
         if self._is_mask:
-            point = mask_points(Several.of([counts]), self._mask)
+            point = mask_points(ScoreBatch.of([counts]), self._mask)
             parts = point.tp, point.fp, point.positives, point.negatives
             return self._at_the_mask(Confusion(*(part.astype(np.float64) for part in parts)))
         measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
@@ -223,12 +229,12 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
         """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
-        from segbench.curves import metric_kernels
+        from segbench.curves import kernels
 
         heights = np.full((len(of), at.size), np.nan)
         if not self._is_mask:
             positives, negatives = (np.ascontiguousarray(of[name]) for name in ("positives", "negatives"))
-            metric_kernels.read_off(space == "roc", positives, negatives, at, heights)
+            kernels.read_off(space == "roc", positives, negatives, at, heights)
         return heights
 
     def without_each(self) -> FloatArray:
@@ -315,7 +321,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
         return (*own, *(note for block in self.blocks.values() for note in block.left_out))
 
-    def keepable(self) -> Kept:
+    def keepable(self) -> CachedPool:
         """Return what results files keep, see `KEPT`: what calibration needs, too, whether or not it is asked for."""
         numbers = {
             **self._best_of_all.numbers,
@@ -325,7 +331,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             "range of scores": np.array(self._pool.ends),
             **Calibration(self.image_set, self._of_set).of_all,
         }
-        return Kept(self.reduced, numbers)
+        return CachedPool(self.reduced, numbers)
 
     @property
     def has_positives(self) -> BoolArray:

@@ -27,17 +27,23 @@ from functools import cached_property
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import Quantize, as_real, check_settings, listed, set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.inputs import inputs_of, take_settings
-from segbench.core.messages import Setting
+from segbench.core.messages import Note, Setting
 from segbench.core.metric import Metric
-from segbench.core.notes import Note
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_numbers
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import (
+    Quantize,
+    as_real,
+    check_settings,
+    listed,
+    option,
+    option_like,
+    read_numbers,
+    set_fields,
+)
 from segbench.inputs.annotators import AnnotatorRule, brought_together
 from segbench.inputs.label_rules import Positive
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
@@ -50,7 +56,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
-    from segbench.core.table import Kept
+    from segbench.core.table import CachedPool
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
@@ -183,7 +189,7 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> PixelTable:
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from segbench.core import capabilities as can
-from segbench.core.arguments import set_fields
+from segbench.core import protocol as can
 from segbench.core.counts import counts_in
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
-from segbench.core.options import option, option_like, read_thresholds
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import option, option_like, read_thresholds, set_fields
 from segbench.inputs.region_maps import RegionMaps
 from segbench.protocols.states import State
 

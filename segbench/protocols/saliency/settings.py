@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from segbench.core import capabilities as can
+from segbench.core import protocol as can
 from segbench.core.counts import counts_in
-from segbench.core.inputs import inputs_of, take_settings
 from segbench.core.metric import Metric
-from segbench.core.options import option_like
-from segbench.core.protocol import Counted, Protocol
+from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
+from segbench.core.settings import option_like
 from segbench.inputs.label_rules import Positive
 from segbench.inputs.saliency_maps import SaliencyMaps
 from segbench.protocols.states import State, states_of_labels

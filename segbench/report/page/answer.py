@@ -12,9 +12,9 @@ from segbench.aggregator.comparing import compare_results, differing_repairs
 from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import SegbenchError
 from segbench.core.grouping import grouped
+from segbench.core.messages import Note, notes_about
 from segbench.core.metric import Metric, headline
 from segbench.core.names import first_names
-from segbench.core.notes import Note, notes_about
 from segbench.core.numbers import DIGITS, digits_within, number, signed
 from segbench.drawing.axes import fitted
 from segbench.report.page.charts import rows

@@ -14,11 +14,10 @@ import numpy as np
 from markupsafe import Markup
 
 from segbench.aggregator.result import parts_if_any
-from segbench.core.metric import image_headline
+from segbench.core.metric import finite, image_headline
 from segbench.core.names import shortened
 from segbench.core.numbers import number, number_within
 from segbench.core.series import RATES
-from segbench.core.summary import finite
 from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import fitted
 from segbench.drawing.charts import Area, Chart, Dot, Mark

@@ -24,13 +24,13 @@ from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_with
 from segbench.aggregator.result import AXES, Result, as_results, names_of, parts_if_any
 from segbench.aggregator.writing import refuse_foreign, write_file
-from segbench.core.arguments import as_path, as_whole, check_choice
-from segbench.core.capabilities import states_called
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
+from segbench.core.protocol import states_called
+from segbench.core.settings import as_path, as_whole, check_choice
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
 from segbench.loaders.belonging import By
@@ -183,7 +183,9 @@ def export_report(
     photos = {} if images is None else photographs(os.fspath(images))
     hide = str if paths else _hiding(results, None if images is None else os.fspath(images))
     protocols = by_protocol(results, by_group=True).values()
-    sections, missing, reported = [], [], []
+    sections: list[dict[str, Any]] = []
+    missing: list[str] = []
+    reported: list[Result] = []
     for members in protocols:
         protocol_results = [results[k] for k in members]
         parts = []

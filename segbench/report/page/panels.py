@@ -19,7 +19,7 @@ from segbench.core.arrays import FloatArray
 from segbench.core.errors import SegbenchError
 from segbench.core.metric import best_threshold, image_headline, images_at_their_best
 from segbench.core.numbers import number, of_all
-from segbench.curves.masks import AT_THE_MASK
+from segbench.curves.pooled import AT_THE_MASK
 from segbench.loaders.decoded import Source
 from segbench.loaders.pairing import SampleFiles
 from segbench.report.page.pictures import MOST_CUTS, THIN, MethodOnImage, Task, draw, with_one_image
@@ -63,11 +63,12 @@ class Panels:
     def hidden(self, hide: Callable[[str], str]) -> Panels:
         """Hide places in messages."""
 
-        def told(of: Mapping[str, Any]) -> dict[str, Any]:
-            return {key: hide(value) if key in _MESSAGES else value for key, value in of.items()}
+        def without_places(fields: Mapping[str, Any]) -> dict[str, Any]:
+            return {key: hide(value) if key in _MESSAGES else value for key, value in fields.items()}
 
         by_image = {
-            name: told(panel) | {"methods": [*map(told, panel["methods"])]} for name, panel in self.by_image.items()
+            name: without_places(panel) | {"methods": [*map(without_places, panel["methods"])]}
+            for name, panel in self.by_image.items()
         }
         return replace(self, by_image=by_image)
 
@@ -75,15 +76,17 @@ class Panels:
         """Return panels without thumbnails, and the distinct thresholds, into which ``cuts`` of a panel is an index."""
         shared: list[Sequence[float]] = []
 
-        def kept(of: Mapping[str, Any]) -> dict[str, Any]:
-            fields = {key: value for key, value in of.items() if key not in _IN_GALLERY}
-            if "cuts" in fields:
-                if fields["cuts"] not in shared:
-                    shared.append(fields["cuts"])
-                fields["cuts"] = shared.index(fields["cuts"])
-            return fields
+        def for_script(fields: Mapping[str, Any]) -> dict[str, Any]:
+            kept = {key: value for key, value in fields.items() if key not in _IN_GALLERY}
+            if "cuts" in kept:
+                if kept["cuts"] not in shared:
+                    shared.append(kept["cuts"])
+                kept["cuts"] = shared.index(kept["cuts"])
+            return kept
 
-        every = [kept(panel) | {"methods": [*map(kept, panel["methods"])]} for panel in self.by_image.values()]
+        every = [
+            for_script(panel) | {"methods": [*map(for_script, panel["methods"])]} for panel in self.by_image.values()
+        ]
         return every, shared
 
 
@@ -140,7 +143,7 @@ def _draw(tasks: Sequence[Task]) -> list[tuple[str, dict[str, Any]]]:
 
 def _worker_died(task: Task) -> tuple[str, dict[str, Any]]:
     problem = {"problem": "the worker process died twice while drawing it"}
-    return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.seen)}
+    return task.name, {"name": task.name, "truths": [], "methods": [problem] * len(task.methods)}
 
 
 def _in_order(methods: Sequence[Method]) -> list[str]:

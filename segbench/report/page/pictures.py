@@ -22,8 +22,8 @@ from segbench.aggregator.rereading import pictured, reread
 from segbench.aggregator.result import Result
 from segbench.core.errors import DataError, SegbenchError
 from segbench.core.messages import Message
+from segbench.core.metric import finite
 from segbench.core.pictures import Pictures
-from segbench.core.summary import finite
 from segbench.loaders.decoded import MAX_PIXELS, Source, shown, size
 from segbench.loaders.images import decode
 from segbench.loaders.listing import list_place
@@ -75,7 +75,7 @@ class Task:
     """An image to draw: each method on it, its photograph, the longest side of its pictures, and if in the gallery."""
 
     name: str
-    seen: tuple[MethodOnImage, ...]
+    methods: tuple[MethodOnImage, ...]
     photo: Source | None
     longest: int
     in_gallery: bool = False
@@ -90,7 +90,7 @@ def with_one_image(result: Result, name: str) -> Result:
 def draw(task: Task) -> tuple[str, dict[str, Any]]:
     """Draw an image; what cannot be drawn is said instead."""
     panel: dict[str, Any] = {"name": task.name, "truths": []}
-    panel["methods"] = [_method(seen, task, panel) for seen in task.seen]
+    panel["methods"] = [_method(method, task, panel) for method in task.methods]
     if task.photo:
         try:
             pixels = read_photograph(task.photo)
@@ -103,25 +103,29 @@ def draw(task: Task) -> tuple[str, dict[str, Any]]:
     return task.name, panel
 
 
-def _method(seen: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
-    if seen.result is None or seen.files is None:
-        return {"problem": seen.problem}
+def _method(method: MethodOnImage, task: Task, panel: dict[str, Any]) -> dict[str, Any]:
+    """Draw one method, and add its ground truth to those of the panel."""
+    if method.result is None or method.files is None:
+        return {"problem": method.problem}
     try:
-        sample = reread(seen.result, seen.files)
-        pictures = pictured(seen.result).pictures(sample, seen.result.counts[sample.name], np.array(seen.cuts))
+        sample = reread(method.result, method.files)
+        counts = method.result.counts[sample.name]
+        pictures = pictured(method.result).pictures(sample, counts, np.array(method.cuts))
     except SegbenchError as error:
         return {"problem": error.written("options")}
     height, width = sample.ground_truths[0].shape
     side = block_side((height, width), task.longest)
-    shown = picked(pictures.truth_ranks, side)
-    truth = png(pictures.truth.ravel()[shown])
+    truth = png(pictures.truth.ravel()[picked(pictures.truth_ranks, side)])
     if truth not in panel["truths"]:
         panel["truths"].append(truth)
-    where = {"truth": panel["truths"].index(truth), "size": [width, height], "side": side}
+    fields = _packed(pictures, side, task.longest)
+    fields |= {"truth": panel["truths"].index(truth), "size": [width, height], "side": side}
     # A protocol without thresholds has pictures at one, which is undefined.
-    cuts = {"cuts": [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in seen.cuts], "start": seen.start}
-    thumbnail = {"thumbnail": _thumbnail(pictures, seen.start, task.photo)} if task.in_gallery else {}
-    return _packed(pictures, side, task.longest) | where | cuts | thumbnail
+    fields["cuts"] = [None if math.isnan(cut) else float(f"{cut:.7g}") for cut in method.cuts]
+    fields["start"] = method.start
+    if task.in_gallery:
+        fields["thumbnail"] = _thumbnail(pictures, method.start, task.photo)
+    return fields
 
 
 def _thumbnail(pictures: Pictures, at: int, photo: Source | None) -> dict[str, Any]:

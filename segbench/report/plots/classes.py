@@ -23,10 +23,10 @@ from segbench.drawing.axes import (
     name_rows,
     names_in_lines,
     open_frame,
+    place_legend,
     short_names,
     wrapped,
 )
-from segbench.drawing.legends import place_legend
 from segbench.inputs.class_names import in_no_mean
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.protocols.labels.counts import LabelCounts

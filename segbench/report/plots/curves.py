@@ -15,15 +15,15 @@ import numpy as np
 
 from segbench.aggregator.result import Result
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import Pooling
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Either, Message
 from segbench.core.metric import best_threshold, headline, image_headline
 from segbench.core.numbers import number
+from segbench.core.protocol import Pooling
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import RATES, Series, Space
-from segbench.curves.masks import TWO_VALUED
 from segbench.curves.mean import MeanCurve
+from segbench.curves.pooled import TWO_VALUED
 from segbench.drawing.axes import CURVE_LAYER
 from segbench.drawing.charts import (
     DIAGONAL,

@@ -14,7 +14,7 @@ from segbench.aggregator.result import Result, names_of
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.metric import Metric, image_columns, image_headline, images_at_their_best
-from segbench.curves.masks import AT_THE_MASK
+from segbench.curves.pooled import AT_THE_MASK
 from segbench.drawing.axes import (
     as_axes,
     as_text,

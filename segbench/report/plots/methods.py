@@ -15,13 +15,13 @@ from segbench.aggregator.joining import join_runs
 from segbench.aggregator.measuring import measured_apart
 from segbench.aggregator.result import Result, as_results, names_of
 from segbench.core.arrays import FloatArray
-from segbench.core.capabilities import Pictured
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import headline, image_headline
 from segbench.core.numbers import number
+from segbench.core.protocol import Pictured
 from segbench.core.series import Series, Space
-from segbench.curves.masks import TWO_VALUED
+from segbench.curves.pooled import TWO_VALUED
 from segbench.drawing.axes import as_axes, as_text, short_names
 from segbench.drawing.charts import Chart, draw_chart
 from segbench.drawing.palette import LineStyle, free_places, line_style
@@ -179,9 +179,11 @@ def names_in_legend(results: Sequence[Result]) -> list[str]:
 
 def apart(results: Sequence[Result]) -> list[str]:
     """Say of each result what images or settings it has, where not all have the same and its name does not say it."""
-    sets, names, descriptions = competing_sets(results), names_of(results), [""] * len(results)
+    sets, names = competing_sets(results), names_of(results)
+    descriptions = [""] * len(results)
     if len(sets) > 1:
-        for members, has in zip(sets, why_apart(results, sets)[1], strict=True):
+        _, of_sets = why_apart(results, sets)
+        for members, has in zip(sets, of_sets, strict=True):
             for k in members:
                 descriptions[k] = "" if has in names[k] else has
     return descriptions

@@ -34,7 +34,8 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
     lines = [(table.tolerances.at[:size], getattr(table.tolerances, drawn)[:size]) for table in tables]
     if len(tables) < len(every) or all(np.isnan(values).all() for _, values in lines):
         return []  # of sequences
-    end = max(float(at[np.append(np.flatnonzero(values >= _MOST), at.size - 1)[0]]) for at, values in lines) or 1.0
+    nearly_all = (np.append(at[values >= _MOST], at[-1]) for at, values in lines)
+    end = max(float(tolerances[0]) for tolerances in nearly_all) or 1.0
     layers = []
     for at, values in lines:
         steps, up = np.append(np.repeat(at, 2)[1:], max(end, at[-1])), np.repeat(values, 2)  # up to the next tolerance
@@ -57,13 +58,13 @@ def _charts_of_objects(drawn: str, methods: Sequence[Method]) -> list[Chart]:
     curves = [table.by_threshold for table in tables if isinstance(table, ObjectTable)]
     if len(curves) < len(tables):
         return []
-    of = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
-    at = curves[0].at
-    x = ChartAxis(f"Threshold of {of}", "", (at[0], at[-1]))
+    overlap = "sIoU" if isinstance(tables[0], ComponentTable) else "IoU"
+    thresholds = curves[0].at
+    x = ChartAxis(f"Threshold of {overlap}", "", (thresholds[0], thresholds[-1]))
     highest = max(float(np.nanmax(getattr(curve, drawn), initial=0.0)) for curve in curves)
     y = ChartAxis(_TITLES[drawn], "", (0.0, 1.0 if highest > _HIGH or not highest else 1.05 * highest))
     layers = [[Path(curve.at, getattr(curve, drawn))] for curve in curves]
-    caption = f"{drawn.upper()} at each threshold of {of}"
+    caption = f"{drawn.upper()} at each threshold of {overlap}"
     corners = "lower left", "upper right"
     return [Chart(f"object_{drawn}", caption, x, y, layers, corners=corners)]
 

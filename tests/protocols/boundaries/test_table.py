@@ -9,7 +9,7 @@ from refusing import refused
 
 from segbench import compare
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.notes import part_of
+from segbench.core.messages import part_of
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.statistics.intervals import intervals

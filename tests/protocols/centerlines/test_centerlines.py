@@ -30,7 +30,7 @@ from segbench import (
     process_pool,
 )
 from segbench.core.errors import VOLUMES
-from segbench.core.notes import part_of
+from segbench.core.messages import part_of
 from segbench.core.sample import Sample
 from segbench.protocols.states import State
 

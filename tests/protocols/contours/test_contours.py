@@ -28,8 +28,7 @@ from segbench import (
     plot,
     process_pool,
 )
-from segbench.core.messages import Setting
-from segbench.core.notes import part_of
+from segbench.core.messages import Setting, part_of
 from segbench.protocols.states import State
 
 

@@ -11,8 +11,7 @@ from sklearn.metrics import accuracy_score, f1_score, jaccard_score
 
 import segbench as library
 from segbench import ArgumentError, Contours, DataError, Labels, evaluate
-from segbench.core.messages import Setting
-from segbench.core.notes import part_of
+from segbench.core.messages import Setting, part_of
 
 SHAPE = (24, 32)
 ORGANS = (1, 2, 3)

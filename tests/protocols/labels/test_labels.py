@@ -19,9 +19,8 @@ from refusing import refused
 import segbench
 from segbench import ArgumentError, DataError, LabelCounts, Labels, count
 from segbench.aggregator.codec import decode, encode
-from segbench.core.messages import Setting
+from segbench.core.messages import Setting, part_of
 from segbench.core.metric import headline
-from segbench.core.notes import part_of
 from segbench.core.numbers import number
 from segbench.core.sample import Sample
 from segbench.drawing.palette import class_colours

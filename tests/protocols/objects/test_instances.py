@@ -11,8 +11,7 @@ from refusing import refused
 from scipy.ndimage import distance_transform_edt
 
 from segbench import ArgumentError, DataError, ObjectCounts, Objects, count, evaluate
-from segbench.core.messages import Setting
-from segbench.core.notes import part_of
+from segbench.core.messages import Setting, part_of
 
 
 def drawn(*rows):
