@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from segbench.protocols.contours.measures import Conventions
 
 _MASKS, _OBJECTS = "masks", "objects"
+_WORDS_FOR_EMPTY = ("undefined", "diagonal")
 _NO_VOLUMES = f"J and F of sequences are measured in two dimensions: {VOLUMES}"
 _ROUNDED = Note(
     Message(
@@ -108,10 +109,12 @@ def _advice_on_labels(values: Sequence[float]) -> Message:
 
 def _typed_empty(text: str) -> str | float:
     """Read what distances of an empty mask are: a word, or a number."""
+    if text in _WORDS_FOR_EMPTY:
+        return text
     try:
         return float(text)
     except ValueError:
-        return text
+        raise ValueError("is neither undefined nor diagonal nor a number") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,6 +225,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
         "undefined",
         metavar="undefined|diagonal|NUMBER",
         read=_typed_empty,
+        example="diagonal",
         rare=True,
         measuring="apart",
     )
@@ -686,7 +690,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
 
 def _empty(value: Any) -> str | float:
     """Read what distances of an empty mask are."""
-    if isinstance(value, str) and value in ("undefined", "diagonal"):
+    if isinstance(value, str) and value in _WORDS_FOR_EMPTY:
         return value
     expected = "'undefined', 'diagonal' or a number of 0 or more"
     return as_real(value, Setting("empty", None), expected, least=0, most=1e9)
