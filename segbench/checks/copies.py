@@ -14,10 +14,10 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.inputs.summaries import few_distinct
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.images import decode
-from segbench.loaders.pairing import Pairing, SampleFiles
-from segbench.loaders.source import LocalFile, opened, read_bytes
+from segbench.loaders.images import decode, opened
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.pairing import Pairing
+from segbench.loaders.source import LocalFile, Source, read_bytes, shown
 
 _PIECE = 4096
 """How much is read at the start, in the middle and at the end before whole files are compared."""

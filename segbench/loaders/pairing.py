@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 import shlex
 import unicodedata
-from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -31,7 +31,6 @@ from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Reading
 from segbench.core.settings import as_path
-from segbench.loaders.decoded import Source, shown
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (
     Names,
@@ -46,10 +45,9 @@ from segbench.loaders.hints import (
     numbered_otherwise,
     own_folder,
 )
-from segbench.loaders.images import EXTENSIONS
-from segbench.loaders.listing import is_file, list_place, listed_once
-from segbench.loaders.source import Entries, LocalFile, method_name, read_header, split_extension
-from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
+from segbench.loaders.images import EXTENSIONS, read_header
+from segbench.loaders.listing import FileColumn, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
+from segbench.loaders.source import LocalFile, Source, is_archive, method_name, shown
 
 Place = str | PathLike[str] | None
 
@@ -283,68 +281,6 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
 
 
-class _Named(NamedTuple):
-    """The files at a place by the names of images."""
-
-    entries: Entries
-    numbers: Mapping[str, tuple[int, ...]]  # in `entries`, in natural order of their tags
-    tags: Mapping[int, str]  # of files, if the pattern has any
-    notes: tuple[Note, ...] = ()
-
-
-class _Column:
-    """The files of each of some images at a place."""
-
-    def __init__(self, named: _Named, images: Sequence[str]) -> None:
-        self._entries, self._tags = named.entries, named.tags
-        self._numbers, self._ends = array("I"), array("I", [0])
-        for name in images:
-            self._numbers.extend(named.numbers.get(name, ()))
-            self._ends.append(len(self._numbers))
-
-    def _of(self, image: int) -> Sequence[int]:
-        return self._numbers[self._ends[image] : self._ends[image + 1]]
-
-    def sources(self, image: int) -> list[Source]:
-        return [self._entries.source(k) for k in self._of(image)]
-
-    def tags(self, image: int) -> tuple[str, ...]:
-        return tuple(self._tags[k] for k in self._of(image)) if self._tags else ()
-
-
-def _one_of(files: _Column | Source | None, image: int) -> Source | None:
-    """Return the file of an image, or the one for all."""
-    return next(iter(files.sources(image)), None) if isinstance(files, _Column) else files
-
-
-class PairedFiles(Sequence[SampleFiles]):
-    """The files of images in columns, since there may be millions; each `SampleFiles` is made when asked for."""
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        truths: _Column,
-        predictions: _Column | None,
-        field: _Column | Source | None,
-        sized_as: _Column | Source | None,
-    ) -> None:
-        self.names, self._truths, self._predictions = names, truths, predictions
-        self._field, self._sized_as = field, sized_as
-
-    def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
-        if isinstance(k, slice):
-            return [self[index] for index in range(*k.indices(len(self)))]
-        name, k = self.names[k], k if k >= 0 else k + len(self)
-        truths, of_predictions = tuple(self._truths.sources(k)), self._predictions
-        prediction, *scales = of_predictions.sources(k) if of_predictions else truths[:1]
-        tags = of_predictions.tags(k) if of_predictions else ()
-        field, sized_as = _one_of(self._field, k), None if truths else _one_of(self._sized_as, k)
-        return SampleFiles(name, truths, prediction, field, tuple(scales), tags, sized_as)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
 @dataclass(frozen=True)
 class Pairing:
     """What the folders of a run have in common and what not; names are sorted."""
@@ -366,11 +302,17 @@ class Pairing:
 
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
-        chosen = len(self.files) + len(self.left_out)
-        first = next((image for image in self.files if not self.inputs.pairs or image.field), None)
-        field = {"field": "yes"} if first and first.field else {}
-        subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
-        return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+        with_field = self.inputs.field is not None
+        if self.inputs.pairs:
+            with_field = any(image.field for image in self.files)
+        signature = {"field": "yes"} if with_field else {}
+        if self.total or self.left_out:
+            chosen = len(self.files) + len(self.left_out)
+            if self.total > chosen:
+                signature["subset"] = f"{chosen} of {self.total}"
+            if self.left_out:
+                signature["missing"] = f"{len(self.left_out)} of {chosen}"
+        return signature
 
     @property
     def counted(self) -> str:
@@ -603,6 +545,12 @@ def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
     return " ".join(shlex.quote(f"{_shown(folder)}/{name}") for name in methods)
 
 
+def is_file(path: str) -> bool:
+    """Whether a place is one image or array, not a folder or what is read as one."""
+    is_single_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112  a str, which may hold a null
+    return is_single_file and not is_archive(path)
+
+
 def _paired(inputs: Inputs) -> Pairing:
     patterns = (
         Pattern.parse(inputs.gt_pattern, "gt_pattern", tagged=True),
@@ -619,7 +567,7 @@ def _paired(inputs: Inputs) -> Pairing:
             problem = Message("not-a-file", "expected a file, as the others are")
             raise DataError(_shown(field), problem, "give one mask")
         truth = LocalFile(ground_truth)
-        name = shown(split_extension(truth.name)[0])
+        name = shown(posixpath.splitext(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
         return Pairing(inputs, (SampleFiles(name, (truth,), LocalFile(prediction), one_field),), unknown=unknown)
     of_truth = _named(ground_truth, patterns[0])
@@ -660,9 +608,9 @@ def _paired(inputs: Inputs) -> Pairing:
     blank &= predictions.keys()
     files = PairedFiles(
         common,
-        _Column(of_truth, common),
-        None if inputs.prediction is None else _Column(of_prediction, common),
-        _Column(of_field, common) if of_field else one_field,
+        FileColumn(of_truth, common),
+        None if inputs.prediction is None else FileColumn(of_prediction, common),
+        FileColumn(of_field, common) if of_field else one_field,
         _sizes_of_blank(of_truth, photographs, common) if blank else None,
     )
     if blank:
@@ -698,7 +646,7 @@ def _paired(inputs: Inputs) -> Pairing:
 
 def _named_by_base(inputs: Inputs, truths: AbstractSet[str], predictions: AbstractSet[str]) -> dict[str, str]:
     """Map predictions to the ground truth of their base name, if that alone pairs all images of the run."""
-    if inputs.prediction is None or inputs.negatives:
+    if inputs.prediction is None or inputs.negatives or not predictions.isdisjoint(truths):
         return {}
     by_base = names_by_base(truths, predictions)
     chosen = select(inputs.images, truths)[0] if by_base and inputs.images else truths
@@ -707,14 +655,16 @@ def _named_by_base(inputs: Inputs, truths: AbstractSet[str], predictions: Abstra
     return by_base if complete else {}
 
 
-def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence[str]) -> _Column | Source | None:
+def _sizes_of_blank(
+    truths: NamedFiles, photographs: NamedFiles | None, images: Sequence[str]
+) -> FileColumn | Source | None:
     """Return files of the sizes of images without ground truth: their photographs, or a ground truth if all are alike.
 
     Photographs that were scaled apart from the ground truth do not tell.
     """
     both = next((name for name in truths.numbers if photographs and name in photographs.numbers), None)
     if photographs and (both is None or _shape(truths, both) == _shape(photographs, both)):
-        return _Column(photographs, images)
+        return FileColumn(photographs, images)
     shapes: dict[tuple[int, int] | None, Source] = {}
     for name, (first, *_) in truths.numbers.items():
         shapes.setdefault(_shape(truths, name), truths.entries.source(first))
@@ -723,7 +673,7 @@ def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence
     return next(iter(shapes.values()), None)
 
 
-def _shape(named: _Named, image: str) -> tuple[int, int] | None:
+def _shape(named: NamedFiles, image: str) -> tuple[int, int] | None:
     """Return the size of the first file of an image, as far as its header shows it."""
     with suppress(DataError):  # which counting says
         return read_header(named.entries.source(named.numbers[image][0]), "ground truth").shape
@@ -742,7 +692,7 @@ def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ..
     return tuple(f"{name} (nearest: {close[name]})" if name in close else name for name in unknown)
 
 
-def _named(folder: str, pattern: Pattern) -> _Named:
+def _named(folder: str, pattern: Pattern) -> NamedFiles:
     entries, notes = list_place(folder)
     numbers_by_name: dict[str, tuple[int, ...]] = {}
     tags: dict[int, str] = {}
@@ -752,7 +702,9 @@ def _named(folder: str, pattern: Pattern) -> _Named:
         if match is None:
             unfit += 1
         else:
-            name = shown(unicodedata.normalize("NFC", match[0]))
+            name = match[0]
+            if not (name.isascii() and name.isprintable()):
+                name = shown(unicodedata.normalize("NFC", name))
             numbers_by_name[name] = (*numbers_by_name.get(name, ()), k)
             if match[1]:
                 tags[k] = match[1]
@@ -799,7 +751,7 @@ def _named(folder: str, pattern: Pattern) -> _Named:
             pattern=pattern.text,
         )
         notes += (Note(message),)
-    return _Named(entries, numbers_by_name, tags, notes)
+    return NamedFiles(entries, numbers_by_name, tags, notes)
 
 
 def _unpaired(pairing: Pairing) -> DataError:
