@@ -119,7 +119,7 @@ def _typed_empty(text: str) -> str | float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, can.Volumes):
+class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -180,6 +180,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
 
     name: ClassVar[str] = "contours"
     reads: ClassVar[Reading] = LABEL_MAPS
+    takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.contours.counts", "ContourCounts")
     title: ClassVar[str] = (
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
