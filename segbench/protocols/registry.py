@@ -290,8 +290,9 @@ class StoredProtocol(NamedTuple):
         """Store the settings of a protocol."""
         counting: dict[str, Any] = {"class": type(protocol).__name__}
         measuring: dict[str, Any] = {}
+        measured_by = protocol.measuring_settings()
         for setting in _stored_fields(type(protocol)):
-            settings = measuring if setting.metadata.get("measuring") else counting
+            settings = measuring if setting.name in measured_by else counting
             settings[setting.name] = getattr(protocol, setting.name)
         return cls(_as_json(counting), _as_json(measuring))
 
