@@ -26,6 +26,7 @@ from segbench.aggregator.records import Outcome, Run, as_run
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile, require_results_place
+from segbench.aggregator.volumes import for_its_dimensions
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Note, warn_of
 from segbench.core.names import MethodRun
@@ -366,6 +367,7 @@ def evaluate_pairing(
     """
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
+    protocol = for_its_dimensions(protocol, pairing, repairs)
     run = as_run(run)
     passes = protocol.capability(TwoPasses)
     if passes is not None and passes.first:

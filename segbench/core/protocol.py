@@ -362,6 +362,19 @@ class Pictured(ABC):
         return Pictures(truth, truth, states=states)
 
 
+class Volumes(ABC):
+    """Measures volumes, of shape (depth, height, width), too, in which pixels depend on others."""
+
+    @property
+    @abstractmethod
+    def of_volumes(self) -> bool:
+        """Whether its settings are for volumes, and not for images."""
+
+    @abstractmethod
+    def for_volumes(self, *, with_header: bool = False) -> Any:  # noqa: ANN401  the protocol
+        """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
+
+
 class FromCounts(ABC):
     """Has settings that its counts show."""
 

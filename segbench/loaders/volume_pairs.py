@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.geometry import CORNERS_APART, Geometry, corners_apart
+from segbench.core.geometry import CORNERS_APART, Affine, Geometry, corners_apart
 from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import Maps, Reading
 from segbench.loaders.decoded import Header, Role, Source, shown
@@ -52,6 +52,7 @@ class OneGrid:
     spacing: tuple[float, ...] | None
     volume: bool
     notes: tuple[Note, ...]
+    affine: Affine | None
 
 
 def one_grid(
@@ -77,7 +78,8 @@ def compare(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> OneGrid:
         if other.shape in ((), grids[0].shape):
             notes += _require_position(other, grids[0], arrays_alone=repairs.geometry == "shape")
     known = [grid.geometry for grid in grids if grid.geometry and not grid.geometry.fault]
-    return OneGrid(known[0].spacing if known else None, volume, tuple(notes))
+    affine = next((geometry.affine for geometry in known if geometry.affine), None)
+    return OneGrid(known[0].spacing if known else None, volume, tuple(notes), affine)
 
 
 def grid_error_of(headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: Repairs) -> GridError | None:
