@@ -29,7 +29,7 @@ from segbench.core.numbers import written
 
 _MOST_CLASSES = 1000
 
-_T = TypeVar("_T", int, float)
+Number = TypeVar("Number", int, float)
 
 Name: TypeAlias = str | Setting
 """What errors call an argument; a setting, with the value None, is an option of the command line, too."""
@@ -42,8 +42,10 @@ def as_whole(value: Any, name: Name, *, least: int | None = 0, most: int | None 
     number = _plain(value)
     whole = number is not None and number == int(number)
     if number is None or not whole or (least is not None and number < least) or (most is not None and number > most):
-        between = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise _wrong(name, value, f"a whole number{between}")
+        expected = "a whole number"
+        if least is not None:
+            expected += f" of at least {least}" if most is None else f" from {least} to {most}"
+        raise _wrong(name, value, expected)
     return int(number)
 
 
@@ -115,7 +117,7 @@ def listed(values: Any, name: Name, example: str, *, most: int | None = None) ->
     return tuple(islice(values, most))
 
 
-def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, ...]:  # noqa: ANN401  as above
+def as_void(values: Any, example: str, read: Callable[[Any], Number]) -> tuple[Number, ...]:  # noqa: ANN401  as above
     """Read the ground-truth values that are left out, one or several: rising, each once."""
     is_single = isinstance(values, Real) and not isinstance(values, bool)
     return tuple(sorted({read(value) for value in ((values,) if is_single else listed(values, "void", example))}))
@@ -129,7 +131,7 @@ def as_quantize(value: Any, name: Name) -> Quantize | None:  # noqa: ANN401  as 
 
 
 def _wrong(name: Name, value: object, expected: Message | str) -> ArgumentError:
-    """Return the error of an argument that has another value than it may have."""
+    """Return the error of an argument with a wrong value."""
     value_text = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
     return ArgumentError(
         Message(
@@ -161,12 +163,13 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
     `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
 
-    `read` makes its value of text, and those of the fields `also`; its errors end with the `example`. Runs that differ
-    in fields `of_predictions` may be compared: these change only what is predicted. Fields marked `measuring` change no
-    counts, only the table: results files take others when they are read. Where runs differ in one, they are measured by
-    the "union" of their values, with it if "any" has it, each with its "own", or apart from each other ("apart"); a
-    "shorthand" is stored as the fields that it sets. Where the word none takes one away, `none` says in the help what
-    it does.
+    `read` makes its value of text, and those of the fields `also`; its errors end with the `example`. `write` makes
+    text of it again where that is another than usual. Runs that differ in fields `of_predictions` may be compared: these
+    change only what is predicted. Fields marked `measuring` change no counts, only the table: results files take others
+    when they are read; `may_count` says that some values do decide what is counted. Where runs differ in one, they are
+    measured by the "union" of their values, with it if "any" has it, each with its "own", or apart from each other
+    ("apart"); a "shorthand" is stored as the fields that it sets. Where the word none takes one away, `none` says in
+    the help what it does.
     """
     return field(default=default, metadata={"help": help, **others})
 
@@ -179,7 +182,7 @@ def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a
 
 
 def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a dataclass
-    """Name the fields with a mark, such as `of_predictions`, see `option`."""
+    """Return the names of the fields with a mark, such as `of_predictions`; see `option`."""
     return frozenset(option_field.name for option_field in fields(protocol) if option_field.metadata.get(mark))
 
 
@@ -220,7 +223,7 @@ def flag_of(option_field: Field[Any]) -> str:
 
 
 def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> Any:  # noqa: ANN401  values of fields
-    """Make a dataclass of what was typed, by the names of its parameters, and of values of other fields."""
+    """Make a dataclass from options that were typed, by their parameters, and from values of other fields."""
     options = options_of(kind)
     missing = [
         flag_of(option_field)
@@ -344,7 +347,7 @@ def _setting_meant(kind: type[Any], typed: str, value: Any, others: Mapping[str,
 
 
 def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  as above
-    """Return the settings of a protocol that a word stands for, with the value given as they take it, or an example."""
+    """Return the settings that a word stands for, with the value as they take it, or else an example."""
     known = {field.name: field for field in fields(kind)}
     by_flag = {flag_of(field): name for name, field in known.items()} | {
         flag_of(field): field.name for field in options_of(kind).values()
@@ -373,7 +376,7 @@ def _forms(value: Any, example: str) -> list[Any]:  # noqa: ANN401  of any type
 
 
 def _takes(kind: type[Any], name: str, value: Any, others: Mapping[str, Any]) -> bool:  # noqa: ANN401  as above
-    """Return whether a protocol takes a value of a setting, beside others."""
+    """Return whether a dataclass accepts a value of a setting, beside others."""
     if name in others or value is None:
         return False
     with suppress(SegbenchError, TypeError):

@@ -220,7 +220,7 @@ class Table(ABC):
         return self._with(columns={**self.columns, **restricted}) if restricted else self
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether `restricted_to_common` may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         del metric
         return bool(self.left_out_if_lacking)
 
@@ -377,7 +377,7 @@ class Reducing(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class CachedPool:
     """What a results file keeps of counts that take long to go through; it depends on counts alone."""
 
     counts: Counts
@@ -395,8 +395,8 @@ class Keeping(Reducing):
         """Whether it does."""
 
     @abstractmethod
-    def keepable(self) -> Kept:
-        """Return `reduced`, and what it does not tell of all counts."""
+    def keepable(self) -> CachedPool:
+        """Return `reduced`, and the numbers that cannot be computed from it."""
 
 
 class CountsTable(Table, Generic[CountsOfImage]):
@@ -491,7 +491,7 @@ class ColumnLayout:
         return self.images, max(columns.stop for columns in self.slices.values())
 
     def named(self, sums: FloatArray) -> Sums:
-        """Take sums of rows apart, shape (R, columns)."""
+        """Split sums of rows, shape (R, columns), by the names of the columns."""
         values: dict[str, Any] = {}
         for name, tail in self.tails.items():
             value = sums[:, self.slices[name]]
@@ -516,7 +516,7 @@ class Sums:
         return len(self.images)
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  an array, or the sums of a table
-        """Return what is known by a name."""
+        """Return the sums of a column, or of a table among the columns."""
         return self.values[name]
 
 
@@ -532,7 +532,7 @@ def _defined(name: str) -> str:
 
 
 def _blocks(columns: Mapping[str, Any], means: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield what adds up, each with one row per image: of means the values, and where these are defined."""
+    """Yield matrices that add up, one row per image: for means, the values and where these are defined."""
     for name, column in columns.items():
         if isinstance(column, Table):
             yield name, column.layout
@@ -550,7 +550,7 @@ def _blocks(columns: Mapping[str, Any], means: Collection[str]) -> Iterator[tupl
 
 
 def _is_narrow(block: Any) -> bool:  # noqa: ANN401  an array, a sparse one, or a layout
-    """Whether a block is an array of few columns."""
+    """Return whether a block is an array of few columns."""
     return isinstance(block, np.ndarray) and block.shape[1] <= _WIDE
 
 
@@ -591,7 +591,7 @@ def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
 
 
 def columns_of(images: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Stack what is known of each image, numbers or lists by name, to columns; of no image there are none."""
+    """Stack the values of images, numbers or lists by name, to columns; without an image there are none."""
     return {name: np.array([image[name] for image in images]) for name in (images[0] if images else ())}
 
 

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.core.settings import fields_with
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -289,7 +288,7 @@ class StoredProtocol(NamedTuple):
     def of(cls, protocol: Protocol) -> StoredProtocol:
         """Write the settings of a protocol."""
         settings = {setting.name: getattr(protocol, setting.name) for setting in _stored_fields(type(protocol))}
-        measuring = {name: settings.pop(name) for name in fields_with(protocol, "measuring") & settings.keys()}
+        measuring = {name: settings.pop(name) for name in protocol.measuring_settings() & settings.keys()}
         counting = {"class": type(protocol).__name__} | settings
         return cls(*(json.dumps(_plain(part), sort_keys=True, default=str) for part in (counting, measuring)))
 

@@ -133,10 +133,12 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
 
 
 def completed(line):
-    """Give what Tab offers behind a line, and the modules that were imported for it."""
+    """Return what Tab offers behind a line, and the protocols that were imported for it."""
     script = (
         "import sys\nfrom segbench.cli.main import main\n"
-        "try:\n    main()\nfinally:\n    print([name for name in sys.modules if 'settings' in name], file=sys.stderr)"
+        "try:\n    main()\nfinally:\n"
+        "    imported = [name for name in sys.modules if name.startswith('segbench.protocols.')]\n"
+        "    print([name for name in imported if name.endswith('.settings')], file=sys.stderr)"
     )
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
     environment = os.environ | {"_SEGBENCH_COMPLETE": "bash_complete"} | words

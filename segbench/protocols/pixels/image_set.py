@@ -16,8 +16,8 @@ from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric
 from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
-from segbench.core.scores import ScoreCounts, Several
-from segbench.core.table import Kept, Table
+from segbench.core.scores import ScoreBatch, ScoreCounts
+from segbench.core.table import CachedPool, Table
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import (
     AREAS,
@@ -66,7 +66,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         self,
         counts: Mapping[str, ScoreCounts],
         rest: ScoreCounts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> None:
         self._counts, self.rest, self.kept = counts, rest, kept
 
@@ -82,7 +82,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         """Count the images."""
         return len(self._counts)
 
-    def in_batches(self) -> Iterator[Several]:
+    def in_batches(self) -> Iterator[ScoreBatch]:
         """Give the counts of all images in sorted order of names."""
         return in_batches(self._counts)
 
@@ -116,7 +116,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def alone(self) -> AtOds:
         """Each image by itself, at all of its own scores, in sorted order of names."""
         best, areas = np.empty((len(self), 5), np.int64), np.empty((len(self), len(AREAS) + 1))
-        images = ((some, place) for some in self.in_batches() for place in some.places)
+        images = ((some, place) for some in self.in_batches() for place in some.slices)
         for k, (some, place) in enumerate(images):
             found = measured_curves(some.positives[np.newaxis, place], some.negatives[np.newaxis, place])
             best[k], areas[k] = (part[0] for part in found)
@@ -168,7 +168,7 @@ def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
     return AtOds(tp, fp, total, negative, thresholds, dict(zip(AREAS, areas.T, strict=False)), areas[:, -1])
 
 
-def count_images(batches: Iterable[Several], number: int, scores: FloatArray) -> tuple[Any, Any]:
+def count_images(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> tuple[Any, Any]:
     """Count positives and negatives of images at falling scores, one row per image; sparse if there are very many."""
     if number * scores.size <= _DENSE_CELLS:
         positives, negatives = _dense(batches, number, scores)
@@ -179,7 +179,7 @@ def count_images(batches: Iterable[Several], number: int, scores: FloatArray) ->
     return tuple(vstack(part, format="csr") for part in zip(*blocks, strict=True))
 
 
-def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntArray:
+def _dense(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> IntArray:
     from segbench.curves import kernels
 
     counted = np.zeros((2, number, scores.size), np.int64)
@@ -189,7 +189,7 @@ def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntAr
     return counted
 
 
-def _with_rows(batches: Iterable[Several]) -> Iterator[tuple[slice, Several]]:
+def _with_rows(batches: Iterable[ScoreBatch]) -> Iterator[tuple[slice, ScoreBatch]]:
     """Say which rows of all images a batch has."""
     place = 0
     for some in batches:

@@ -31,9 +31,9 @@ from segbench.core.levels import note_on_scales
 from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric, Summary, left_out_note, shares
 from segbench.core.operating_point import Confusion
-from segbench.core.scores import ScoreCounts, Several
+from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.series import Space
-from segbench.core.table import ColumnLayout, CountsTable, Keeping, Kept, Sums, Table
+from segbench.core.table import CachedPool, ColumnLayout, CountsTable, Keeping, Sums, Table
 from segbench.curves.curve import Curve
 from segbench.curves.points import BestFs
 from segbench.curves.pooled import (
@@ -192,7 +192,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         pool = self._pool
         counts = pool.counts
         if self._is_mask:
-            point = mask_points(Several.of([counts]), self._mask)
+            point = mask_points(ScoreBatch.of([counts]), self._mask)
             parts = point.tp, point.fp, point.positives, point.negatives
             return self._at_the_mask(Confusion(*(part.astype(np.float64) for part in parts)))
         measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
@@ -321,7 +321,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
         return (*own, *(note for block in self.blocks.values() for note in block.left_out))
 
-    def keepable(self) -> Kept:
+    def keepable(self) -> CachedPool:
         """Return what results files keep, see `KEPT`: what calibration needs, too, whether or not it is asked for."""
         numbers = {
             **self._best_of_all.numbers,
@@ -331,7 +331,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             "range of scores": np.array(self._pool.ends),
             **Calibration(self.image_set, self._of_set).of_all,
         }
-        return Kept(self.reduced, numbers)
+        return CachedPool(self.reduced, numbers)
 
     @property
     def has_positives(self) -> BoolArray:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
-    from segbench.core.table import Kept
+    from segbench.core.table import CachedPool
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
@@ -189,7 +189,7 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> PixelTable:
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
