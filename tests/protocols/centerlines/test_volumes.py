@@ -253,9 +253,9 @@ class TestSets:
 class TestErrors:
     @pytest.mark.parametrize("skeleton", ["thin", "medial-axis"])
     def test_skeletons_of_images(self, skeleton):
-        with refused("not-of-volumes", ArgumentError, given=skeleton):
+        with refused("not-of-volumes", ArgumentError):
             Centerlines(skeleton=skeleton, connectivity=26)
-        with refused("not-of-volumes", ArgumentError, given=skeleton):
+        with refused("not-of-volumes", ArgumentError):
             count(shell(), shell(), Centerlines(skeleton=skeleton))
 
     def test_images_where_volumes_are_meant(self):
