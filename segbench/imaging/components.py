@@ -19,7 +19,9 @@ def structure_of(neighbours: int) -> BoolArray:
     """Return what touches the pixel or voxel in the middle of three along each axis."""
     from scipy.ndimage import generate_binary_structure
 
-    structure: BoolArray = generate_binary_structure(2 if neighbours in CONNECTIVITY_OF_VOLUMES else 3, _STEPS[neighbours])
+    structure: BoolArray = generate_binary_structure(
+        2 if neighbours in CONNECTIVITY_OF_VOLUMES else 3, _STEPS[neighbours]
+    )
     return structure
 
 

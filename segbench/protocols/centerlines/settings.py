@@ -181,7 +181,9 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured, can.Volumes)
         if self.of_volumes:
             given = Setting("connectivity", self.connectivity)
             problem = Message("other-dimensions", "has two axes, and {setting} is for volumes", setting=given)
-            connectivity = next(of_image for of_image, voxels in CONNECTIVITY_OF_VOLUMES.items() if voxels == self.connectivity)
+            connectivity = next(
+                of_image for of_image, voxels in CONNECTIVITY_OF_VOLUMES.items() if voxels == self.connectivity
+            )
             fix = Message("fix", "give {setting} for images", setting=Setting("connectivity", connectivity))
             raise DataError(sample.truth_file, problem, fix)
 

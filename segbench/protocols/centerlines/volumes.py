@@ -34,8 +34,8 @@ def skeleton_of_volume(mask: BoolArray, affine: Affine | None) -> BoolArray:
         return skeleton
     order, steps = (range(3), (1, 1, 1)) if affine is None else orientation_of(affine)
     turned = np.transpose(mask[box], tuple(order))[tuple(slice(None, None, step) for step in steps)]
-    lines: BoolArray = skeletonize(np.ascontiguousarray(turned), method="lee").astype(np.bool_)
-    upright = lines[tuple(slice(None, None, step) for step in steps)]
+    lines = skeletonize(np.ascontiguousarray(turned), method="lee")  # type: ignore[no-untyped-call]  # scikit-image
+    upright = lines.astype(np.bool_)[tuple(slice(None, None, step) for step in steps)]
     skeleton[box] = np.transpose(upright, np.argsort(order))
     return skeleton
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -117,7 +117,7 @@ class ObjectCounts(Counts):
     @classmethod
     def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
         """Make counts of anything that can be turned into arrays."""
-        arrays = {name: np.array(values, np.int64) for name, values in others.items()}
+        arrays: dict[str, Any] = {name: np.array(values, np.int64) for name, values in others.items()}
         return cls(classes=classes, shared=np.asarray(shared), whole=np.asarray(whole), images=images, **arrays)
 
     @property
@@ -141,7 +141,7 @@ class ObjectCounts(Counts):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        return (self.of, self.connectivity, self.unit) if self.connectivity else (self.of,)
+        return (self.of, str(self.connectivity), self.unit) if self.connectivity else (self.of,)
 
     @property
     def ground_truth(self) -> str:

@@ -363,7 +363,7 @@ class ComponentTable(ObjectTable):
     """Connected components of masks."""
 
     drawn_from = Fraction(1, 4)
-    means = ("lesion_f1",)
+    means: tuple[str, ...] = ("lesion_f1",)
 
     def _pairs_of_sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
         """Return both sides, which are measured by themselves."""

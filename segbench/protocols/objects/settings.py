@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from segbench.core.metric import Summary
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
-    from segbench.protocols.contours.spacing import Sizes, SizesOfImages, Spacing
+    from segbench.protocols.contours.spacing import Sizes, Spacing
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
@@ -386,7 +386,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if not objects.connectivity:
             return cls(kind=cast("Kind", objects.of))
         spacing = HEADER if objects.unit else 1.0
-        return cls(kind=COMPONENTS, connectivity=objects.connectivity, spacing=spacing)
+        return cls(kind=cast("Kind", COMPONENTS), connectivity=objects.connectivity, spacing=spacing)
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.objects.metrics import metrics_of, metrics_of_volumes
@@ -501,18 +501,19 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         truth, predicted = maps
         if self.kind == INSTANCES and not self.min_size:
             return maps
-        least = {"min_true": self.min_true, "min_predicted": self.min_predicted}
+        least_true, least_predicted = self.min_true, self.min_predicted
         if self.min_size:
-            largest_left_out = largest_of_size(self.min_size, self._sizes_of(sample, truth.ndim))
-            least = dict.fromkeys(least, largest_left_out + 1)
+            least_true = least_predicted = 1 + largest_of_size(self.min_size, self._sizes_of(sample, truth.ndim))
         if self.kind == INSTANCES:
             numbers = truth.copy(), predicted.copy()
-            leave_out_small(*numbers, **least)
+            leave_out_small(*numbers, min_true=least_true, min_predicted=least_predicted)
             return numbers
         connectivity = self.connectivity
         if truth.ndim == 3:
             connectivity = CONNECTIVITY_OF_VOLUMES.get(connectivity, connectivity)
-        return components_of(truth, predicted, connectivity=connectivity, **least)
+        return components_of(
+            truth, predicted, connectivity=connectivity, min_true=least_true, min_predicted=least_predicted
+        )
 
     def _with_lesions(self, counts: ObjectCounts, maps: tuple[Array, Array], sample: Sample) -> ObjectCounts:
         """Add the lesions of a volume to the counts of its components."""
@@ -531,10 +532,16 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     def _sizes_of(self, sample: Sample, dimensions: int) -> Sizes:
         """Return how far apart pixels or voxels are along each axis."""
+        sizes = sizes_of(self._spacing_by_image, sample, dimensions)
+        return (cast("float", self.spacing),) * dimensions if sizes is None else sizes
+
+    @cached_property
+    def _spacing_by_image(self) -> float | Sizes | Mapping[str, Sizes] | str:
+        """The spacing; of each image by its name where they differ."""
         spacing = cast("Spacing", self.spacing)
-        by_name = isinstance(spacing, tuple) and isinstance(spacing[0], tuple)
-        sizes = sizes_of(by_image(cast("SizesOfImages", spacing)) if by_name else spacing, sample, dimensions)
-        return (cast("float", spacing),) * dimensions if sizes is None else sizes
+        if isinstance(spacing, tuple) and isinstance(spacing[0], tuple):
+            return by_image(spacing)
+        return spacing
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the lowest threshold of IoU, at .5 of components, and what is missed or false."""

@@ -158,7 +158,8 @@ class TestInstances:
 
 class TestSizes:
     @pytest.mark.parametrize(
-        ("size", "sizes", "voxels"), [(50, (1, 1, 1), 50), (0.3, (0.1, 1, 1), 3), (2.1, (0.7, 1, 1), 3), (1, (2, 2, 2), 0)]
+        ("size", "sizes", "voxels"),
+        [(50, (1, 1, 1), 50), (0.3, (0.1, 1, 1), 3), (2.1, (0.7, 1, 1), 3), (1, (2, 2, 2), 0)],
     )
     def test_they_are_exact(self, size, sizes, voxels):
         assert largest_of_size(size, sizes) == voxels
@@ -288,7 +289,8 @@ class TestCounts:
                 self.counted() + self.counted(**settings_of_other)
 
     @pytest.mark.parametrize(
-        "damage", [{"distances": np.array([np.nan])}, {"distances": np.array([-1.0])}, {"lesions": np.zeros((1, 3), int)}]
+        "damage",
+        [{"distances": np.array([np.nan])}, {"distances": np.array([-1.0])}, {"lesions": np.zeros((1, 3), int)}],
     )
     def test_what_no_count_can_hold_is_refused(self, damage):
         from dataclasses import replace
