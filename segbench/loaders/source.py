@@ -21,11 +21,12 @@ from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note, Setting
-from segbench.loaders.decoded import WRITE_AGAIN, Header, Role, Source, refuse_pointer, shown
+from segbench.loaders.decoded import CUT, WRITE_AGAIN, Header, Role, Source, refuse_pointer, shown
 from segbench.loaders.detached import may_be_detached, with_data_file
 from segbench.loaders.endings import extension_of, split_extension, split_suffix
-from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
+from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, OF_VOLUMES, quiet
 from segbench.loaders.other_formats import ending_of, other_format
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES
 
 
 def is_stream(path: str) -> bool:
@@ -71,12 +72,22 @@ def refuse_endless(path: str) -> None:
 def read_bytes(path: Source) -> bytes:
     """Read a whole file."""
     try:
+        if extension_of(path.name) in OF_VOLUMES and isinstance(path, LocalFile):
+            _refuse_larger(path, MAX_BYTES_OF_VOLUMES)
         data = path.read_bytes()
     except (OSError, ValueError) as error:
         raise not_readable(path, error) from None
     if not data:
         raise empty(path)
     return with_data_file(path, data)
+
+
+def _refuse_larger(path: LocalFile, most: int) -> None:
+    """Refuse a file that is larger than any that is decoded, before it is read."""
+    found = os.stat(path).st_size  # noqa: PTH116  a str is enough
+    if found > most:
+        problem = Message("too-large", "has {found} bytes, more than {most}", found=found, most=most)
+        raise DataError(shown(path), problem, CUT)
 
 
 def not_readable(path: object, error: OSError | ValueError, kind: str = "file") -> DataError:

@@ -17,8 +17,8 @@ from segbench.core.sample import Maps, Reading
 from segbench.loaders.decoded import Header, Role, Source, shown
 from segbench.loaders.repairs import Repairs
 
-_TURNED = 0.01
-"""By how much the directions of an axis may differ before a pair is turned, and not shifted."""
+_TURNED, _NOTICED, _EQUAL = 0.01, 1e-3, 1e-6
+"""By how much directions, or spacings, differ noticeably; and by how much they may differ and be equal."""
 _GIVEN_SPACING = Setting("spacing", None)
 _ARRAYS_ALONE = Setting("geometry", "shape", of="Repairs")
 
@@ -193,15 +193,18 @@ def distance_of_grids(
     distance = corners_apart(geometry, truth, shape)
     if distance <= CORNERS_APART * min(spacing, default=1.0) or np.isnan(distance):
         return None
-    return distance, _difference(geometry, truth)
+    return distance, _difference(geometry, truth, distance)
 
 
-def _difference(geometry: Geometry, truth: Geometry) -> Message:
-    """Say what differs of two geometries: first the spacing, then directions, then the position."""
+def _difference(geometry: Geometry, truth: Geometry, distance: float) -> Message:
+    """Say what differs of two geometries: the spacing, directions or the origin.
+
+    Differences that are too small to be noticed by themselves are named where the origin explains less than half of it.
+    """
     ours, theirs = np.array(geometry.affine), np.array(truth.affine)
-    if geometry.written_spacing != truth.written_spacing and not np.allclose(
-        geometry.spacing, truth.spacing, rtol=1e-3
-    ):
+    shift = ours[:, -1] - theirs[:, -1]
+    explained = float(np.sqrt((shift**2).sum())) >= distance / 2
+    if not np.allclose(geometry.spacing, truth.spacing, rtol=_NOTICED if explained else _EQUAL, atol=0):
         return Message(
             "other-spacing",
             "the spacing is {spacing}, not {expected}",
@@ -209,16 +212,16 @@ def _difference(geometry: Geometry, truth: Geometry) -> Message:
             expected=truth.written_spacing,
         )
     directions = [_unit_columns(affine[:, :-1]) for affine in (ours, theirs)]
-    turned = np.abs(directions[0] - directions[1]).max(axis=0) > _TURNED
+    turned = np.abs(directions[0] - directions[1]).max(axis=0) > (_TURNED if explained else _EQUAL)
     if turned.any():
         names = [name for name, differs in zip("zyx"[-turned.size :], turned.tolist(), strict=True) if differs]
         mirrored = np.allclose(directions[0], np.where(turned, -1, 1) * directions[1], atol=_TURNED)
-        how = "mirrored" if mirrored else "turned"
-        return Message("turned-axes", "axis {axes: and } {how}", axes=names[::-1], how=f"is {how}")
-    shift = (ours[:, -1] - theirs[:, -1]).tolist()
-    return Message(
-        "shifted", "it is shifted by {shift: x } (right, front, top)", shift=[float(f"{step:.4g}") for step in shift]
-    )
+        verb = "is" if len(names) == 1 else "are"
+        how = f"{verb} {'mirrored' if mirrored else 'turned'}"
+        noun = "axis" if len(names) == 1 else "axes"
+        return Message("turned-axes", "{noun} {axes: and } {how}", noun=noun, axes=names[::-1], how=how)
+    steps = [float(f"{step:.4g}") for step in shift.tolist()]
+    return Message("shifted", "it is shifted by {shift: x } (right, front, top)", shift=steps)
 
 
 def _unit_columns(columns: NDArray[Any]) -> NDArray[Any]:

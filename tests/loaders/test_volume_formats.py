@@ -234,6 +234,13 @@ class TestNifti:
             decoded(bomb)
         assert sum(unpacked) < 2 * len(content)
 
+    def test_a_sparse_file_of_a_terabyte_is_not_read(self, tmp_path):
+        with (tmp_path / "a.nii").open("wb") as file:
+            file.write(nifti_with(LABELS))
+            file.truncate(10**12)
+        with refused("too-large", DataError, found=10**12):
+            read(tmp_path / "a.nii")
+
     @pytest.mark.parametrize("content", [b"hello world" * 50, b"<html>", b"\x89PNG\r\n\x1a\n" + bytes(400)])
     def test_other_files(self, content):
         with refused("other-format", DataError):
