@@ -286,7 +286,7 @@ def main() -> None:
     print(machine())
     print(versions(["numpy", "scipy", "numba", "surface-distance", "medpy", "monai", "torch"]))
     if options.volumes:
-        volumes(1 if options.quick else 3, quick=options.quick)
+        volumes(1, quick=options.quick)
         return
     agreement(100 if options.quick else options.pairs)
     beside_others(3 if options.quick else 15)

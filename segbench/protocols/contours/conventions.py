@@ -13,7 +13,7 @@ the surface in a volume: voxels of the inner boundary, or elements at corners of
 Percentile: TypeAlias = Literal["larger", "union"]
 """Whose 95th percentile HD95 is: the larger of the two of both directions, or that of both directions together."""
 
-Convention: TypeAlias = Literal["metrics-reloaded", "medpy", "deepmind", "davis"]
+Convention: TypeAlias = Literal["metrics-reloaded", "medpy", "deepmind", "brats", "davis"]
 """The tools with conventions of their own."""
 
 PIXELS_OF_VOXELS: Mapping[str, Surface] = MappingProxyType({"voxels": "pixels", "areas": "lengths"})
@@ -24,10 +24,18 @@ SETTINGS_OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "metrics-reloaded": {"surface": "pixels", "hd95": "larger", "sequences": False},
         "medpy": {"surface": "pixels", "hd95": "union", "sequences": False},
+        "brats": {"surface": "lengths", "hd95": "larger", "sequences": False, "empty": 374.0},
         "deepmind": {"surface": "lengths", "hd95": "larger", "sequences": False},
         "davis": {"surface": "pixels", "hd95": "larger", "sequences": True},
     }
 )
-"""The settings that a convention stands for; of volumes the surface is what corresponds to it."""
-VERSIONS: Mapping[str, str] = MappingProxyType({"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"})
+"""The settings that a convention stands for; of volumes the surface is what corresponds to it.
+
+The first that fits settings names them in signatures.
+"""
+MEASURED_AS_TOOL = ("hd95", "empty")
+"""Those of them that change no counts."""
+VERSIONS: Mapping[str, str] = MappingProxyType(
+    {"medpy": "medpy>=0.5.2", "brats": "brats 2023", "deepmind": "deepmind surface-distance 0.1"}
+)
 """How the signature calls tools of which versions differ."""

@@ -35,6 +35,7 @@ from segbench.inputs.label_rules import MANY_LEVELS, Positive
 from segbench.inputs.numbered_objects import SequenceObjects, sequence_of
 from segbench.loaders.reading import LABEL_MAPS, MASKS
 from segbench.protocols.contours.conventions import (
+    MEASURED_AS_TOOL,
     PIXELS_OF_VOXELS,
     SETTINGS_OF_TOOLS,
     VERSIONS,
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from segbench.protocols.contours.measures import Conventions
 
 _MASKS, _OBJECTS = "masks", "objects"
+_WORDS_FOR_EMPTY = ("undefined", "diagonal")
 _NO_VOLUMES = f"J and F of sequences are measured in two dimensions: {VOLUMES}"
 _ROUNDED = Note(
     Message(
@@ -108,10 +110,12 @@ def _advice_on_labels(values: Sequence[float]) -> Message:
 
 def _typed_empty(text: str) -> str | float:
     """Read what distances of an empty mask are: a word, or a number."""
+    if text in _WORDS_FOR_EMPTY:
+        return text
     try:
         return float(text)
     except ValueError:
-        return text
+        raise ValueError("is neither undefined nor diagonal nor a number") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,9 +124,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
 
     Parameters
     ----------
-    convention : {"metrics-reloaded", "medpy", "deepmind", "davis"}, optional
-        Set `surface` and ``hd95`` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy from version
-        0.5.2, Google DeepMind's surface-distance, or DAVIS.
+    convention : {"metrics-reloaded", "medpy", "deepmind", "brats", "davis"}, optional
+        Set `surface`, ``hd95`` and `empty` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy
+        from version 0.5.2, Google DeepMind's surface-distance, the code of BraTS 2023, or DAVIS.
     surface : {"pixels", "lengths", "voxels", "areas"}
         What contours are made of: the pixels of a mask with a neighbour of four outside, or elements between the
         centres of pixels, weighted by their length. Of volumes the surface: the voxels of a mask with a neighbour of
@@ -222,6 +226,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
         "undefined",
         metavar="undefined|diagonal|NUMBER",
         read=_typed_empty,
+        example="diagonal",
         rare=True,
         measuring="apart",
     )
@@ -279,7 +284,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
         """Set what a tool decides; a setting that says otherwise is refused."""
         of_tool = SETTINGS_OF_TOOLS[self.convention or "metrics-reloaded"]
         for name, value in of_tool.items():
-            if getattr(self, name) in (None, False):
+            if getattr(self, name) in (None, False) or (name == "empty" and self.empty == "undefined"):
                 set_fields(self, **{name: value})
             elif self.convention is not None and self._in_two_dimensions(name) != value:
                 raise self._differ(self.convention, name, getattr(self, name))
@@ -339,14 +344,15 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
                 )
 
     def with_settings(self, **settings: Any) -> Self:
-        """Return the protocol that measures the same counts otherwise, see `Protocol`; a convention sets ``hd95``."""
+        """Return the protocol that measures the same counts otherwise; a convention sets ``hd95``, or `empty`, too."""
         convention = settings.pop("convention", None)
         if convention is not None:
             check_choice(convention, Setting("convention", None), SETTINGS_OF_TOOLS)
             of_tool = dict(SETTINGS_OF_TOOLS[convention])
-            hd95 = of_tool.pop("hd95")
-            if settings.setdefault("hd95", hd95) != hd95:
-                raise self._differ(convention, "hd95", settings["hd95"])
+            for name in MEASURED_AS_TOOL:
+                value = of_tool.pop(name, settings.get(name, getattr(self, name)))
+                if settings.setdefault(name, value) != value:
+                    raise self._differ(convention, name, settings[name])
             for name, value in of_tool.items():
                 if self._in_two_dimensions(name) != value:
                     raise ArgumentError(
@@ -686,7 +692,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
 
 def _empty(value: Any) -> str | float:
     """Read what distances of an empty mask are."""
-    if isinstance(value, str) and value in ("undefined", "diagonal"):
+    if isinstance(value, str) and value in _WORDS_FOR_EMPTY:
         return value
     expected = "'undefined', 'diagonal' or a number of 0 or more"
     return as_real(value, Setting("empty", None), expected, least=0, most=1e9)

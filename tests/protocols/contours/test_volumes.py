@@ -139,6 +139,17 @@ class TestEmptyMasks:
         both = measured(empty(3, 3, 3), empty(3, 3, 3), **conventions)
         assert (both["hd95"], both["nsd@2"]) == (0, 1)
 
+    def test_brats_gives_missed_masks_374_mm(self):
+        protocol = Contours(convention="brats", spacing=(1, 1, 1))
+        assert (protocol.hd95, protocol.empty, protocol.surface) == ("larger", 374, "lengths")
+        assert protocol.signature_fields()["convention"] == "brats 2023"
+        assert count(empty(3, 3, 3), cube(3), protocol).metrics()["hd95"] == 374
+        assert Contours(surface="areas").signature_fields()["convention"].startswith("deepmind")
+        counted = evaluate({"a": (empty(3, 3, 3), cube(3))}, protocol=Contours(surface="areas"))
+        assert counted.with_settings(convention="brats").summary["hd95"] == 374
+        with refused("exclusive-settings", ArgumentError):
+            Contours(convention="brats", empty=373.13)
+
     def test_both_empty(self):
         found = measured(empty(3, 3, 3), empty(3, 3, 3))
         assert all(math.isnan(found[key]) for key in (*DISTANCES, "nsd@2", "dice"))
