@@ -10,7 +10,7 @@ from scipy.ndimage import binary_dilation, generate_binary_structure, label
 from surface_peers import metrics as surface_metrics
 from volumes_written import write_nifti
 
-from segbench import Accumulator, ArgumentError, DataError, Objects, count, evaluate, load_results
+from segbench import Accumulator, ArgumentError, DataError, Objects, check, count, evaluate, load_results
 from segbench.aggregator.codec import decode, encode
 from segbench.core.sample import Sample
 from segbench.protocols.objects.lesions import count_lesions, hd95_of_areas, largest_of_size
@@ -386,3 +386,12 @@ class TestErrors:
         sample = Sample("a", (boxes((3, 3, 3), (0, 0, 0)),), (boxes((3, 3, 3), (0, 0, 0)),), volume=True)
         with refused("no-spacing", DataError):
             components(connectivity=26, spacing="header").count(sample)
+
+
+class TestCheck:
+    def test_many_numbered_objects_are_no_soft_maps(self, tmp_path):
+        numbers = np.kron(np.arange(64).reshape(4, 4, 4), np.ones((6, 3, 8))).astype(np.int16)
+        numbers[np.random.default_rng(0).random(numbers.shape) < 0.05] = 0
+        for folder in ("gt", "pred"):
+            write_nifti(tmp_path / folder / "a.nii.gz", numbers)
+        assert not check(tmp_path / "gt", tmp_path / "pred", "objects").findings
