@@ -45,7 +45,7 @@ from segbench.core.protocol import Counted, Facts, OnDevice, Pooling, Protocol, 
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.core.settings import as_path, check_choice
 from segbench.loaders.arrays import squeezed
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels

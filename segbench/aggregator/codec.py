@@ -31,8 +31,8 @@ from segbench.core.pooling import batched, number_of_scores
 from segbench.core.protocol import Pooling
 from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.table import CachedPool
-from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
+from segbench.loaders.source import shown
 from segbench.protocols.registry import counts_types
 
 _PARTS = b"{"  # which no frame of Zstandard begins with

@@ -24,7 +24,7 @@ from segbench.core.names import few_names, first_names
 from segbench.core.protocol import Protocol
 from segbench.core.settings import fields_with
 from segbench.loaders.belonging import KINDS, MAPPING, By
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables

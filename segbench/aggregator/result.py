@@ -42,16 +42,7 @@ from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Styl
 from segbench.core.metric import Metric, Summary, columns, finite, finite_values, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
-from segbench.core.protocol import (
-    ApartByFolder,
-    Divided,
-    Division,
-    MeasuredBySet,
-    Part,
-    Pooling,
-    Protocol,
-    Published,
-)
+from segbench.core.protocol import ApartByFolder, Divided, Division, MeasuredBySet, Part, Pooling, Protocol, Published
 from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.core.series import Series
 from segbench.core.settings import as_path
@@ -591,6 +582,8 @@ class Result:
         if self.published:
             return self.published.summary
         summary = self.measured.summary()
+        if not self._is_tuned:
+            return summary
         return replace(summary, notes=(*self._notes_on_tuning, *summary.notes))
 
     @cached_property

@@ -38,7 +38,7 @@ from segbench.aggregator.records import (
 from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.messages import Either, Message, Note, Setting
 from segbench.core.names import MethodRun
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 7

@@ -5,7 +5,7 @@ from __future__ import annotations
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol, Volumes
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs
 from segbench.loaders.source import read_header
 
 

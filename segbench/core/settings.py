@@ -123,10 +123,10 @@ def as_void(values: Any, example: str, read: Callable[[Any], Number]) -> tuple[N
     return tuple(sorted({read(value) for value in ((values,) if is_single else listed(values, "void", example))}))
 
 
-def as_quantize(value: Any, name: Name) -> Quantize | None:  # noqa: ANN401  as above
+def as_quantize(value: Any) -> Quantize | None:  # noqa: ANN401  as above
     """Read how many bits scores are rounded to, None for not at all."""
     if value is not None and _plain(value) not in (8, 16):
-        raise _wrong(name, value, "8 or 16")
+        raise _wrong(Setting("quantize", None), value, "8 or 16")
     return None if value is None else cast("Quantize", int(value))
 
 

@@ -108,11 +108,16 @@ class Table(ABC):
 
     def laid_out(self, values: Mapping[str, Any]) -> FloatArray:
         """Put metrics by label, shape (R,), in the order of `metrics`, shape (R, metrics)."""
-        return np.column_stack([values[metric.label] for metric in self.metrics])
+        return np.column_stack([values[label] for label in self.labels])
+
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        """The label of each metric."""
+        return [metric.label for metric in self.metrics]
 
     def by_label(self, values: FloatArray) -> dict[str, FloatArray]:
         """Name metrics in the order of `metrics`, shape (R, metrics), by their labels, shape (R,)."""
-        return dict(zip((metric.label for metric in self.metrics), values.T, strict=True))
+        return dict(zip(self.labels, values.T, strict=True))
 
     @property
     def images(self) -> int:
@@ -279,7 +284,7 @@ class Table(ABC):
 
         Its counts may be those of several `images` added up, of which means over images are unknown.
         """
-        unknown = NOTHING
+        unknown = None
         if images > 1:
             unknown = Message(
                 "added-up",
@@ -295,24 +300,30 @@ class Table(ABC):
         keys: Sequence[str],
         totals: Mapping[str, int],
         notes: tuple[Note | str, ...],
-        why_no_means: Message = NOTHING,
+        why_no_means: Message | None = None,
     ) -> Summary:
-        """Return the estimates under these keys, one for each metric, empty for those that are left out."""
-        unknown = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
-        estimates = np.where(unknown, np.nan, self.estimates).tolist()
-        rows = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
-        refuse_outside([metric for _, metric, _ in rows], [value for _, _, value in rows])
-        return Summary(
-            {**{key: value for key, _, value in rows}, **totals},
-            {
-                key: why_no_means if why_no_means and not metric.is_of_sums else as_message(self.why_undefined(metric))
-                for key, metric, value in rows
-                if math.isnan(value)
-            },
-            tuple(key for key, metric, _ in rows if metric.optimistic),
-            notes=tuple(map(as_note, notes)),
-            thresholds=tuple(key for key, metric, _ in rows if metric.kind == "threshold"),
-        )
+        """Return the estimates under these keys, one for each metric, empty for those that are left out.
+
+        Means over images are nan where it is given why there are none.
+        """
+        metrics = {key: metric for key, metric in zip(keys, self.metrics, strict=True) if key}
+        values = {key: value for key, value in zip(keys, self.estimates.tolist(), strict=True) if key}
+        undefined: dict[str, Message] = {}
+        for key, metric in metrics.items():
+            if why_no_means is not None and not metric.is_of_sums:
+                values[key], undefined[key] = math.nan, why_no_means
+            elif math.isnan(values[key]):
+                undefined[key] = as_message(self.why_undefined(metric))
+        optimistic = tuple(key for key, metric in metrics.items() if metric.optimistic)
+        thresholds = tuple(key for key, metric in metrics.items() if metric.kind == "threshold")
+        threshold_source, of_set = self.threshold_source, tuple(map(as_note, notes))
+        refuse_outside(metrics.values(), values.values())
+        return Summary({**values, **totals}, undefined, optimistic, threshold_source, of_set, thresholds)
+
+    @property
+    def threshold_source(self) -> str:
+        """Where thresholds come from when they are not scores of the images themselves."""
+        return ""
 
     @property
     def image_weights(self) -> Mapping[str, Any]:

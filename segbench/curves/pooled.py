@@ -64,9 +64,8 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
         if alone.scores.size <= SCORES_AT_ONCE:
-            best_alone = best_fs(ScoreBatch.of([alone]))
-            source = frozenset({alone.threshold_source})
-            return PooledPixels(alone, alone.scores.size, {}, range_of_scores(alone), best_alone, source)
+            scores, ends, source = ScoreBatch.of([alone]), range_of_scores(alone), frozenset({alone.threshold_source})
+            return PooledPixels(alone, alone.scores.size, {}, ends, best_fs(scores), source)
     pooling = ScorePool(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,33 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import CORNERS_APART, Affine, Geometry, corners_apart
 from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import Maps, Reading
-from segbench.loaders.decoded import Header, Role, Source, shown
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.decoded import Header, Role
+from segbench.loaders.source import Source, shown
 
 _TURNED, _NOTICED, _EQUAL = 0.01, 1e-3, 1e-6
 """By how much directions, or spacings, differ noticeably; and by how much they may differ and be equal."""
 _GIVEN_SPACING = Setting("spacing", None)
 _ARRAYS_ALONE = Setting("geometry", "shape", of="Repairs")
+
+
+class GridSettings(Protocol):
+    """The settings of a run that matter for grids, those of `segbench.Repairs`."""
+
+    @property
+    def geometry(self) -> str:
+        """Whether positions by headers are compared, or shapes alone."""
+
+    @property
+    def resize(self) -> object:
+        """How predictions are resized."""
+
+    @property
+    def crop(self) -> bool:
+        """Whether predictions are cropped."""
+
+    @property
+    def nodata(self) -> object:
+        """What is done to pixels without data."""
 
 
 class GridError(DataError):
@@ -56,7 +76,7 @@ class OneGrid:
 
 
 def one_grid(
-    truths: Sequence[tuple[str, Maps]], prediction: tuple[str, Maps], reads: Reading, repairs: Repairs
+    truths: Sequence[tuple[str, Maps]], prediction: tuple[str, Maps], reads: Reading, repairs: GridSettings
 ) -> OneGrid:
     """Refuse what is not on the grid of the first ground truth, and return what is known of that."""
     sides = [*truths, prediction]
@@ -65,7 +85,7 @@ def one_grid(
     return compare([Grid.of(file, maps, axes) for file, maps in sides if maps.maps], reads, repairs)
 
 
-def compare(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> OneGrid:
+def compare(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> OneGrid:
     """Refuse grids that are not that of the first, and return what they have in common."""
     volume = any(grid.volume for grid in grids)
     if volume:
@@ -82,7 +102,9 @@ def compare(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> OneGrid:
     return OneGrid(known[0].spacing if known else None, volume, tuple(notes), affine)
 
 
-def grid_error_of(headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: Repairs) -> GridError | None:
+def grid_error_of(
+    headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: GridSettings
+) -> GridError | None:
     """Return why the files of an image are not on one grid, as far as their headers tell; None of images."""
     known = [
         Grid(shown(path), header.volume or header.shape or (), header.volume is not None, header.geometry)
@@ -98,16 +120,16 @@ def grid_error_of(headers: Sequence[tuple[Source, Role, Header]], reads: Reading
     return None
 
 
-def _refuse_settings(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> None:
+def _refuse_settings(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> None:
     """Refuse volumes of a protocol that counts none, and repairs that are for images."""
     first = next(grid for grid in grids if grid.volume)
     if reads.without_volumes:
         raise refused_volume(first, reads)
     needless = [name for name in ("resize", "crop", "nodata") if getattr(repairs, name)]
     if needless:
-        given = Setting("resize_predictions" if needless[0] == "resize" else needless[0], None)
+        setting = Setting("resize_predictions" if needless[0] == "resize" else needless[0], None)
         problem = Message("volume", "is a volume, which nothing is done to: no resizing, cropping or values of no data")
-        raise GridError(first.file, problem, Message("fix", "leave out {given}", given=given))
+        raise GridError(first.file, problem, Message("fix", "leave out {given}", given=setting))
 
 
 def refused_volume(grid: Grid, reads: Reading) -> GridError:
@@ -229,7 +251,7 @@ def _unit_columns(columns: NDArray[Any]) -> NDArray[Any]:
     return columns / np.sqrt((columns**2).sum(axis=0))
 
 
-def _refuse_faults(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> None:
+def _refuse_faults(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> None:
     """Refuse a spacing that cannot be relied on, unless it is given, or nothing is measured in it and arrays count."""
     if reads.spacing == "given" or (reads.spacing == "unused" and repairs.geometry == "shape"):
         return

@@ -18,8 +18,9 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry
 from segbench.core.messages import Message
 from segbench.loaders import arrays
-from segbench.loaders.decoded import CUT, LABELS, WRITE_AGAIN, Decoded, Role
-from segbench.loaders.endings import split_extension
+from segbench.loaders.decoded import LABELS, Decoded, Role
+from segbench.loaders.endings import split_suffix
+from segbench.loaders.source import CUT, WRITE_AGAIN
 
 MAX_VOXELS = 2**29
 """The largest volume that is decoded, of 1024 x 1024 x 512 or 512 x 512 x 2048 voxels; in 64-bit floats it is 4 GiB."""
@@ -72,7 +73,7 @@ def convert_it(path: str) -> Message:
     return Message(
         "fix",
         "convert it with SimpleITK (pip install SimpleITK): {code}",
-        code=f'SimpleITK.WriteImage(SimpleITK.ReadImage("{name}"), "{split_extension(name)[0]}.nii.gz")',
+        code=f'SimpleITK.WriteImage(SimpleITK.ReadImage("{name}"), "{split_suffix(name)[0]}.nii.gz")',
     )
 
 
@@ -181,14 +182,14 @@ def _damaged_gzip(path: str, reason: str) -> DataError:
     return DataError(path, problem, WRITE_AGAIN)
 
 
-def require_length(found: int, expected: int, path: str, *, more: str = "") -> None:
+def require_length(length: int, expected: int, path: str, *, more: str = "") -> None:
     """Refuse a file that does not have the bytes that its header announces."""
-    if found != expected:
+    if length != expected:
         problem = Message(
             "other-length",
             "header and data disagree: the header announces {expected} bytes, and the file has {more}{found}",
             expected=expected,
             more=more,
-            found=found - 1 if more else found,
+            found=length - 1 if more else length,
         )
         raise DataError(path, problem, WRITE_AGAIN)

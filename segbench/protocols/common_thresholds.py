@@ -1,4 +1,7 @@
-"""Counts that add up field by field where they were counted alike, such as those at several thresholds."""
+"""Counts that add up field by field where they were counted alike, such as those at several thresholds.
+
+Begin with `AddedByField`, from which the counts of most protocols derive.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,13 @@ class AddedByField(Counts):
         cls.arrays = tuple(name for name, kind in get_annotations(cls).items() if kind == "IntArray")
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.type == "int":
-                set_fields(self, **{each.name: as_whole(value, each.name, most=_LARGEST)})
-            elif each.name in self.arrays:
-                counts = as_counts(value, each.name).astype(np.int64, copy=False)
-                set_fields(self, **{each.name: frozen(counts)})
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type == "int":
+                set_fields(self, **{field.name: as_whole(value, field.name, most=_LARGEST)})
+            elif field.name in self.arrays:
+                counts = as_counts(value, field.name).astype(np.int64, copy=False)
+                set_fields(self, **{field.name: frozen(counts)})
 
     @property
     def rows(self) -> tuple[IntArray, ...]:
@@ -55,23 +58,23 @@ class AddedByField(Counts):
     def sum(cls, counts: Iterable[Self]) -> Self:
         """Pool any number of counts, at least one."""
         total: Self | None = None
-        waiting = iter(counts)
-        for some in iter(lambda: list(islice(waiting, _AT_ONCE)), []):  # so that those of many images are not held
-            total = cls._added(some if total is None else [total, *some])
+        remaining = iter(counts)
+        while batch := list(islice(remaining, _AT_ONCE)):  # the counts of many images need not fit in memory
+            total = cls._added(batch if total is None else [total, *batch])
         if total is None:
             raise ArgumentError(Message("no-counts", "there are no counts to add up; count an image first"))
         return total
 
     @classmethod
     def _added(cls, counts: Sequence[Self]) -> Self:
-        """Add some counts up."""
+        """Add up counts that are all in memory."""
         first = counts[0]
         for other in counts[1:]:
             first._refuse_different(other)  # noqa: SLF001  its own
         totals: dict[str, Any] = {}
         for name in (field.name for field in fields(cls) if field.name not in cls.same):
-            values = [getattr(part, name) for part in counts]
-            totals[name] = added(values, name) if isinstance(values[0], np.ndarray) else sum(values)
+            summands = [getattr(part, name) for part in counts]
+            totals[name] = added(summands, name) if isinstance(summands[0], np.ndarray) else sum(summands)
         return replace(first, **totals)
 
     def _refuse_different(self, other: Self) -> None:
@@ -121,7 +124,7 @@ AtThresholds = TypeVar("AtThresholds", bound=CountsAtThresholds)
 
 
 def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
-    """Give the counts of all images in sorted order of their names, if their thresholds are the same."""
+    """Yield the counts of all images in sorted order of their names; different thresholds are an `ArgumentError`."""
     first = ""
     for name in sorted(per_image):
         counts = per_image[name]
@@ -143,10 +146,10 @@ def in_order(per_image: Mapping[str, AtThresholds]) -> Iterator[AtThresholds]:
 
 
 def precision_at(at: FloatArray, recalls: FloatArray, precisions: FloatArray) -> FloatArray:
-    """Read curves, one per row, off at some recalls, straight between thresholds; nan outside those measured."""
-    heights = np.full((len(recalls), at.size), np.nan)
-    for row, recall, precision in zip(heights, recalls, precisions, strict=True):
-        reached, first = np.unique(recall, return_index=True)
-        if reached.size > 1:
-            row[:] = np.interp(at, reached, precision[first], left=np.nan, right=np.nan)
-    return heights
+    """Interpolate the precision of curves, one per row, at the recalls `at`; nan outside the recalls of a curve."""
+    interpolated = np.full((len(recalls), at.size), np.nan)
+    for row, recall, precision in zip(interpolated, recalls, precisions, strict=True):
+        distinct, first = np.unique(recall, return_index=True)
+        if distinct.size > 1:
+            row[:] = np.interp(at, distinct, precision[first], left=np.nan, right=np.nan)
+    return interpolated

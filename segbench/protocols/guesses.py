@@ -1,4 +1,7 @@
-"""What was meant by a function, an argument or a metric that segbench does not have, by the table of guesses."""
+"""What was meant by a function, an argument or a metric that segbench does not have.
+
+The words of other tools are in `segbench.core.guesses`; `answering` is put on public functions.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ _FUNCTIONS = {
     "segbench.evaluate(ground_truth, prediction)": "eval run benchmark score evaluate_folder evaluate_folders",
     "segbench.Accumulator('labels')": "meter metric evaluator torchmetrics",
 }
-"""What other packages call functions and methods; the former take what `evaluate` gives."""
+"""What other packages call functions of a result, and functions that make one."""
 
 _ARGUMENTS = {
     "--jobs 4": "executor=segbench.process_pool(4)",
@@ -61,7 +64,7 @@ _ARGUMENTS = {
 
 
 def answering(function: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Let a function answer arguments that it does not have with what to write."""
+    """Decorate a function so that it refuses unknown arguments with advice on what to write."""
     known = inspect.signature(function).parameters.keys()
 
     @wraps(function)
@@ -82,15 +85,15 @@ def refuse_unknown_arguments(
         return
     parameters = inspect.signature(called).parameters
     known = dict(zip(parameters, args, strict=False)) | {name: kwargs[name] for name in kwargs if name in parameters}
-    answers = [_argument_meant(name, kwargs[name], parameters, known) for name in unknown]
-    its_own = Message("fix", "its arguments are {names}", names=[name for name in parameters if name != "self"])
+    meant = [_argument_meant(name, kwargs[name], parameters, known) for name in unknown]
+    its_arguments = Message("fix", "its arguments are {names}", names=[name for name in parameters if name != "self"])
     raise UnknownArgumentError(
         Message(
             "unknown-argument",
             "{called} has no argument {unknown}; {advice}",
             called=called.__qualname__.removesuffix(".__init__"),
             unknown=unknown,
-            advice=joined(answers) or its_own,
+            advice=joined(meant) or its_arguments,
         )
     )
 
@@ -103,45 +106,56 @@ def _argument_meant(
         of_protocol = _setting_meant(typed, value, arguments.get("protocol", Pixels()))
         if of_protocol:
             return of_protocol
-    from segbench.loaders.repairs import Repairs  # which loads NumPy
+    from segbench.loaders.reading import Repairs
 
     if "repairs" in parameters and (repairs := meant_settings(Repairs, typed, value, {})):
         return f"write repairs=segbench.Repairs({_written(repairs)})"
-    meant = list(options_meant(typed))
-    names = [name for flag, _ in meant if (name := flag.lstrip("-").replace("-", "_")) in parameters]
+    options = list(options_meant(typed))
+    names = [flag.lstrip("-").replace("-", "_") for flag, _ in options]
+    names = [name for name in names if name in parameters]
     names += difflib.get_close_matches(typed, parameters, 1, 0.75)
     if names:
-        setting = Setting(names[0], value)  # of any value, which a message need not be able to hold
-        kept = setting if isinstance(value, (str, int, float)) else setting.written("python")
-        return Message("fix", "write {setting}", setting=kept)
-    options = [f"{flag} {text}".rstrip() for flag, text in meant]
-    options += [option for option in _ARGUMENTS if option.split()[0] == f"--{typed.replace('_', '-')}"]
-    in_python = [_ARGUMENTS[option] for option in options if option in _ARGUMENTS]
+        setting = Setting(names[0], value)
+        # Messages hold texts and numbers alone.
+        storable = setting if isinstance(value, (str, int, float)) else setting.written("python")
+        return Message("fix", "write {setting}", setting=storable)
+    written_options = [f"{flag} {text}".rstrip() for flag, text in options]
+    written_options += [option for option in _ARGUMENTS if option.split()[0] == f"--{typed.replace('_', '-')}"]
+    in_python = [_ARGUMENTS[option] for option in written_options if option in _ARGUMENTS]
     return f"write {in_python[0]}" if in_python else ""
 
 
-def _setting_meant(typed: str, value: object, given: object) -> str:
-    """Write the protocol with the setting that was meant: the one given, or else those that have it."""
+def _setting_meant(typed: str, value: object, protocol_argument: object) -> str:
+    """Write the protocol with the setting that was meant: that of the call, or else those that have the setting."""
     protocol: Any = None
     with suppress(ArgumentError):
-        protocol = as_protocol(given)
+        protocol = as_protocol(protocol_argument)
     if is_dataclass(protocol):
-        kind: Any = type(protocol)
-        needed = {field.name: getattr(protocol, field.name) for field in fields(kind) if field.default is MISSING}
-        if settings := meant_settings(kind, typed, value, needed):
-            changed = {field.name: getattr(protocol, field.name) for field in fields(kind) if field.init}
-            default = kind(**needed)
-            changed = {name: value for name, value in changed.items() if value != getattr(default, name)} | needed
-            whole = changed | dict([next(iter(settings.items()))])
-            return f"{_OF_PROTOCOL}: write protocol=segbench.{kind.__name__}({_written(whole)})"
-    of_kinds = {kind.__name__: meant_settings(kind, typed, value, {}) for kind in protocols().values()}
-    able = {kind: settings for kind, settings in of_kinds.items() if settings}
-    if not able:
+        protocol_class: Any = type(protocol)
+        required = {
+            field.name: getattr(protocol, field.name) for field in fields(protocol_class) if field.default is MISSING
+        }
+        if meant := meant_settings(protocol_class, typed, value, required):
+            default = protocol_class(**required)
+            settings = {field.name: getattr(protocol, field.name) for field in fields(protocol_class) if field.init}
+            changed = {name: setting for name, setting in settings.items() if setting != getattr(default, name)}
+            written = _written(changed | required | _first(meant))
+            return f"{_OF_PROTOCOL}: write protocol=segbench.{protocol_class.__name__}({written})"
+    meant_by_class = {other.__name__: meant_settings(other, typed, value, {}) for other in protocols().values()}
+    meant_by_class = {name: meant for name, meant in meant_by_class.items() if meant}
+    if not meant_by_class:
         return ""
-    as_given = [kind for kind, settings in able.items() if value in settings.values()]
-    first, *others = dict.fromkeys([*as_given, *able])
-    written = [f"segbench.{kind}({_written(dict([next(iter(able[kind].items()))]))})" for kind in (first, *others)]
-    return f"{_OF_PROTOCOL}: write protocol={first_names(written, _LISTED, ', or ')}"
+    keeping_value = [name for name, meant in meant_by_class.items() if value in meant.values()]
+    written_protocols = [
+        f"segbench.{name}({_written(_first(meant_by_class[name]))})"
+        for name in dict.fromkeys([*keeping_value, *meant_by_class])
+    ]
+    return f"{_OF_PROTOCOL}: write protocol={first_names(written_protocols, _LISTED, ', or ')}"
+
+
+def _first(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first of some settings."""
+    return dict([next(iter(settings.items()))])
 
 
 def _written(settings: Mapping[str, object]) -> str:
@@ -154,22 +168,22 @@ def measured_by(word: str) -> list[tuple[str, str]]:
     known = [
         (metric.key, verb)
         for verb in verbs()
-        for kind in protocols_of(verb)
-        if not _needs_settings(kind)
-        for metric in kind().metrics()
+        for protocol in protocols_of(verb)
+        if not _needs_settings(protocol)
+        for metric in protocol().metrics()
         if metric.key
     ]
     known += WITH_AN_OPTION.items()
-    named = {key for keys, words in METRICS.items() if word in words.split() for key in keys.split()}
+    keys_of_word = {key for keys, words in METRICS.items() if word in words.split() for key in keys.split()}
     exact = [(key, verb) for key, verb in known if plain(key) == word]
-    named_here = [(key, verb) for key, verb in known if key in named]
-    longer = [(key, verb) for key, verb in known if len(word) > 2 and plain(key).startswith(word)]
-    return list(dict.fromkeys([*exact, *named_here, *longer]))
+    by_table = [(key, verb) for key, verb in known if key in keys_of_word]
+    by_prefix = [(key, verb) for key, verb in known if len(word) > 2 and plain(key).startswith(word)]
+    return list(dict.fromkeys([*exact, *by_table, *by_prefix]))
 
 
-def _needs_settings(kind: type[Protocol]) -> bool:
+def _needs_settings(protocol: type[Protocol]) -> bool:
     """Return whether a protocol cannot be made without a setting."""
-    parameters = inspect.signature(kind).parameters.values()
+    parameters = inspect.signature(protocol).parameters.values()
     return any(parameter.default is parameter.empty for parameter in parameters)
 
 
@@ -180,14 +194,14 @@ def name_meant(name: str, public: Collection[str]) -> str:
             of_result = f", with {_RESULT}" if written in _OF_RESULTS else ""
             return f"write {written}{of_result}"
     metrics = measured_by(plain(name))
-    near = difflib.get_close_matches(name.lower(), [other.lower() for other in public], 1, 0.8)
-    if near and not metrics:
-        return f"perhaps segbench.{next(other for other in public if other.lower() == near[0])} is meant"
+    similar = difflib.get_close_matches(name.lower(), [other.lower() for other in public], 1, 0.8)
+    if similar and not metrics:
+        return f"perhaps segbench.{next(other for other in public if other.lower() == similar[0])} is meant"
     if not metrics:
         return ""
     called = {name.lower(), *(key for key, _ in metrics)}
-    usual = next((verb for verb, words in COMMANDS.items() if called & {*words.split()}), "")
-    key, verb = next(((key, verb) for key, verb in metrics if verb == usual), metrics[0])
+    usual_verb = next((verb for verb, words in COMMANDS.items() if called & {*words.split()}), "")
+    key, verb = next(((key, verb) for key, verb in metrics if verb == usual_verb), metrics[0])
     if key in WITH_AN_OPTION:
         return f"it is measured by the protocol {verb}"
     pair = "(ground_truth, prediction)"

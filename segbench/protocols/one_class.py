@@ -1,4 +1,4 @@
-"""One class of a protocol of several: what its results are named by, and how the counts of classes are taken apart."""
+"""One class of a protocol that counts several: its settings, and how counts are divided by class."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def divided_by_class(
     *,
     why_not_pooled: str,
 ) -> Division:
-    """Take counts apart by classes: labels with names, whose counts in an image `counts_of` gives."""
-    counts = dict(per_image)
+    """Divide counts by `classes`, pairs of label and name; `counts_of` takes those of a class out of an image."""
+    counts_by_image = dict(per_image)
     parts = {}
     for label, name in classes:
-        of_images = {image: counts_of(of_image, label, name) for image, of_image in counts.items()}
+        of_images = {image: counts_of(counts, label, name) for image, counts in counts_by_image.items()}
         parts[name] = Part(of_class(label), {"class": name, "label": str(label)}, of_images)
     return Division(parts, why_not_pooled)

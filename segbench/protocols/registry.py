@@ -63,14 +63,14 @@ def _load(name: str) -> type[Protocol]:
 
 @cache
 def verbs() -> Mapping[str, str]:
-    """Give the help of each protocol's verb by name, without importing any protocol."""
-    added = {entry.name: f"Run the protocol of {_package(entry)}." for entry in added_protocols()}
+    """Return the help of each protocol's verb by name, without importing any protocol."""
+    added = {entry_point.name: f"Run the protocol of {_package(entry_point)}." for entry_point in added_protocols()}
     return {**added, **_VERBS}
 
 
 @cache
 def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
-    """Give the protocols that a verb runs: its own, then its variants."""
+    """Return the protocols that a verb runs: its own, then its variants."""
     if verb in verbs() and not added_protocols():  # without importing the others
         return tuple(_load(name) for name in _shipped() if verb in (name, _VARIANTS.get(name)))
     known = protocols()
@@ -83,16 +83,16 @@ def protocols_of(verb: str) -> tuple[type[Protocol], ...]:
                 verbs=tuple(verbs()),
             )
         )
-    return tuple(kind for kind in known.values() if verb_of(kind) == verb)
+    return tuple(protocol for protocol in known.values() if verb_of(protocol) == verb)
 
 
 def verb_of(protocol: type[Protocol]) -> str:
-    """Give the verb that runs a protocol."""
+    """Return the verb that runs a protocol."""
     return _VARIANTS.get(protocol.name, protocol.name)
 
 
 def examples_of(verb: str) -> tuple[str, ...]:
-    """Give the arguments that the help of a verb shows; nothing of a protocol that has none."""
+    """Return the arguments that the help of a verb shows; none for a protocol without examples."""
     from segbench.core.protocol import Verb
 
     first = protocols_of(verb)[0]
@@ -101,64 +101,64 @@ def examples_of(verb: str) -> tuple[str, ...]:
 
 @cache
 def protocols() -> Mapping[str, type[Protocol]]:
-    """Give every protocol by name, those that ship first."""
+    """Return every protocol by name, those that ship first."""
     from segbench.core.protocol import Protocol
 
-    found = {name: _load(name) for name in _shipped()}
-    for entry in added_protocols():
+    by_name = {name: _load(name) for name in _shipped()}
+    for entry_point in added_protocols():
         try:
-            added = entry.load()
+            added = entry_point.load()
         except (ImportError, AttributeError) as error:  # what a missing module or class raises
             raise ArgumentError(
                 Message(
                     "unfit-protocol",
                     "the protocol {name} of {package} cannot be loaded ({why}); reinstall or remove it",
-                    name=entry.name,
-                    package=_package(entry),
+                    name=entry_point.name,
+                    package=_package(entry_point),
                     why=str(error),
                 )
             ) from error
-        named = {"name": entry.name, "value": entry.value, "group": ENTRY_POINTS}
-        if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry.name:
+        values = {"name": entry_point.name, "value": entry_point.value, "group": ENTRY_POINTS}
+        if not (isinstance(added, type) and issubclass(added, Protocol)) or added.name != entry_point.name:
             raise ArgumentError(
                 Message(
                     "unfit-protocol",
                     "the entry point {name} = {value!r} of the group {group!r} is not a protocol of that name; "
                     "expected a class that derives from segbench.Protocol",
-                    **named,
+                    **values,
                 )
             )
-        if entry.name in found:
+        if entry_point.name in by_name:
             raise ArgumentError(
                 Message(
                     "unfit-protocol",
                     "the entry point {name} = {value!r} of the group {group!r} takes the name of another protocol",
-                    **named,
+                    **values,
                 )
             )
-        found[entry.name] = added
-    return found
+        by_name[entry_point.name] = added
+    return by_name
 
 
 def measuring(counts: Counts) -> Protocol:
-    """Give the protocol with default settings that measures counts of this type."""
+    """Return the protocol with default settings that measures counts of this type."""
     from segbench.core.protocol import FromCounts
 
-    for kind in protocols().values():
-        if isinstance(counts, kind.counts):
-            return kind.measuring(counts) if issubclass(kind, FromCounts) else kind()
+    for protocol in protocols().values():
+        if isinstance(counts, protocol.counts):
+            return protocol.measuring(counts) if issubclass(protocol, FromCounts) else protocol()
     raise ArgumentError(
         Message(
             "other-counts",
             "found {counts}; expected counts of images, all {expected}",
             counts=type(counts).__name__,
-            expected=" or all ".join(kind.counts.__name__ for kind in protocols().values()),
+            expected=" or all ".join(protocol.counts.__name__ for protocol in protocols().values()),
         )
     )
 
 
 def measuring_with(counts: Counts, protocol: object) -> Protocol:
-    """Return the protocol that measures counts: the one given, that of their origin, or else the one with defaults."""
+    """Return the protocol that measures counts: `protocol`, else the one that counted, else one with defaults."""
     if protocol is not None:
         measured_as = as_protocol(protocol)
         if not isinstance(counts, measured_as.counts):
@@ -174,21 +174,22 @@ def measuring_with(counts: Counts, protocol: object) -> Protocol:
                 )
             )
         return _measured_as(_protocol_of(counts), measured_as)
-    counted = counts.origin.protocols
-    if any(measured != _measuring_settings(counted[0]) for measured in map(_measuring_settings, counted)):
+    counted_by = counts.origin.protocols
+    measured_by = [_measuring_settings(counted) for counted in counted_by]
+    if any(settings != measured_by[0] for settings in measured_by):
         raise ArgumentError(
             Message(
                 "measured-otherwise",
                 "counts of {protocols} were added up; say how to measure them: metrics({first})",
-                protocols=" and ".join(map(repr, counted)),
-                first=repr(counted[0]),
+                protocols=" and ".join(map(repr, counted_by)),
+                first=repr(counted_by[0]),
             )
         )
-    return _measured_as(_protocol_of(counts), counted[0]) if counted else measuring(counts)
+    return _measured_as(_protocol_of(counts), counted_by[0]) if counted_by else measuring(counts)
 
 
 def _protocol_of(counts: Counts) -> Protocol | None:
-    """Return the protocol that counted, or what the counts themselves tell of it; None if that is nothing."""
+    """Return the protocol that counted, or the one that the counts themselves imply; None if they imply none."""
     from segbench.core.protocol import FromCounts
 
     if len(counts.origin.protocols) == 1:
@@ -211,12 +212,12 @@ def _measuring_settings(protocol: Protocol) -> dict[str, object]:
 
 @cache
 def counts_types() -> Mapping[str, type[Counts]]:
-    """Give the types of counts by their names in results files."""
-    return {kind.counts.kind: kind.counts for kind in protocols().values()}
+    """Return the types of counts by their names in results files."""
+    return {protocol.counts.kind: protocol.counts for protocol in protocols().values()}
 
 
 def as_protocol(protocol: object) -> Protocol:
-    """Give a protocol with its settings; a name alone means its defaults."""
+    """Return a protocol with its settings; a name alone means its defaults."""
     from segbench.core.protocol import Protocol
 
     if isinstance(protocol, Protocol):
@@ -236,24 +237,24 @@ def as_protocol(protocol: object) -> Protocol:
 @cache
 def _with_defaults(name: str) -> Protocol:
     """Return the protocol of a name with its defaults."""
-    kind = protocols()[name]
+    protocol = protocols()[name]
     try:
-        return kind()
+        return protocol()
     except TypeError:
         raise ArgumentError(
             Message(
                 "no-settings",
                 "protocol {name!r} needs settings, expected {expected}(...)",
                 name=name,
-                expected=kind.__name__,
+                expected=protocol.__name__,
             )
         ) from None
 
 
 @cache
 def added_protocols() -> tuple[EntryPoint, ...]:
-    """Give the protocols that other packages add; `importlib.metadata` is slow to import where there are none."""
-    if not any(ENTRY_POINTS in text for text in _entry_points()):
+    """Return the protocols that other packages add."""
+    if not any(ENTRY_POINTS in text for text in _entry_points()):  # the import below is slow
         return ()
     from importlib.metadata import entry_points
 
@@ -261,16 +262,16 @@ def added_protocols() -> tuple[EntryPoint, ...]:
 
 
 def _entry_points() -> Iterator[str]:
-    """Read what installed packages add to others."""
+    """Read the entry points of installed packages."""
     for folder in sys.path:
-        for file in Path(folder).glob("*.*-info/entry_points.txt"):  # of .dist-info and .egg-info
+        for file in Path(folder).glob("*.*-info/entry_points.txt"):  # in folders .dist-info and .egg-info
             with suppress(OSError):
                 yield file.read_text("utf-8", "replace")
 
 
-def _package(entry: EntryPoint) -> str:
+def _package(entry_point: EntryPoint) -> str:
     """Name the package that adds a protocol."""
-    return f"the package {entry.dist.name}" if entry.dist else "another package"
+    return f"the package {entry_point.dist.name}" if entry_point.dist else "another package"
 
 
 class StoredProtocol(NamedTuple):
@@ -286,16 +287,16 @@ class StoredProtocol(NamedTuple):
 
     @classmethod
     def of(cls, protocol: Protocol) -> StoredProtocol:
-        """Write the settings of a protocol."""
+        """Store the settings of a protocol."""
         settings = {setting.name: getattr(protocol, setting.name) for setting in _stored_fields(type(protocol))}
         measuring = {name: settings.pop(name) for name in protocol.measuring_settings() & settings.keys()}
         counting = {"class": type(protocol).__name__} | settings
-        return cls(*(json.dumps(_plain(part), sort_keys=True, default=str) for part in (counting, measuring)))
+        return cls(_as_json(counting), _as_json(measuring))
 
     def restored(self, name: str) -> Protocol:
-        """Return the protocol of that name; settings that do not fit it are an `ArgumentError`."""
-        kind = protocols().get(name)
-        if kind is None:
+        """Return the protocol called `name` with these settings; settings that do not fit it are an `ArgumentError`."""
+        protocol = protocols().get(name)
+        if protocol is None:
             raise ArgumentError(
                 Message(
                     "unknown-protocol",
@@ -305,9 +306,9 @@ class StoredProtocol(NamedTuple):
                 )
             )
         if not self.counting:
-            return kind()
+            return protocol()
         try:
-            return _made(kind, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
+            return _restored_protocol(protocol, {**json.loads(self.counting), **json.loads(self.measuring or "{}")})
         except (TypeError, ValueError, KeyError) as error:
             why = error.message if isinstance(error, ArgumentError) else str(error)
             raise ArgumentError(
@@ -317,23 +318,30 @@ class StoredProtocol(NamedTuple):
             ) from error
 
     def lacking(self, name: str) -> str:
-        """Name the class that counted if it is not installed, so that the protocol of that name stands for it."""
-        kind = protocols().get(name)
-        if kind is None or not self.counting:
+        """Name the class that counted if it is not installed, so that the protocol called `name` stands for it."""
+        protocol = protocols().get(name)
+        if protocol is None or not self.counting:
             return ""
         counted_by = str(json.loads(self.counting)["class"])
-        return "" if _class_of(kind, counted_by).__name__ == counted_by else counted_by
+        return "" if _class_called(counted_by, protocol).__name__ == counted_by else counted_by
 
 
-def _stored_fields(kind: type[Protocol]) -> list[Field[Any]]:
-    """List the fields of a protocol that are stored."""
-    settings: Any = fields(kind)  # type: ignore[arg-type]  # protocols are dataclasses
-    own = [setting for setting in settings if setting.init and setting.compare]
-    return [setting for setting in own if setting.metadata.get("measuring") != "shorthand"]
+def _stored_fields(protocol: type[Protocol]) -> list[Field[Any]]:
+    """List the fields of a protocol that are stored: its settings, without shorthands for others."""
+    settings: Any = fields(protocol)  # type: ignore[arg-type]  # protocols are dataclasses
+    return [
+        setting
+        for setting in settings
+        if setting.init and setting.compare and setting.metadata.get("measuring") != "shorthand"
+    ]
+
+
+def _as_json(settings: Mapping[str, object]) -> str:
+    return json.dumps(_plain(settings), sort_keys=True, default=str)
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it; a protocol among the settings is an object with its class."""
+    """Return a setting as JSON has it; a protocol among the settings is an object with its class."""
     from segbench.core.protocol import Protocol
 
     if isinstance(value, Protocol):
@@ -344,23 +352,26 @@ def _plain(value: Any) -> Any:
     return [_plain(part) for part in value] if isinstance(value, (list, tuple, range)) else value
 
 
-def _class_of(kind: type[Protocol], name: str) -> type[Protocol]:
-    """Return a class by its name if it is beside that of the protocol, as that of annotators is; else the latter."""
+def _class_called(name: str, protocol: type[Protocol]) -> type[Protocol]:
+    """Return the protocol of that name in the module of `protocol`, as `ClassAgainstOthers` is in that of `Labels`.
+
+    If there is none, it is `protocol` itself.
+    """
     from segbench.core.protocol import Protocol
 
-    beside = getattr(sys.modules[kind.__module__], name, None)
-    return beside if isinstance(beside, type) and issubclass(beside, Protocol) else kind
+    named = getattr(sys.modules[protocol.__module__], name, None)
+    return named if isinstance(named, type) and issubclass(named, Protocol) else protocol
 
 
-def _made(kind: type[Protocol], settings: Mapping[str, Any]) -> Protocol:
-    """Make a protocol of stored settings."""
-    made = _class_of(kind, str(settings["class"]))
-    known = {setting.name for setting in _stored_fields(made)}
-    return made(**{name: _restored(kind, value) for name, value in settings.items() if name in known})
+def _restored_protocol(protocol: type[Protocol], settings: Mapping[str, Any]) -> Protocol:
+    """Return the protocol with stored settings."""
+    counted_by = _class_called(str(settings["class"]), protocol)
+    known = {setting.name for setting in _stored_fields(counted_by)}
+    return counted_by(**{name: _restored(protocol, value) for name, value in settings.items() if name in known})
 
 
-def _restored(kind: type[Protocol], value: Any) -> Any:
-    """Return a value as settings have it: tuples for lists, protocols for objects with a class."""
+def _restored(protocol: type[Protocol], value: Any) -> Any:
+    """Return a stored setting as protocols have it: tuples for lists, protocols for objects with a class."""
     if isinstance(value, list):
-        return tuple(_restored(kind, part) for part in value)
-    return _made(kind, value) if isinstance(value, dict) and "class" in value else value
+        return tuple(_restored(protocol, part) for part in value)
+    return _restored_protocol(protocol, value) if isinstance(value, dict) and "class" in value else value

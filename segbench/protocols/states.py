@@ -1,4 +1,7 @@
-"""What became of each pixel of an image at one threshold: the same four words for every protocol."""
+"""What became of each pixel of an image at one threshold, in the same words for every protocol.
+
+Pictures, overlays and report pages take their colours and legends from `State`.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class State(IntEnum):
-    """What a pixel is."""
+    """The outcome of a pixel; values are palette indices of overlays."""
 
-    NOTHING = 0  # negative, and predicted so; of boundaries: no boundary
-    TRUE = 1  # found: predicted, and rightly so
-    FALSE = 2  # predicted, but nothing is there
-    MISSED = 3  # there, but not predicted
+    NOTHING = 0  # negative and predicted so
+    TRUE = 1  # positive and predicted so
+    FALSE = 2  # negative, but predicted positive
+    MISSED = 3  # positive, but not predicted
     IGNORED = 4  # void, or outside the field of view
-    PARTNER = 5  # boundaries: ground truth that was found, a little way off; contours: predicted within the tolerance
+    PARTNER = 5  # boundaries: ground truth that a prediction nearby matches; contours: predicted within the tolerance
     NEAR = 6  # contours: predicted within twice the tolerance
     FAR = 7  # contours: predicted within five times the tolerance
 
@@ -36,7 +39,7 @@ OF_MASKS: Mapping[int, str] = {
 
 
 def states_of_labels(labels: BoolArray, predicted: BoolArray, valid: BoolArray | None = None) -> NDArray[np.uint8]:
-    """Distinguish true, false and missed pixels."""
+    """Return the state of each pixel of a mask: true, false, missed or, where not `valid`, left out."""
     import numpy as np
 
     states: Array = np.full(labels.shape, State.NOTHING, np.uint8)

@@ -136,9 +136,8 @@ def completed(line):
     """Return what Tab offers behind a line, and the protocols that were imported for it."""
     script = (
         "import sys\nfrom segbench.cli.main import main\n"
-        "try:\n    main()\nfinally:\n"
-        "    imported = [name for name in sys.modules if name.startswith('segbench.protocols.')]\n"
-        "    print([name for name in imported if name.endswith('.settings')], file=sys.stderr)"
+        "try:\n    main()\nfinally:\n    names = [name for name in sys.modules if 'protocols' in name]\n"
+        "    print([name for name in names if 'settings' in name], file=sys.stderr)"
     )
     words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
     environment = os.environ | {"_SEGBENCH_COMPLETE": "bash_complete"} | words

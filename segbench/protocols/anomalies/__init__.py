@@ -1,5 +1,10 @@
 """The anomaly protocol: AUPRO, AUPIMO, and ROC and precision-recall of pixels and of images.
 
+`Anomalies` (`settings`) takes a soft map and a mask. `counting` makes `AnomalyCounts` of them (`counts`): normal pixels
+by score and size of their image, anomalous ones by score and size of their component. `curves` computes PRO and PIMO
+from the counts of all images, and `AnomalyTable` (`metrics`) adds the metrics of pixels and of images; for MVTec LOCO
+`defects` has a table of its own. Begin with `AnomalyTable`, then `curves`.
+
 Conventions
 -----------
 1. ``score >= threshold`` is anomalous; equal scores enter together. Scores have any range; integers are divided by the

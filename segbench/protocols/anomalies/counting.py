@@ -1,4 +1,7 @@
-"""One map against its mask: components are labelled, normal and anomalous pixels are counted by score."""
+"""From one anomaly map and its mask to counts: normal pixels by score, anomalous ones by score and component size.
+
+Begin with `count_map`; `segbench.protocols.anomalies.counts` describes what it returns.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from segbench.core.levels import refuse_not_finite
 from segbench.inputs.anomaly_maps import AnomalyImage
 from segbench.inputs.defects import Defect
 from segbench.protocols.anomalies.counts import AnomalyCounts
+from segbench.protocols.anomalies.kernels import write_pairs
 
 ImageScore = Literal["max", "top1"]
 
@@ -22,43 +26,45 @@ _TOP = 100  # one pixel in so many makes the score of an image
 
 
 def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
-    """Count one image; a score of the image that a table has takes the place of `image_score`."""
+    """Count one image; its score from a table, if there is one, takes the place of `image_score`."""
     name, mask, valid, scores, full = image.file, image.anomalous, image.valid, image.scores, image.full
-    rows = np.flatnonzero(mask.any(axis=tuple(range(1, mask.ndim))))
-    any_anomalous = bool(rows.size)
-    marked = slice(rows[0], rows[-1] + 1) if any_anomalous else slice(0, 0)  # few rows, mostly
+    anomalous_rows = np.flatnonzero(mask.any(axis=tuple(range(1, mask.ndim))))
+    any_anomalous = bool(anomalous_rows.size)
+    # Mostly few rows, outside of which no pixel needs to be selected.
+    rows = slice(anomalous_rows[0], anomalous_rows[-1] + 1) if any_anomalous else slice(0, 0)
     if valid is None:
-        normal = [scores[: marked.start], scores[marked][~mask[marked]], scores[marked.stop :]]
+        normal_scores = [scores[: rows.start], scores[rows][~mask[rows]], scores[rows.stop :]]
     else:
-        normal = [scores[valid & ~mask]]
+        normal_scores = [scores[valid & ~mask]]
     sizes = np.empty(0, np.int32)
-    of_found = np.empty(0, scores.dtype)
+    anomalous_scores = np.empty(0, scores.dtype)
     if image.defects is not None:
         saturations = [defect.saturation for defect in image.defects]
         sizes = np.repeat(np.array(saturations, np.int32), saturations)
-        of_found = np.concatenate([_saturating(scores, defect) for defect in image.defects])
+        anomalous_scores = np.concatenate([_saturating(scores, defect) for defect in image.defects])
     elif any_anomalous:
-        of_pixels = _sizes_of_components(mask[marked])
-        sizes, of_found = of_pixels[mask[marked]], scores[marked][mask[marked]]
-    counted = sum(part.size for part in normal) + int(np.count_nonzero(mask))
-    falling, pixels = _runs(name, normal)
-    found = _runs_by_size(name, of_found, sizes)
+        size_of_pixel = _sizes_of_components(mask[rows])
+        sizes, anomalous_scores = size_of_pixel[mask[rows]], scores[rows][mask[rows]]
+    counted = sum(part.size for part in normal_scores) + int(np.count_nonzero(mask))
+    distinct, normal = _by_score(name, normal_scores)
+    anomalous = _by_score_and_size(name, anomalous_scores, sizes)
     if full:
-        falling, found = falling / np.float64(full), found._replace(scores=found.scores / np.float64(full))
-    of_score = found
-    if image.defects is not None:  # of which a pixel may be in several, or in none
-        of_score = _runs_by_size(name, scores[mask] / np.float64(full or 1), np.ones(int(mask.sum()), np.int32))
-    score_of_image = image_score if image.image_score is None else image.image_score
-    own = np.array([_image_score(score_of_image, falling, pixels, of_score)] if counted else [])
+        distinct = distinct / np.float64(full)
+        anomalous = anomalous._replace(scores=anomalous.scores / np.float64(full))
+    in_mask = anomalous
+    if image.defects is not None:  # a pixel may be in several defects, or in none
+        in_mask = _by_score_and_size(name, scores[mask] / np.float64(full or 1), np.ones(int(mask.sum()), np.int32))
+    rule = image_score if image.image_score is None else image.image_score
+    score_of_image = np.array([_image_score(rule, distinct, normal, in_mask)] if counted else [])
     return AnomalyCounts.unchecked(
-        scores=falling,
-        normal=pixels,
-        image_sizes=np.broadcast_to(pixels.dtype.type(0 if any_anomalous else counted), falling.size),
-        found_scores=found.scores,
-        anomalous=found.pixels,
-        component_sizes=found.sizes,
-        normal_images=own[: 0 if any_anomalous else 1],
-        anomalous_images=own[: 1 if any_anomalous else 0],
+        scores=distinct,
+        normal=normal,
+        image_sizes=np.broadcast_to(normal.dtype.type(0 if any_anomalous else counted), distinct.size),
+        found_scores=anomalous.scores,
+        anomalous=anomalous.pixels,
+        component_sizes=anomalous.sizes,
+        normal_images=score_of_image[: 0 if any_anomalous else 1],
+        anomalous_images=score_of_image[: 1 if any_anomalous else 0],
         ignored=scores.size - counted,
     )
 
@@ -78,28 +84,30 @@ def _sizes_of_components(mask: BoolArray) -> NDArray[np.int32]:
 
 
 def _saturating(scores: Array, defect: Defect) -> Array:
-    """Return the scores of the pixels of a defect that matter, those with the highest.
+    """Return the highest scores of a defect, as many as saturate it.
 
-    It is counted as a component of these pixels, so that counts add up as those of components do.
+    The defect is counted as a component of these pixels, so that counts add up as those of components do.
     """
     of_defect = scores.reshape(-1)[defect.pixels]
     return of_defect[np.argsort(-of_defect.astype(np.float64), kind="stable")[: defect.saturation]]
 
 
-class _Found(NamedTuple):
+class _AnomalousPixels(NamedTuple):
+    """Numbers of anomalous pixels for each pair of a falling score and a size of component."""
+
     scores: FloatArray
     pixels: Array
     sizes: Array
 
 
-def _runs(name: str, parts: Sequence[Array]) -> tuple[Array, Array]:
-    """Give the distinct falling scores of some pixels, and how many pixels have each."""
+def _by_score(name: str, parts: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the distinct falling scores of pixels, and how many pixels have each."""
     from segbench.core.sorting import BeyondLimitError, count_distinct
 
     if parts[0].dtype.kind == "u":
-        of_levels = np.bincount(np.concatenate([part.reshape(-1) for part in parts]))
-        held = np.flatnonzero(of_levels)[::-1]
-        return held.astype(parts[0].dtype), of_levels[held].astype(np.int32)
+        pixels = np.bincount(np.concatenate([part.reshape(-1) for part in parts]))
+        levels = np.flatnonzero(pixels)[::-1]
+        return levels.astype(parts[0].dtype), pixels[levels].astype(np.int32)
     with suppress(BeyondLimitError):
         return count_distinct(parts)
     for part in parts:
@@ -107,28 +115,30 @@ def _runs(name: str, parts: Sequence[Array]) -> tuple[Array, Array]:
     raise BeyondLimitError
 
 
-def _runs_by_size(name: str, scores: Array, sizes: NDArray[np.int32]) -> _Found:
-    """Give falling scores and sizes of components, each pair once, and how many pixels have both."""
-    from segbench.protocols.anomalies.kernels import write_pairs
-
+def _by_score_and_size(name: str, scores: Array, sizes: NDArray[np.int32]) -> _AnomalousPixels:
+    """Return falling scores and sizes of components, each pair once, and how many pixels have both."""
     if not np.isfinite(scores).all():
         refuse_not_finite(name, scores)
     values = scores.astype(np.float64)
-    order = np.argsort(-values)  # several times as quick as one that keeps the order of equal scores
+    order = np.argsort(-values)  # several times as fast as a stable sort
     values, sizes, pixels = values[order], sizes[order], np.empty(order.size, np.int32)
     pairs = write_pairs(values, sizes, pixels)
-    return _Found((values[:pairs] + 0.0).astype(scores.dtype), pixels[:pairs].copy(), sizes[:pairs].copy())
+    return _AnomalousPixels((values[:pairs] + 0.0).astype(scores.dtype), pixels[:pairs].copy(), sizes[:pairs].copy())
 
 
-def _image_score(image_score: ImageScore | float, scores: FloatArray, pixels: Array, found: _Found) -> float:
-    """Give the score of an image: a number that is known, the highest of its pixels, or the mean of the highest 1 %."""
-    if not isinstance(image_score, str):
-        return image_score
-    if image_score == "max":
-        return max(float(falling[0]) for falling in (scores, found.scores) if falling.size)
-    both = np.concatenate([scores, found.scores]).astype(np.float64)
-    held = np.concatenate([pixels, found.pixels])
-    wanted = -(-int(held.sum()) // _TOP)
-    order = np.argsort(-both, kind="stable")
-    taken = np.clip(wanted - (np.cumsum(held[order]) - held[order]), 0, held[order])
-    return math.fsum((both[order] * taken).tolist()) / wanted
+def _image_score(
+    rule: ImageScore | float, normal_scores: FloatArray, normal: Array, anomalous: _AnomalousPixels
+) -> float:
+    """Return the score of an image: a known number, the highest of its pixels, or the mean of the highest 1 %."""
+    if not isinstance(rule, str):
+        return rule
+    if rule == "max":
+        return max(float(falling[0]) for falling in (normal_scores, anomalous.scores) if falling.size)
+    scores = np.concatenate([normal_scores, anomalous.scores]).astype(np.float64)
+    pixels = np.concatenate([normal, anomalous.pixels])
+    top_pixels = math.ceil(int(pixels.sum()) / _TOP)
+    order = np.argsort(-scores, kind="stable")
+    scores, pixels = scores[order], pixels[order]
+    higher = np.cumsum(pixels) - pixels
+    taken = np.clip(top_pixels - higher, 0, pixels)
+    return math.fsum((scores * taken).tolist()) / top_pixels

@@ -1,4 +1,4 @@
-"""Counts of the anomaly protocol: normal pixels by score and image, anomalous ones by score and component."""
+"""Counts of the anomaly protocol: normal pixels by score and image size, anomalous ones by score and component size."""
 
 from __future__ import annotations
 
@@ -138,12 +138,11 @@ class AnomalyCounts(Counts):
         return replace(self.pixels_between(-math.inf, math.inf), ignored=self.ignored)
 
     def pixels_between(self, lowest: float, below: float) -> ScoreCounts:
-        """Give those with scores from `lowest` up to, not including, `below`, without ignored ones."""
-        found = []
-        for scores, pixels in ((self.scores, self.normal), (self.found_scores, self.anomalous)):
-            some = falling_between(scores, lowest, below)
-            found.append(_distinct(scores[some], pixels[some]))
-        (scores, normal), (found_scores, anomalous) = found
+        """Return the pixels with scores from `lowest` up to, not including, `below`; ignored ones are left out."""
+        in_range = falling_between(self.scores, lowest, below)
+        scores, normal = _distinct(self.scores[in_range], self.normal[in_range])
+        in_range = falling_between(self.found_scores, lowest, below)
+        found_scores, anomalous = _distinct(self.found_scores[in_range], self.anomalous[in_range])
         return ScoreCounts.sum(
             (
                 ScoreCounts(scores, np.zeros_like(normal), normal, of_predictions=True),
@@ -160,12 +159,16 @@ class AnomalyCounts(Counts):
     def sum(cls, counts: Iterable[Self]) -> Self:
         parts = list(counts)
         scores, normal, image_sizes = _merged([(part.scores, part.normal, part.image_sizes) for part in parts])
-        found = _merged([(part.found_scores, part.anomalous, part.component_sizes) for part in parts])
+        found_scores, anomalous, component_sizes = _merged(
+            [(part.found_scores, part.anomalous, part.component_sizes) for part in parts]
+        )
         return cls(
             scores,
             normal,
             image_sizes,
-            *found,
+            found_scores,
+            anomalous,
+            component_sizes,
             normal_images=_falling([part.normal_images for part in parts]),
             anomalous_images=_falling([part.anomalous_images for part in parts]),
             ignored=sum(part.ignored for part in parts),
@@ -173,21 +176,21 @@ class AnomalyCounts(Counts):
 
 
 def _falling(parts: list[FloatArray]) -> FloatArray:
-    """Sort the scores of images."""
+    """Return the scores of all images, falling."""
     return np.sort(np.concatenate([np.empty(0), *parts]))[::-1]
 
 
-def _refuse_unfilled(pixels: IntArray, sizes: IntArray, total: int, what: str, of: str) -> None:
-    """Refuse pixels that do not fill components, or images, of the sizes that are given; size 0 is none."""
+def _refuse_unfilled(pixels: IntArray, sizes: IntArray, total: int, pixels_called: str, parts_called: str) -> None:
+    """Refuse pixels that do not fill whole components, or images, of these sizes; size 0 stands for none."""
     if not sizes.size:
         return
-    if np.all(sizes == sizes[0]):  # those of one image, mostly
+    if np.all(sizes == sizes[0]):  # mostly, as those of one image
         totals = {int(sizes[0]): total} if sizes[0] else {}
     else:
-        found, places = np.unique(sizes, return_inverse=True)
-        sums = np.zeros(found.size, np.int64)
-        np.add.at(sums, places.reshape(-1), pixels)
-        totals = {size: filled for size, filled in zip(found.tolist(), sums.tolist(), strict=True) if size}
+        distinct, index = np.unique(sizes, return_inverse=True)
+        sums = np.zeros(distinct.size, np.int64)
+        np.add.at(sums, index.reshape(-1), pixels)
+        totals = {size: filled for size, filled in zip(distinct.tolist(), sums.tolist(), strict=True) if size}
     for size, filled in totals.items():
         if filled % size:
             raise ArgumentError(
@@ -195,16 +198,16 @@ def _refuse_unfilled(pixels: IntArray, sizes: IntArray, total: int, what: str, o
                     "inconsistent-counts",
                     "{pixels} {called} do not fill {parts} of {size} pixels",
                     pixels=filled,
-                    called=what,
-                    parts=of,
+                    called=pixels_called,
+                    parts=parts_called,
                     size=size,
                 )
             )
 
 
 def falling_between(scores: FloatArray, lowest: float, below: float) -> slice:
-    """Give where falling scores lie from `lowest` up to, not including, `below`."""
-    if (lowest, below) == (-math.inf, math.inf):  # else all are converted to be searched
+    """Return where falling scores lie from `lowest` up to, not including, `below`."""
+    if (lowest, below) == (-math.inf, math.inf):  # a search would convert all scores
         return slice(None)
     start, stop = scores.size - np.searchsorted(scores[::-1], (below, lowest))
     return slice(int(start), int(stop))

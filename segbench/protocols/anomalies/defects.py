@@ -1,4 +1,7 @@
-"""AU-sPRO of MVTec LOCO: PRO over defects that saturate, of logical and structural anomalies, and their mean."""
+"""AU-sPRO of MVTec LOCO: PRO over defects that saturate, of logical and structural anomalies, and their mean.
+
+`segbench.protocols.anomalies.metrics`, to be read first, has the other metrics of images.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ from segbench.protocols.anomalies.metrics import AnomalyTable
 KINDS = ("logical", "structural")
 _LIMIT = (0.05,)
 _NOTE = "area under the sPRO curve of defects up to a false positive rate of 5 %"
-METRICS = shares(
-    *OF_COMPONENTS[:3],
+_OF_IMAGES = tuple(metric for metric in OF_COMPONENTS if metric.key.startswith("image_"))
+_OF_DEFECTS = shares(
     Metric(
         key="auspro_05", title="AU-sPRO@5%", better="higher", image_key="auspro_05", headline=True, compared=True,
         note=f"{_NOTE}, mean of logical and structural anomalies",
@@ -32,13 +35,14 @@ METRICS = shares(
         for kind in KINDS
     ),
 )  # fmt: skip
-METRICS = (*METRICS, OF_COMPONENTS[-1])
+_IMAGE_SCORE = next(metric for metric in OF_COMPONENTS if metric.image_key == "image_score")
+METRICS = (*_OF_IMAGES, *_OF_DEFECTS, _IMAGE_SCORE)
 
 
 class _Kind(NamedTuple):
-    """The images of a kind of anomalies, and all normal ones."""
+    """The images with one kind of anomaly, and all normal ones."""
 
-    places: list[int]
+    images: list[int]  # their rows in the table of all images
     table: AnomalyTable
 
 
@@ -54,38 +58,39 @@ class DefectTable(CountsTable[AnomalyCounts]):
 
     @cached_property
     def _kinds(self) -> dict[str, _Kind]:
-        """The kinds that there are; of images in other folders one without a name."""
-        kinds = {
+        """The kinds of anomalies in the set; that of images in other folders is empty."""
+        kind_of = {
             name: next((kind for kind in KINDS if f"{kind}_anomalies" in name.split("/")), "") for name in self.names
         }
-        normal = {name for name, one in self.per_image.items() if one.normal_images.size}
-        found = {}
-        for kind in sorted({kinds[name] for name in self.names if name not in normal}):
-            places = [k for k, name in enumerate(self.names) if name in normal or kinds[name] == kind]
-            images = {self.names[k]: self.per_image[self.names[k]] for k in places}
-            found[kind] = _Kind(places, AnomalyTable(images))
-        return found
+        normal = {name for name, counts in self.per_image.items() if counts.normal_images.size}
+        kinds = {}
+        for kind in sorted({kind_of[name] for name in self.names if name not in normal}):
+            images = [image for image, name in enumerate(self.names) if name in normal or kind_of[name] == kind]
+            names = [self.names[image] for image in images]
+            kinds[kind] = _Kind(images, AnomalyTable({name: self.per_image[name] for name in names}))
+        return kinds
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
-        """Which image is there: one column for each, so that sums say how often."""
+        """A column per image, whose sum says how often the image counts."""
         return {"image": eye_array(self.images, format="csr")}
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        of_kinds = {}
-        for kind, (places, table) in self._kinds.items():
-            at, weights = table.thresholded, of["image"][:, places]
-            above, equal, found = (weights @ part for part in (at.above, at.equal, at.found))
-            of_kinds[kind] = pro_areas(above, equal, found, weights @ table.facts.components)[1]
-        return self._completed(self._whole.scored_images(of["image"]), of_kinds, len(of))
+        area_of_kind = {}
+        for kind, (images, table) in self._kinds.items():
+            weights, thresholded = of["image"][:, images], table.thresholded
+            above, equal = weights @ thresholded.above, weights @ thresholded.equal
+            overlap, components = weights @ thresholded.overlap, weights @ table.facts.components
+            _, area_of_kind[kind] = pro_areas(above, equal, overlap, components)
+        return self._completed(self._whole.scored_images(of["image"]), area_of_kind, len(of))
 
     def _completed(
-        self, values: Mapping[str, FloatArray], of_kinds: Mapping[str, FloatArray], rows: int
+        self, values: Mapping[str, FloatArray], area_of_kind: Mapping[str, FloatArray], rows: int
     ) -> Mapping[str, FloatArray]:
         """Return metrics by label, nan where there is no value."""
         undefined = np.full(rows, np.nan)
-        mean = np.mean([*of_kinds.values()], axis=0) if of_kinds else undefined
-        areas = {f"auspro_05_{kind}": area for kind, area in of_kinds.items()}
+        mean = np.mean([*area_of_kind.values()], axis=0) if area_of_kind else undefined
+        areas = {f"auspro_05_{kind}": area for kind, area in area_of_kind.items()}
         return {
             **dict.fromkeys((metric.label for metric in self.metrics), undefined),
             **values,
@@ -97,12 +102,13 @@ class DefectTable(CountsTable[AnomalyCounts]):
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, at every score."""
         values = self._whole.scored_images(np.ones((1, self.images)))
-        of_kinds = {
-            kind: np.array(measured_pro(one.table.per_image, limits=_LIMIT).areas) for kind, one in self._kinds.items()
+        area_of_kind = {
+            kind: np.array(measured_pro(table.per_image, limits=_LIMIT).areas)
+            for kind, (_, table) in self._kinds.items()
         }
         if self.images == 1:
             values["image_score"] = self._whole.facts.score
-        row: FloatArray = self.laid_out(self._completed(values, of_kinds, 1))[0]
+        row: FloatArray = self.laid_out(self._completed(values, area_of_kind, 1))[0]
         return row
 
     @property
@@ -118,9 +124,7 @@ class DefectTable(CountsTable[AnomalyCounts]):
     @property
     def totals(self) -> Mapping[str, int]:
         """Defects and images."""
-        facts = self._whole.facts
-        found = (facts.components.sum(), facts.positives.sum(), facts.negatives.sum())
-        return dict(zip(("components", "anomalous_images", "normal_images"), map(int, found), strict=True))
+        return self._whole.facts.totals
 
     @property
     def notes(self) -> tuple[Note, ...]:

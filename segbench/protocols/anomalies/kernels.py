@@ -1,4 +1,7 @@
-"""Compiled loops of the anomaly protocol; imported only where an image is counted, because Numba is slow to load."""
+"""Compiled loops of the anomaly protocol; imported only where an image is counted, because Numba is slow to load.
+
+Scores fall, and counts and sizes lie beside them. `ScoreCells` finds scores among others, as PRO and PIMO need.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ _NOTHING = 1e-15  # of a rate: one pixel of 10**15
 
 @_compiled
 def label_components(mask: BoolArray, labels: NDArray[np.int32], parents: NDArray[np.int32]) -> int:
-    """Label a mask provisionally, with the parent of each label in its component; give the number of labels."""
+    """Label a mask provisionally, with the parent of each label in its component; return the number of labels."""
     height, width = mask.shape
     number = 0
     for y in range(height):
@@ -28,24 +31,24 @@ def label_components(mask: BoolArray, labels: NDArray[np.int32], parents: NDArra
                 continue
             left = labels[y, x - 1] if x > 0 else 0
             up = labels[y - 1, x] if y > 0 else 0
-            before = labels[y - 1, x - 1] if y > 0 and x > 0 else 0
-            after = labels[y - 1, x + 1] if y > 0 and x + 1 < width else 0
-            found = up or left or before or after
-            if not found:
+            up_left = labels[y - 1, x - 1] if y > 0 and x > 0 else 0
+            up_right = labels[y - 1, x + 1] if y > 0 and x + 1 < width else 0
+            label = up or left or up_left or up_right
+            if not label:
                 number += 1
                 parents[number] = number
-                found = number
-            elif after and not up and (left or before):  # the only two neighbours that do not touch each other
-                one, other = root_of(parents, after), root_of(parents, left or before)
-                parents[max(one, other)] = min(one, other)
-                found = min(one, other)
-            labels[y, x] = found
+                label = number
+            elif up_right and not up and (left or up_left):  # the only two neighbours that do not touch each other
+                root, other = root_of(parents, up_right), root_of(parents, left or up_left)
+                parents[max(root, other)] = min(root, other)
+                label = min(root, other)
+            labels[y, x] = label
     return number
 
 
 @_compiled
 def component_sizes(mask: BoolArray, sizes: NDArray[np.int32]) -> int:
-    """Write the size of its 8-connected component at each pixel of a mask, 0 elsewhere; give their number."""
+    """Write the size of its 8-connected component at each pixel of a mask, 0 elsewhere; return their number."""
     parents = np.zeros(mask.size // 2 + 2, np.int32)
     labels = label_components(mask, sizes, parents)
     totals = np.zeros(labels + 1, np.int32)
@@ -66,9 +69,9 @@ def component_sizes(mask: BoolArray, sizes: NDArray[np.int32]) -> int:
 
 @_compiled
 def write_pairs(scores: FloatArray, sizes: NDArray[np.int32], pixels: NDArray[np.int32]) -> int:
-    """Replace falling scores and the sizes beside them by the distinct pairs, write how often each occurs, count them.
+    """Replace falling scores and the sizes beside them by their distinct pairs; return the number of pairs.
 
-    Sizes of equal scores come in any order.
+    Sizes of equal scores come in any order. `pixels` receives how often each pair occurs.
     """
     pairs: Any = -1
     start: Any = 0
@@ -88,85 +91,88 @@ def write_pairs(scores: FloatArray, sizes: NDArray[np.int32], pixels: NDArray[np
 
 
 class ScoreCells(NamedTuple):
-    """Falling scores and minus infinity, and where those of each of many cells of equal width begin among them."""
+    """Falling scores and minus infinity, with an index: many cells of equal width over the range of the scores."""
 
     scores: FloatArray
-    first: NDArray[np.int32]
-    top: float
-    steps: float
+    first: NDArray[np.int32]  # the position in `scores` where each cell begins
+    top: float  # half of the highest score
+    steps: float  # cells per half of a score
 
 
 @helper
-def cell_of(score: Any, places: ScoreCells) -> Any:
-    """Give the cell of a score, those beyond the ends in the first and the last."""
-    return np.int32(max(min((places.top - np.float64(score) * 0.5) * places.steps, places.first.size - 1.0), 0.0))
+def cell_of(score: Any, cells: ScoreCells) -> Any:
+    """Return the cell of a score; scores beyond the ends belong to the first or the last."""
+    return np.int32(max(min((cells.top - np.float64(score) * 0.5) * cells.steps, cells.first.size - 1.0), 0.0))
 
 
-def places_of(falling: FloatArray) -> ScoreCells:
-    """Lay cells of equal width over falling scores, so many that few scores are passed to find a place."""
+def cells_of(falling: FloatArray) -> ScoreCells:
+    """Lay cells of equal width over falling scores, so many that a search passes few scores."""
     first = np.empty(min(_CELLS * falling.size, _MOST_CELLS) + 1, np.int32)
-    # Of halves, as the difference of large scores may be infinite; with infinitely many steps 0 would be no number.
+    # Of halves, as the difference of large scores may be infinite; times infinitely many steps, 0 would be nan.
     top, bottom = falling[[0, -1]] * 0.5 if falling.size else (0.0, 0.0)
-    places = ScoreCells(np.append(falling, -np.inf), first, top, min(first.size / max(top - bottom, 1e-300), 1e300))
-    begin_cells(places)
-    return places
+    steps = min(first.size / max(top - bottom, 1e-300), 1e300)
+    cells = ScoreCells(np.append(falling, -np.inf), first, top, steps)
+    begin_cells(cells)
+    return cells
 
 
 @_compiled
-def begin_cells(places: ScoreCells) -> None:
+def begin_cells(cells: ScoreCells) -> None:
     """Write where the scores of each cell begin: after those of the cells before it."""
-    first = places.first
+    first = cells.first
     first[:] = 0
-    for score in places.scores:
-        first[index(cell_of(score, places))] += 1
+    for score in cells.scores:
+        first[index(cell_of(score, cells))] += 1
     begun: Any = 0
     for cell in range(first.size):
         begun, first[cell] = begun + first[cell], begun
 
 
 @_compiled
-def add_between(scores: Array, pixels: Array, places: ScoreCells, above: IntArray, equal: IntArray) -> None:
-    """Add pixels of falling scores: to `equal` where a score is one of the places, else to `above` the next.
+def add_between(scores: Array, pixels: Array, cells: ScoreCells, above: IntArray, equal: IntArray) -> None:
+    """Add pixels of falling scores to `equal` where the cells have the score, else to `above` the next lower one.
 
     `above` has one entry more, for scores below all.
     """
-    # The processor cannot foresee where the next of the scores lies among the others: without cells it would wait for
-    # almost every one. Cells of many scores at once are computed faster than one by one.
-    at, first, place = places.scores, places.first, index(0)
-    cells = np.empty(256, np.int32)
-    for start in range(0, scores.size, cells.size):
-        some, held = scores[start : start + cells.size], pixels[start : start + cells.size]
-        for k in range(some.size):
-            cells[k] = cell_of(some[k], places)
-        for k in range(some.size):
-            score = np.float64(some[k])
-            place = max(place, index(first[index(cells[k])]))
-            while at[place] > score:
-                place += index(1)
-            if at[place] == score:
-                equal[place] += held[k]
+    # The processor cannot predict how many scores of the cells lie between two: without cells it would wait for almost
+    # every one. The cells of a batch of scores are computed faster than one by one.
+    thresholds, first, k = cells.scores, cells.first, index(0)
+    cell_in_batch = np.empty(256, np.int32)
+    for start in range(0, scores.size, cell_in_batch.size):
+        batch = scores[start : start + cell_in_batch.size]
+        pixels_of_batch = pixels[start : start + cell_in_batch.size]
+        for i in range(batch.size):
+            cell_in_batch[i] = cell_of(batch[i], cells)
+        for i in range(batch.size):
+            score = np.float64(batch[i])
+            k = max(k, index(first[index(cell_in_batch[i])]))
+            while thresholds[k] > score:
+                k += index(1)
+            if thresholds[k] == score:
+                equal[k] += pixels_of_batch[i]
             else:
-                above[place] += held[k]
+                above[k] += pixels_of_batch[i]
 
 
 @_compiled
-def add_found(scores: Array, pixels: Array, sizes: Array, places: ScoreCells, into: FloatArray) -> None:
-    """Add the share of its component that pixels are, at the places of their falling scores."""
-    at, first, place = places.scores, places.first, index(0)
-    for k in range(scores.size):
-        score = np.float64(scores[k])
-        place = max(place, index(first[index(cell_of(score, places))]))
-        while at[place] > score:
-            place += index(1)
-        into[place] += pixels[k] / sizes[k]
+def add_overlap(scores: Array, pixels: Array, sizes: Array, cells: ScoreCells, overlap: FloatArray) -> None:
+    """Add to `overlap`, at each falling score, the share of its component that the pixels with that score are."""
+    thresholds, first, k = cells.scores, cells.first, index(0)
+    for i in range(scores.size):
+        score = np.float64(scores[i])
+        k = max(k, index(first[index(cell_of(score, cells))]))
+        while thresholds[k] > score:
+            k += index(1)
+        overlap[k] += pixels[i] / sizes[i]
 
 
 @_compiled
-def pimo_weights(rates: FloatArray, low: float, high: float, weights: FloatArray) -> bool:
-    """Fill in by how much the recall at each threshold adds to the area between two rates, over the logarithm's width.
+def write_pimo_weights(rates: FloatArray, low: float, high: float, weights: FloatArray) -> bool:
+    """Write by how much the recall at each threshold adds to the area between two rates; return whether it is defined.
 
-    `rates` do not fall from threshold to threshold; those that do not rise are no points. False if the area is
-    undefined, since the first positive rate is above `low`, or the last below `high`.
+    The area is over the logarithm of the rate, divided by its width. `rates` do not fall from threshold to threshold;
+    those that do not rise are no points. The area is undefined if the first positive rate is above `low`, or the last
+    below `high`.
     """
     weights[:] = 0.0
     width = np.log(high / low)

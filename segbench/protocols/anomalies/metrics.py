@@ -1,15 +1,16 @@
 """The metrics of the anomaly protocol, and the table that computes them from the counts of its images.
 
-Estimates take every distinct score. Where images are left out or resampled, PRO and PIMO are measured at a choice of
-thresholds, if there are very many.
+Begin with `AnomalyTable`. Estimates take every distinct score; where images are left out or resampled, PRO and PIMO are
+measured at a choice of thresholds, if there are very many.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,20 +24,20 @@ from segbench.core.names import first_names
 from segbench.core.scores import ScoreCounts
 from segbench.core.series import Line, Space
 from segbench.core.table import CountsTable, Reducing, Sums
-from segbench.curves.pooled import measured_curves
+from segbench.curves.pooled import AREAS, measured_curves
 from segbench.protocols.anomalies.counts import AnomalyCounts
 from segbench.protocols.anomalies.curves import (
     LIMITS,
-    RATES,
     AnomalyCurve,
     Pimo,
     Pro,
     chosen_pimo,
     chosen_pro,
-    highest,
     measured_pimo,
     measured_pro,
+    of_normal_images,
     pimo_values,
+    pimo_weights,
     pro_areas,
 )
 from segbench.protocols.registry import protocols
@@ -72,12 +73,13 @@ TOTALS = tuple(
 )
 
 _NAMED = 5
+_OF_PIMO = ("aupimo", "aupimo_median", "aupimo_zero")
 _OF_PIXELS = ("auc_roc", "average_precision", "ods_f", "ods_threshold")
 _CELLS, _FEWEST, _MOST = 2**22, 2**9, 2**12
 
 
 class _Pixels(Mapping[str, ScoreCounts]):
-    """Counts of images as the pixel protocol has them."""
+    """The counts of images as those of the pixel protocol."""
 
     def __init__(self, images: Mapping[str, AnomalyCounts]) -> None:
         self._images = images
@@ -86,7 +88,7 @@ class _Pixels(Mapping[str, ScoreCounts]):
         return self._images[name].pixels
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
-        """Give an image's counts of some scores, see `segbench.core.pooling.Ranged`."""
+        """Return an image's counts within a range of scores, see `segbench.core.pooling.Ranged`."""
         return self._images[name].pixels_between(lowest, below)
 
     def __iter__(self) -> Iterator[str]:
@@ -97,29 +99,38 @@ class _Pixels(Mapping[str, ScoreCounts]):
 
 
 class Thresholded(NamedTuple):
-    """Each image at the thresholds at which images are left out, shape (images, thresholds).
+    """Counts at the thresholds that are used when images are left out, one row per image."""
 
-    Normal pixels between and at the thresholds of PRO, and shares of components found; of PIMO the false positive rates
-    of normal images, and the recall of anomalous ones.
-    """
-
-    above: IntArray
-    equal: IntArray
-    found: FloatArray
-    rates: FloatArray
-    recalls: FloatArray
+    above: IntArray  # normal pixels between each threshold of PRO and the one before
+    equal: IntArray  # normal pixels at each threshold of PRO
+    overlap: FloatArray  # shares of components between each threshold of PRO and the one before, added up
+    rates: FloatArray  # share of a normal image at each threshold of PIMO
+    recalls: FloatArray  # recall at each threshold of PIMO, anomalous images only
 
 
 class Facts(NamedTuple):
-    """What is known of each image: its scores as cases, components, whether it is anomalous or normal, and maxima."""
+    """What is known of each image, one entry (or row) per image.
 
-    positives: Any
+    `positives` and `negatives` are images as cases: for an anomalous or normal image, a 1 in the column of its score.
+    """
+
+    positives: Any  # (images, distinct scores), sparse, scores falling
     negatives: Any
     components: FloatArray
-    anomalous: FloatArray
-    normal: FloatArray
+    anomalous: FloatArray  # 1 if the image has anomalous pixels
+    normal: FloatArray  # 1 if it has none
     score: FloatArray
-    highest: FloatArray
+    highest: FloatArray  # the highest score of its pixels
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """The numbers of components and of images in all."""
+        numbers = {
+            "components": self.components,
+            "anomalous_images": self.positives,
+            "normal_images": self.negatives,
+        }
+        return {key: int(of_images.sum()) for key, of_images in numbers.items()}
 
 
 class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
@@ -136,23 +147,22 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
-        """The table of pixels, counts by threshold (see `Thresholded`), components, and which image is there.
+        """The table of pixels, counts by threshold (see `Thresholded`), components, and a column per image.
 
-        The latter, as a median does not come from sums.
+        The latter say how often an image is in a sum, as a median is not computed from sums.
         """
-        at = self.thresholded
         return {
             "pixels": self.pixels,
-            "above": at.above,
-            "equal": at.equal,
-            "found": at.found,
+            "above": self.thresholded.above,
+            "equal": self.thresholded.equal,
+            "overlap": self.thresholded.overlap,
             "components": self.facts.components,
-            "rates": at.rates,
+            "rates": self.thresholded.rates,
             "image": eye_array(self.images, format="csr"),
         }
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        areas = pro_areas(of["above"], of["equal"], of["found"], of["components"])
+        areas = pro_areas(of["above"], of["equal"], of["overlap"], of["components"])
         return self._completed(
             {
                 **self._of_pixels(self.pixels.scored(of["pixels"])),
@@ -168,45 +178,42 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return {**dict.fromkeys((metric.label for metric in METRICS), np.full(rows, np.nan)), **values}
 
     def _of_pixels(self, values: FloatArray) -> dict[str, FloatArray]:
-        """Name the metrics of pixels that the protocol reports, given all of them, shape (R, metrics)."""
+        """Select the metrics of pixels that the protocol reports from all of the pixel table, shape (R, metrics)."""
         by_label = self.pixels.by_label(values)
         return {key: by_label[key] for key in _OF_PIXELS}
 
     def scored_images(self, weights: FloatArray) -> dict[str, FloatArray]:
-        """Measure images as cases."""
-        positives, negatives = (weights @ part for part in self.facts[:2])
+        """Compute the metrics of images as cases; `weights` say how often each image counts, shape (R, images)."""
+        positives, negatives = weights @ self.facts.positives, weights @ self.facts.negatives
         best, areas = measured_curves(np.ascontiguousarray(positives), np.ascontiguousarray(negatives))
         both = positives.any(axis=1) & negatives.any(axis=1)
+        _, tp, fp, total, _ = best.T
+        area = dict(zip(AREAS, areas.T, strict=False))
         with np.errstate(invalid="ignore"):  # without anomalous images
-            f = 2 * best[:, 1] / (best[:, 3] + best[:, 1] + best[:, 2])
-        found = {"image_auc_roc": areas[:, 0], "image_average_precision": areas[:, 3], "image_f": f}
-        return {key: np.where(both, value, np.nan) for key, value in found.items()}
+            f = 2 * tp / (total + tp + fp)
+        values = {"image_auc_roc": area["auc_roc"], "image_average_precision": area["average_precision"], "image_f": f}
+        return {key: np.where(both, value, np.nan) for key, value in values.items()}
 
     def _scored_pimo(self, rates: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
-        """Measure AUPIMO of each image, and of all."""
-        from segbench.protocols.anomalies.kernels import pimo_weights
-
+        """Compute mean, median and share at 0 of AUPIMO from the sums of `rates`, one row per sum of images."""
         normal = weights @ self.facts.normal
-        values = np.full((3, len(weights)), np.nan)
-        anomalous = self.facts.anomalous > 0
-        times = weights[:, anomalous]
-        gains = np.zeros(rates.shape[1])
+        values = np.full((len(_OF_PIMO), len(weights)), np.nan)
+        times = weights[:, self.facts.anomalous > 0]
         for row in np.flatnonzero((normal > 0) & times.any(axis=1)):
-            shared = np.cumsum(rates[row]) / normal[row]
-            if pimo_weights(shared, *RATES, gains):
+            gains = pimo_weights(np.cumsum(rates[row]) / normal[row])
+            if gains is not None:
                 values[:, row] = pimo_values(self.thresholded.recalls @ gains, times[row])
-        return dict(zip(("aupimo", "aupimo_median", "aupimo_zero"), values, strict=True))
+        return dict(zip(_OF_PIMO, values, strict=True))
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of the benchmark itself, at every score."""
-        everything = np.ones((1, self.images))
-        values = self._of_pixels(self.pixels.estimates[np.newaxis]) | self.scored_images(everything)
+        all_images = np.ones((1, self.images))
+        values = self._of_pixels(self.pixels.estimates[np.newaxis]) | self.scored_images(all_images)
         values |= {"aupro": np.array([self.pro.areas[0]]), "aupro_05": np.array([self.pro.areas[1]])}
         if not self.pimo.reason and self.facts.anomalous.any():
             measured = pimo_values(self._pimo_of_images, self.facts.anomalous[self.facts.anomalous > 0])
-            keys = "aupimo", "aupimo_median", "aupimo_zero"
-            values |= {key: np.array([value]) for key, value in zip(keys, measured, strict=True)}
+            values |= {key: np.array([value]) for key, value in zip(_OF_PIMO, measured, strict=True)}
         if self.images == 1:
             values["image_score"] = self.facts.score
         row: FloatArray = self.laid_out(self._completed(values, 1))[0]
@@ -225,63 +232,57 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     @cached_property
     def _pimo_of_images(self) -> FloatArray:
         """AUPIMO of each anomalous image."""
-        counts = zip(self.facts.anomalous, self.ordered, strict=True)
-        return np.array([self.pimo.area(one) for anomalous, one in counts if anomalous])
+        images = zip(self.facts.anomalous, self.ordered, strict=True)
+        return np.array([self.pimo.area(counts) for anomalous, counts in images if anomalous])
 
     @cached_property
     def facts(self) -> Facts:
         """What is known of each image."""
-        scores: list[list[FloatArray]] = [[], []]
-        facts = np.zeros((5, self.images))
-        for place, one in enumerate(self.ordered):
-            for kind, images in zip(scores, (one.anomalous_images, one.normal_images), strict=True):
-                kind.append(images)
-            own = np.concatenate([one.anomalous_images, one.normal_images])
-            facts[:, place] = (
-                one.components,
-                one.total_anomalous > 0,
-                one.normal_images.size,
-                own.max(initial=-math.inf),
-                max(map(float, (*one.scores[:1], *one.found_scores[:1])), default=0.0),
+        anomalous_scores: list[FloatArray] = []
+        normal_scores: list[FloatArray] = []
+        numbers = np.zeros((5, self.images))
+        for image, counts in enumerate(self.ordered):
+            anomalous_scores.append(counts.anomalous_images)
+            normal_scores.append(counts.normal_images)
+            numbers[:, image] = (
+                counts.components,
+                counts.total_anomalous > 0,
+                counts.normal_images.size,
+                np.concatenate([counts.anomalous_images, counts.normal_images]).max(initial=-math.inf),
+                max(map(float, (*counts.scores[:1], *counts.found_scores[:1])), default=0.0),
             )
-        distinct = np.unique(np.concatenate([np.empty(0), *scores[0], *scores[1]]))
-        matrices = []
-        for kind in scores:
-            rows = np.repeat(np.arange(self.images), [images.size for images in kind])
-            places = distinct.size - 1 - np.searchsorted(distinct, np.concatenate([np.empty(0), *kind]))
-            matrices.append(csr_array((np.ones(rows.size), (rows, places)), shape=(self.images, distinct.size)))
-        return Facts(*matrices, *facts)
+        distinct = np.unique(np.concatenate([np.empty(0), *anomalous_scores, *normal_scores]))
+        return Facts(_cases(anomalous_scores, distinct), _cases(normal_scores, distinct), *numbers)
 
     @cached_property
     def thresholded(self) -> Thresholded:
-        """Count each image at the thresholds where images are left out."""
-        from segbench.protocols.anomalies.kernels import add_between, places_of
+        """Count each image at the thresholds that are used when images are left out."""
+        from segbench.protocols.anomalies.kernels import add_between, cells_of
 
         most = int(np.clip(_CELLS // max(self.images, 1), _FEWEST, _MOST))
-        scores, joined = chosen_pro(self.pro, most)
-        places = places_of(scores)
-        pimo = chosen_pimo(self.pimo, most)
-        above, equal = (np.zeros((self.images, size), np.int64) for size in (scores.size + 1, scores.size))
-        found = np.zeros((self.images, scores.size))
-        rates, recalls = np.zeros((self.images, pimo.size)), []
-        for place, one in enumerate(self.ordered):
-            add_between(one.scores, one.normal, places, above[place], equal[place])
-            if one.total_anomalous:
-                shares_found = one.anomalous / one.component_sizes
-                cells = np.searchsorted(-scores, -one.found_scores.astype(np.float64))
-                found[place] = np.bincount(cells, shares_found, scores.size + 1)[: scores.size]
-                cells = np.searchsorted(-pimo, -one.found_scores.astype(np.float64))
-                pixels = np.bincount(cells, one.anomalous, pimo.size + 1)[: pimo.size]
-                recalls.append(np.cumsum(pixels) / one.total_anomalous)
-            if one.normal_images.size:
-                own = one.image_sizes > 0
-                cells = np.searchsorted(-pimo, -one.scores[own].astype(np.float64))
-                rates[place] = np.bincount(cells, one.normal[own] / one.image_sizes[own], pimo.size + 1)[: pimo.size]
-        if joined:
+        pro_thresholds, only_some = chosen_pro(self.pro, most)
+        pimo_thresholds = chosen_pimo(self.pimo, most)
+        cells = cells_of(pro_thresholds)
+        above = np.zeros((self.images, pro_thresholds.size + 1), np.int64)
+        equal = np.zeros((self.images, pro_thresholds.size), np.int64)
+        overlap = np.zeros((self.images, pro_thresholds.size))
+        rates, recalls = np.zeros((self.images, pimo_thresholds.size)), []
+        for image, counts in enumerate(self.ordered):
+            add_between(counts.scores, counts.normal, cells, above[image], equal[image])
+            if counts.total_anomalous:
+                shares = counts.anomalous / counts.component_sizes
+                overlap[image] = _reaching(pro_thresholds, counts.found_scores, shares)
+                pixels = _reaching(pimo_thresholds, counts.found_scores, counts.anomalous)
+                recalls.append(np.cumsum(pixels) / counts.total_anomalous)
+            if counts.normal_images.size:
+                is_normal = counts.image_sizes > 0
+                shares = counts.normal[is_normal] / counts.image_sizes[is_normal]
+                rates[image] = _reaching(pimo_thresholds, counts.scores[is_normal], shares)
+        if only_some:
             equal += above[:, :-1]
             above[:, :-1] = 0
-        of_anomalous = np.array(recalls, np.float64).reshape(-1, pimo.size)
-        return Thresholded(above, equal, found, rates, of_anomalous)
+        recalls_of_images = np.array(recalls, np.float64).reshape(-1, pimo_thresholds.size)
+        return Thresholded(above, equal, overlap, rates, recalls_of_images)
 
     @property
     def image_weights(self) -> Mapping[str, FloatArray]:
@@ -289,7 +290,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return {
             **self._of_pixels(self.pixels.weights_by_metric),
             **dict.fromkeys(("aupro", "aupro_05"), self.facts.components),
-            **dict.fromkeys(("aupimo", "aupimo_median", "aupimo_zero"), self.facts.anomalous),
+            **dict.fromkeys(_OF_PIMO, self.facts.anomalous),
         }
 
     def measure_images(self) -> FloatArray:
@@ -303,10 +304,7 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
     @property
     def totals(self) -> Mapping[str, int]:
         """Components, images and pixels."""
-        facts = self.facts
-        of_images = (facts.components.sum(), facts.positives.sum(), facts.negatives.sum())
-        keys = (metric.key for metric in TOTALS)
-        return dict(zip(keys, (*map(int, of_images), *self.pixels.totals.values()), strict=True))
+        return {**self.facts.totals, **self.pixels.totals}
 
     def why_undefined(self, metric: Metric) -> Message:
         totals = self.totals
@@ -328,16 +326,14 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         return (*note_on_scales(self.facts.highest.tolist()), *self._note_on_categories())
 
     def _note_on_categories(self) -> tuple[Note, ...]:
-        """Name the top folders that hold normal and anomalous images each, if there are several."""
-        tops = [name.partition("/")[0] if "/" in name else "" for name in self.names]
-        of_kinds = [
-            {top for top, is_there in zip(tops, kind.tolist(), strict=True) if top and is_there}
-            for kind in (self.facts.normal, self.facts.anomalous)
-        ]
-        categories = sorted(of_kinds[0] & of_kinds[1])
+        """Name the top folders that contain both normal and anomalous images, if there are several."""
+        folders = [name.partition("/")[0] if "/" in name else "" for name in self.names]
+        with_normal = set(compress(folders, self.facts.normal.tolist()))
+        with_anomalous = set(compress(folders, self.facts.anomalous.tolist()))
+        categories = sorted((with_normal & with_anomalous) - {""})
         if len(categories) < 2:
             return ()
-        said = Message(
+        pooled = Message(
             "several-categories",
             "scores of {count} categories are pooled as those of one model: {categories}; {by_folder} measures each by "
             "itself",
@@ -345,16 +341,18 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
             categories=first_names(categories, _NAMED),
             by_folder=Either("result.parts('group', by='folder')", "--group-by folder"),
         )
-        return (Note(said),)
+        return (Note(pooled),)
 
     @property
     def reduced(self) -> AnomalyCounts:
         """The normal images pooled, with the highest scores alone, as single images need them for AUPIMO."""
         lowest = self.pimo.thresholds[-1] if self.pimo.thresholds.size else math.inf
-        some = self.pixels.reduced.scores[:3]  # which tell that predictions are no masks
-        nothing, empty = np.zeros(some.size, np.int64), np.empty(0)
-        no_pixels = AnomalyCounts(some, nothing, nothing, empty, nothing[:0], nothing[:0], empty, empty)
-        return AnomalyCounts.sum([no_pixels, *(highest(one, lowest) for one in self.ordered)])
+        three_scores = self.pixels.reduced.scores[:3]  # show that predictions are no masks
+        no_pixels, empty = np.zeros(three_scores.size, np.int64), np.empty(0)
+        scores_alone = AnomalyCounts(
+            three_scores, no_pixels, no_pixels, empty, no_pixels[:0], no_pixels[:0], empty, empty
+        )
+        return AnomalyCounts.sum([scores_alone, *(of_normal_images(counts, lowest) for counts in self.ordered)])
 
     @property
     def drawn(self) -> AnomalyCurve:
@@ -375,9 +373,22 @@ class AnomalyTable(CountsTable[AnomalyCounts], Reducing):
         """Shared FPR, and the mean recall of anomalous images there; nothing where AUPIMO is undefined."""
         if self.pimo.reason or not self.facts.anomalous.any():
             return np.empty(0), np.empty(0)
-        at = self.thresholded
-        return np.cumsum(at.rates.sum(axis=0)) / self.facts.normal.sum(), at.recalls.mean(axis=0)
+        shared_fpr = np.cumsum(self.thresholded.rates.sum(axis=0)) / self.facts.normal.sum()
+        return shared_fpr, self.thresholded.recalls.mean(axis=0)
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
-        """Read the curve of pixels off at some places, see `Table`."""
+        """Read the curve of pixels off at the positions `at`, see `Table`."""
         return self.pixels.heights(space, at, of["pixels"])
+
+
+def _cases(scores: Sequence[FloatArray], distinct: FloatArray) -> Any:
+    """Return the scores of each image as a sparse matrix (images, distinct scores) of ones; columns are falling."""
+    rows = np.repeat(np.arange(len(scores)), [of_image.size for of_image in scores])
+    columns = distinct.size - 1 - np.searchsorted(distinct, np.concatenate([np.empty(0), *scores]))
+    return csr_array((np.ones(rows.size), (rows, columns)), shape=(len(scores), distinct.size))
+
+
+def _reaching(thresholds: FloatArray, scores: FloatArray, weights: FloatArray | IntArray) -> FloatArray:
+    """Add up the weights of scores at the highest of falling thresholds that each score reaches."""
+    index = np.searchsorted(-thresholds, -scores.astype(np.float64))
+    return np.bincount(index, weights, thresholds.size + 1)[: thresholds.size].astype(np.float64, copy=False)

@@ -137,21 +137,22 @@ class Anomalies(Protocol, can.ApartByFolder, can.Verb, can.MeasuredBySet, can.Pi
         return Counted(count_map(image, image_score=self.image_score), notes=image.notes)
 
     def states(self, sample: Sample, threshold: float, counts: AnomalyCounts | None = None) -> NDArray[np.uint8]:
-        """Tell false alarms, found pixels, and those missed in found components from components missed as a whole."""
+        """Return the state of each pixel; those missed in found components differ from wholly missed components."""
         import numpy as np
         from scipy.ndimage import label
 
         from segbench.core.levels import rounded
 
         image = self.inputs.interpret(sample)
-        counted, valid = image.anomalous, image.valid
+        anomalous, valid = image.anomalous, image.valid
         predicted = image.scores / np.float64(image.full or 1) >= float(rounded(threshold, self.quantize))
-        components, _ = label(counted, np.ones((3, 3)))
-        found = np.isin(components, np.unique(components[counted & predicted]))
-        states = np.full(counted.shape, State.NOTHING, np.uint8)
-        states[predicted & ~counted] = State.FALSE
-        states[counted & predicted] = State.TRUE
-        states[counted & ~predicted] = np.where(found, State.PARTNER, State.MISSED)[counted & ~predicted]
+        components, _ = label(anomalous, np.ones((3, 3)))
+        in_found_component = np.isin(components, np.unique(components[anomalous & predicted]))
+        states = np.full(anomalous.shape, State.NOTHING, np.uint8)
+        states[predicted & ~anomalous] = State.FALSE
+        states[anomalous & predicted] = State.TRUE
+        states[anomalous & ~predicted & in_found_component] = State.PARTNER
+        states[anomalous & ~predicted & ~in_found_component] = State.MISSED
         if valid is not None:
             states[~valid] = State.IGNORED
         return states

@@ -1,5 +1,10 @@
 """The labels protocol: hard predictions, one label per pixel, counted in a confusion matrix per image.
 
+`Labels` (`settings`) takes label maps or masks, of which its inputs (`segbench.inputs.class_label_maps`,
+`segbench.inputs.label_masks`) make a confusion matrix, so that the package has no counting of its own. The matrix is
+kept in `LabelCounts` (`counts`), and `LabelTable` (`metrics`) computes IoU, Dice, accuracies and their means from the
+matrices of all images. Begin with `LabelTable`.
+
 Conventions
 -----------
 1. Void pixels of the ground truth, and those outside the field of view, are counted as ignored and nowhere else. A

@@ -81,11 +81,11 @@ class LabelCounts(AddedByField):
 
     @property
     def ground_truth(self) -> str:
-        held = zip(self.names, self.matrix.sum(axis=1).tolist(), strict=True)
-        return ", ".join(f"{pixels} of {name}" for name, pixels in held)
+        pixels_of_classes = zip(self.names, self.matrix.sum(axis=1).tolist(), strict=True)
+        return ", ".join(f"{pixels} of {name}" for name, pixels in pixels_of_classes)
 
 
 @lru_cache(maxsize=256)
 def names_of(classes: str) -> tuple[str, ...]:
-    """Give the names of classes that are written as text."""
+    """Return the names of classes that are written as text."""
     return read_classes(classes)[1]

@@ -1,18 +1,20 @@
 """The metrics of the labels benchmark, and the table that computes them from confusion matrices.
 
+Begin with `CLASSES` and `POSITIVE`, the metrics, and `LabelTable`.
+
 Conventions
 -----------
 1. ``miou`` (D, over the data set) is the mean IoU of the pooled matrix over the classes with a non-empty union. A class
    absent from both sides is in no mean; a class that is only predicted has an IoU of 0.
 2. ``miou_images`` (I) is the mean over images of an image's mean IoU; ``miou_classes`` (C) the mean over classes of the
-   mean over images of a class. Both count a class in an image only if the ground truth of the image holds it, so false
-   positives in other images enter D alone.
-3. ``miou_images_5`` and ``miou_classes_5`` are those means over the worst 5 % of images (of a class: of the images that
-   hold it), rounded down, at least one.
+   mean over images of a class. Both count a class in an image only if it is in the ground truth of the image, so false
+   positives in other images affect D alone.
+3. ``miou_images_5`` and ``miou_classes_5`` are the same means over the worst 5 % of images (of a class: of the images
+   that contain it), rounded down, at least one.
 4. Accuracies are shares of the pixels of the ground truth, predictions outside the classes included.
    ``mean_accuracy`` is over the classes in the ground truth. ``fw_iou`` weights IoU by the pixels of the ground truth.
 5. With two classes the second is the positive one; ``iou_images`` and ``dice_images`` are means over the images that
-   hold it.
+   contain it.
 6. Background is in no mean over classes: ``miou``, ``miou_images`` and ``miou_classes``, their worst 5 %,
    ``mean_accuracy``, ``mean_dice`` and ``fw_iou``. Its pixels count: predictions of a class there are false positives.
 7. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
@@ -31,7 +33,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,7 +126,7 @@ _MEANS = frozenset(metric.key for metric in CLASSES) - {"pixel_accuracy", "kappa
 
 
 def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
-    """Give the scores of so many classes; of masks those of the positive class come first and rank methods."""
+    """Return the metrics for a number of classes; for masks those of the positive class come first and rank methods."""
     if masks:
         return (*POSITIVE, *(replace(metric, headline=False, title="", compared=False) for metric in CLASSES))
     if classes == 2:
@@ -133,7 +136,7 @@ def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _ByClass:
-    """Pixels found, in the ground truth and predicted, shape (rows, K)."""
+    """True positives, and pixels of each class in the ground truth and in the prediction, shape (rows, K)."""
 
     tp: FloatArray
     truth: FloatArray
@@ -155,6 +158,15 @@ class _ByClass:
         return _ByClass(self.tp[:, -1], self.truth[:, -1], self.predicted[:, -1])
 
 
+class _Counted(NamedTuple):
+    """The counts of all images."""
+
+    by_class: _ByClass  # of each image
+    ignored: IntArray  # of each image
+    outside: IntArray  # predictions outside the classes, of each image
+    pooled: IntArray  # the confusion matrix of all images
+
+
 class LabelTable(CountsTable[LabelCounts]):
     """Confusion matrices of the images of one method, which must have been counted by these classes."""
 
@@ -164,7 +176,8 @@ class LabelTable(CountsTable[LabelCounts]):
     def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
         super().__init__(per_image, settings)
         self.classes: str = settings.classes_text
-        self._meant = in_means(read_classes(self.classes)[0], settings.background)
+        labels, _ = read_classes(self.classes)
+        self._in_means = in_means(labels, settings.background)  # (K,): False for background
         self.metrics = tuple(metric for metric in settings.metrics() if metric.kind == "score")
 
     @property
@@ -173,13 +186,13 @@ class LabelTable(CountsTable[LabelCounts]):
         return names_of(self.classes)
 
     @cached_property
-    def _by_image(self) -> tuple[_ByClass, IntArray, IntArray]:
-        """Pixels by class, those left out and predicted outside the classes, and the matrix of all images."""
+    def _counted(self) -> _Counted:
+        """The counts of all images as arrays."""
         size = len(self.class_names)
-        parts = np.zeros((3, self.images, size))
-        totals = np.zeros((2, self.images), np.int64)
+        tp, truth, predicted = np.zeros((3, self.images, size))
+        ignored, outside = np.zeros((2, self.images), np.int64)
         pooled = np.zeros((size, size + 1), np.int64)
-        for place, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
+        for image, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
             if counts.classes != self.classes:
                 raise ArgumentError(
                     Message(
@@ -192,61 +205,62 @@ class LabelTable(CountsTable[LabelCounts]):
                     )
                 )
             matrix = counts.matrix
-            parts[:, place] = np.diagonal(matrix), matrix.sum(axis=1), matrix[:, :size].sum(axis=0)
-            totals[:, place] = counts.ignored, matrix[:, size].sum()
+            tp[image], truth[image] = np.diagonal(matrix), matrix.sum(axis=1)
+            predicted[image] = matrix[:, :size].sum(axis=0)
+            ignored[image], outside[image] = counts.ignored, matrix[:, size].sum()
             pooled += matrix
-        return _ByClass(*parts), totals, pooled
+        return _Counted(_ByClass(tp, truth, predicted), ignored, outside, pooled)
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
-        """Pixels found, true and predicted by class; IoU and Dice of each image where its ground truth holds them."""
-        counts, *_ = self._by_image
-        held = counts.truth > 0
-        iou = np.where(held, counts.iou, 0)
-        present = held[:, self._meant].sum(axis=1)
-        mean_iou = np.divide(
-            iou[:, self._meant].sum(axis=1), present, out=np.full(self.images, np.nan), where=present > 0
-        )
+        """Pixels by class; IoU and Dice of each image by class, for the classes in its ground truth."""
+        counts = self._counted.by_class
+        present = counts.truth > 0
+        iou = np.where(present, counts.iou, 0)
+        number = present[:, self._in_means].sum(axis=1)
+        mean_iou = np.full(self.images, np.nan)
+        np.divide(iou[:, self._in_means].sum(axis=1), number, out=mean_iou, where=number > 0)
         return {
             "tp": counts.tp.astype(np.int64),
             "truth": counts.truth.astype(np.int64),
             "predicted": counts.predicted.astype(np.int64),
-            "has_classes": present > 0,
+            "has_classes": number > 0,
             "mean_iou": mean_iou,
-            "iou": np.where(held, iou, np.nan),
-            "dice": np.where(held[:, -1], counts.last.dice, np.nan),
+            "iou": np.where(present, iou, np.nan),
+            "dice": np.where(counts.last.truth > 0, counts.last.dice, np.nan),
         }
 
     @cached_property
     def estimates(self) -> FloatArray:
         sums = self.layout.named(self.layout.total()[np.newaxis])
-        mean_iou = np.array([_mean_of_worst(self.columns["mean_iou"])])
-        iou = np.array([[_mean_of_worst(of_class) for of_class in self.columns["iou"].T]])
+        worst_mean_iou = np.array([_mean_of_worst(self.columns["mean_iou"])])
+        worst_iou = np.array([[_mean_of_worst(of_class) for of_class in self.columns["iou"].T]])
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
-            row: FloatArray = self.laid_out(self._formulas(sums, mean_iou, iou))[0]
+            row: FloatArray = self.laid_out(self._formulas(sums, worst_mean_iou, worst_iou))[0]
         return row
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
-        # Which images are the worst no sum of several shows: a row of one is its own.
+        # A sum of several images does not show which are the worst; a single image is its own worst.
         several = of["has_classes"] != 1
-        mean_iou = np.where(several, np.nan, of["mean_iou"])
-        return self._formulas(of, mean_iou, np.where(several[:, np.newaxis], np.nan, of["iou"]))
+        worst_mean_iou = np.where(several, np.nan, of["mean_iou"])
+        worst_iou = np.where(several[:, np.newaxis], np.nan, of["iou"])
+        return self._formulas(of, worst_mean_iou, worst_iou)
 
-    def _formulas(self, of: Sums, mean_iou: FloatArray, iou: FloatArray) -> Mapping[str, FloatArray]:
+    def _formulas(self, of: Sums, worst_mean_iou: FloatArray, worst_iou: FloatArray) -> Mapping[str, FloatArray]:
         """Compute every metric; mIoU and IoU by class of the worst images have the shapes (R,) and (R, K)."""
         by_class = _ByClass(of["tp"], of["truth"], of["predicted"])
         over_classes = {
             "miou": by_class.iou,
             "miou_classes": of["iou"],
-            "miou_classes_5": iou,
+            "miou_classes_5": worst_iou,
             "mean_accuracy": share(by_class.tp, by_class.truth),
             "mean_dice": by_class.dice,
         }
         return {
-            **{name: mean_of_defined(values[:, self._meant]) for name, values in over_classes.items()},
-            **_pooled(by_class, self._meant),
+            **{name: mean_of_defined(values[:, self._in_means]) for name, values in over_classes.items()},
+            **_pooled(by_class, self._in_means),
             "miou_images": of["mean_iou"],
-            "miou_images_5": mean_iou,
+            "miou_images_5": worst_mean_iou,
             **_positive(by_class),
             "iou_images": of["iou"][:, -1],
             "dice_images": of["dice"],
@@ -254,106 +268,110 @@ class LabelTable(CountsTable[LabelCounts]):
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
-        """Pixels of each image, or of the class that is measured; of means over images whether it counts."""
+        """Pixels of each image, or of the positive class; for means over images whether the image counts."""
         truth = self.columns["truth"]
-        pixels, of_class, alike = truth.sum(axis=1), truth[:, -1], self.columns["has_classes"]
+        pixels, positives, counts = truth.sum(axis=1), truth[:, -1], self.columns["has_classes"]
         return {
             **dict.fromkeys((metric.key for metric in CLASSES), pixels),
-            **dict.fromkeys(("iou", "dice", "precision", "recall", "mcc"), of_class),
-            "specificity": pixels - of_class,
+            **dict.fromkeys(("iou", "dice", "precision", "recall", "mcc"), positives),
+            "specificity": pixels - positives,
             "ber": pixels,
-            **dict.fromkeys(("miou_images", "miou_classes", "miou_images_5", "miou_classes_5"), alike),
-            **dict.fromkeys(("iou_images", "dice_images"), of_class > 0),
+            **dict.fromkeys(("miou_images", "miou_classes", "miou_images_5", "miou_classes_5"), counts),
+            **dict.fromkeys(("iou_images", "dice_images"), positives > 0),
         }
 
     @cached_property
     def may_be_missed(self) -> BoolArray:
-        """Of means over classes, where one of them is there; of kappa never: it is undefined where all is right."""
-        counts, *_ = self._by_image
-        there = {**dict.fromkeys(_MEANS, bool(counts.truth[:, self._meant].any())), "kappa": False}
-        weighing = super().may_be_missed.tolist()
-        return np.array([there.get(metric.key, any_) for metric, any_ in zip(self.metrics, weighing, strict=True)])
+        """Means over classes where one is present; kappa never, as it is undefined where all pixels are right."""
+        any_class = bool(self._counted.by_class.truth[:, self._in_means].any())
+        exceptions = {**dict.fromkeys(_MEANS, any_class), "kappa": False}
+        by_weights = super().may_be_missed.tolist()
+        metrics = zip(self.metrics, by_weights, strict=True)
+        return np.array([exceptions.get(metric.key, by_weight) for metric, by_weight in metrics])
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
-        counts, *_ = self._by_image
-        held = counts.truth > 0
-        known = (held.any(axis=0) | counts.predicted.any(axis=0)) & self._meant
-        of_classes = zip(self.class_names, held.T, known.tolist(), strict=True)
-        return {name: images for name, images, is_known in of_classes if is_known}
+        counts = self._counted.by_class
+        present = counts.truth > 0
+        on_either_side = (present.any(axis=0) | counts.predicted.any(axis=0)) & self._in_means
+        of_classes = zip(self.class_names, present.T, on_either_side.tolist(), strict=True)
+        return {name: images for name, images, is_shown in of_classes if is_shown}
 
     @property
     def totals(self) -> Mapping[str, int]:
         """Classes of means in the ground truth and in all, pixels counted and left out, predictions outside."""
-        counts, totals, _ = self._by_image
-        truth = counts.truth.sum(axis=0)
-        of_classes = np.count_nonzero(truth[self._meant]), np.count_nonzero(self._meant), truth.sum()
-        return dict(
-            zip([metric.key for metric in TOTALS], map(int, (*of_classes, *totals[:2].sum(axis=1))), strict=True)
-        )
+        truth = self._counted.by_class.truth.sum(axis=0)
+        return {
+            "classes_present": int(np.count_nonzero(truth[self._in_means])),
+            "classes": int(np.count_nonzero(self._in_means)),
+            "pixels": int(truth.sum()),
+            "ignored": int(self._counted.ignored.sum()),
+            "outside": int(self._counted.outside.sum()),
+        }
 
     def why_undefined(self, metric: Metric) -> Message:
-        counts, *_ = self._by_image
-        held = (counts.truth.sum(axis=0) > 0).tolist()
-        if not any(held):
+        present = self._counted.by_class.truth.sum(axis=0) > 0
+        if not present.any():
             return Message("no-pixels", "no pixels")
-        if not any(np.array(held)[self._meant]) and metric.key in _MEANS:
+        if not present[self._in_means].any() and metric.key in _MEANS:
             return Message("background-alone", "the ground truth holds the background alone")
         if metric.key == "kappa":
             return Message("one-class", "ground truth and prediction hold one class")
         if metric.key == "precision":
             return Message("none-predicted", "nothing is predicted positive")
-        if metric.key == "mcc" and all(held):
+        if metric.key == "mcc" and present.all():
             return Message("predicted-alike", "all pixels are predicted alike")
-        without = Message("no-positives", "no positive pixels")
-        return Message("no-negatives", "no negative pixels") if held[1] else without
+        no_positives = Message("no-positives", "no positive pixels")
+        return Message("no-negatives", "no negative pixels") if present[1] else no_positives
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Say which classes and images are in no mean, and which classes are only predicted."""
-        counts, *_ = self._by_image
-        blank = int(np.count_nonzero(~self.columns["has_classes"]))
-        truth, predicted = counts.truth.sum(axis=0) > 0, counts.predicted.sum(axis=0) > 0
-        meant = self._meant.tolist()
-        known = list(zip(self.class_names, meant, truth, predicted, strict=True))
-        absent = [name for name, within, true, found in known if within and not true and not found]
-        false = [name for name, within, true, found in known if within and found and not true]
-        notes: list[Note] = [*background_note(self.class_names, self._meant)]
-        if 0 < blank < self.images and any(metric.key == "miou" for metric in self.metrics):
-            why = "void everywhere" if all(meant) else "no class but the background"
+        """Notes on classes and images that are in no mean, and on classes that are only predicted."""
+        counts = self._counted.by_class
+        present, predicted = (counts.truth > 0).any(axis=0), (counts.predicted > 0).any(axis=0)
+        absent = self._named(self._in_means & ~present & ~predicted)
+        only_predicted = self._named(self._in_means & ~present & predicted)
+        without_classes = int(np.count_nonzero(~self.columns["has_classes"]))
+        metrics = {metric.key: metric for metric in self.metrics}
+        titled = {metric.key: metric for metric in self.metrics if metric.title}
+        notes: list[Note] = [*background_note(self.class_names, self._in_means)]
+        if 0 < without_classes < self.images and "miou" in metrics:
             left_out = Message(
                 "left-out",
                 "left out of means over images, {why}: {number}",
-                why=why,
-                number=part_of(blank, self.images),
+                why="void everywhere" if self._in_means.all() else "no class but the background",
+                number=part_of(without_classes, self.images),
             )
             notes.append(Note(left_out))
-        if absent and any(metric.key == "miou" and metric.title for metric in self.metrics):
+        if absent and "miou" in titled:
             lacking = Message(
                 "absent-classes",
                 "left out of means, absent from both sides: {classes}",
                 classes=first_names(absent, _SHOWN),
             )
             notes.append(Note(lacking))
-        if false and len(self.class_names) > 2:
+        if only_predicted and len(self.class_names) > 2:
             as_0 = Message(
                 "false-classes",
                 "IoU 0 in mIoU, predicted but absent from the ground truth: {classes}",
-                classes=first_names(false, _SHOWN),
+                classes=first_names(only_predicted, _SHOWN),
             )
             notes.append(Note(as_0))
-        held = dict(zip(self.class_names, np.count_nonzero(counts.truth, axis=0).tolist(), strict=True))
-        shown = {metric.key: metric for metric in self.metrics if metric.title}
-        over_positives = [shown[key] for key in ("iou_images", "dice_images") if key in shown]
+        over_positives = [titled[key] for key in ("iou_images", "dice_images") if key in titled]
         if over_positives:
-            without = self.images - held[self.class_names[-1]]
-            notes += left_out_note(over_positives, "without positive pixels", without, self.images)
-        if "miou_classes" in shown:
-            held = {name: number for (name, number), within in zip(held.items(), meant, strict=True) if within}
-            notes += held_note(shown["miou_classes"], held, self.images)
-        labels = read_classes(self.classes)[0]
+            without_positives = int(np.count_nonzero(counts.last.truth == 0))
+            notes += left_out_note(over_positives, "without positive pixels", without_positives, self.images)
+        if "miou_classes" in titled:
+            images_with = dict(zip(self.class_names, np.count_nonzero(counts.truth, axis=0).tolist(), strict=True))
+            averaged = {name: images_with[name] for name in self._named(self._in_means)}
+            notes += held_note(titled["miou_classes"], averaged, self.images)
+        labels, _ = read_classes(self.classes)
         remapped = bool(self.settings.gt_map or self.settings.pred_map)
-        return (*notes, *notes_on_predictions(self._by_image[2], labels, self.images, remapped=remapped))
+        return (*notes, *notes_on_predictions(self._counted.pooled, labels, self.images, remapped=remapped))
+
+    def _named(self, classes: BoolArray) -> list[str]:
+        """List the names of the marked classes."""
+        return list(compress(self.class_names, classes.tolist()))
 
 
 def _mean_of_worst(values: FloatArray) -> float:
@@ -363,30 +381,30 @@ def _mean_of_worst(values: FloatArray) -> float:
     return math.fsum(lowest.tolist()) / lowest.size if lowest.size else math.nan
 
 
-def _pooled(sums: _ByClass, meant: BoolArray) -> dict[str, FloatArray]:
-    """Compute what follows from pixels of all classes; the classes `meant` are weighted in `fw_iou`."""
-    pixels = sums.truth.sum(axis=1)
-    found = sums.tp.sum(axis=1)
-    truth, iou = sums.truth[:, meant], sums.iou[:, meant]
-    # In products of pixels, of which the counts of most sets are exact, rather than shares.
+def _pooled(sums: _ByClass, in_means: BoolArray) -> dict[str, FloatArray]:
+    """Compute metrics over the pixels of all classes; those `in_means` are weighted in `fw_iou`."""
+    pixels, correct = sums.truth.sum(axis=1), sums.tp.sum(axis=1)
+    truth, iou = sums.truth[:, in_means], sums.iou[:, in_means]
+    # Products of pixels rather than shares: for most data sets they are exact.
     chance = (sums.truth * sums.predicted).sum(axis=1)
     return {
-        "pixel_accuracy": found / pixels,
+        "pixel_accuracy": correct / pixels,
         "fw_iou": np.nan_to_num(truth * iou).sum(axis=1) / truth.sum(axis=1),
-        "kappa": (pixels * found - chance) / (pixels * pixels - chance),
+        "kappa": (pixels * correct - chance) / (pixels * pixels - chance),
     }
 
 
 def _positive(sums: _ByClass) -> dict[str, FloatArray]:
-    """Compute the metrics of the second class against all other pixels."""
-    one = sums.last
-    of = Confusion(one.tp, one.predicted - one.tp, one.truth, sums.truth.sum(axis=1) - one.truth)
+    """Compute the metrics of the last class against all other pixels."""
+    positive = sums.last
+    negatives = sums.truth.sum(axis=1) - positive.truth
+    confusion = Confusion(positive.tp, positive.predicted - positive.tp, positive.truth, negatives)
     return {
-        "iou": one.iou,
-        "dice": one.dice,
-        "precision": of.precision,
-        "recall": of.recall,
-        "specificity": of.specificity,
-        "ber": 1 - (of.recall + of.specificity) / 2,
-        "mcc": of.mcc,
+        "iou": positive.iou,
+        "dice": positive.dice,
+        "precision": confusion.precision,
+        "recall": confusion.recall,
+        "specificity": confusion.specificity,
+        "ber": 1 - (confusion.recall + confusion.specificity) / 2,
+        "mcc": confusion.mcc,
     }

@@ -1,4 +1,7 @@
-"""Settings of the labels protocol: which labels are classes, and how label maps become confusion matrices."""
+"""Settings of the labels protocol: which labels are classes, and how label maps become confusion matrices.
+
+Begin with `Labels`; `ClassAgainstOthers` measures one class of it.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +129,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
             )
 
     def _refuse_rules_beside_classes(self) -> None:
-        """Refuse what says which values of masks are positive where there are classes."""
+        """Refuse rules for the positive values of masks beside classes."""
         if self.classes is None and self.palette == "":
             return
         for name in ("positive", "predicted_positive"):
@@ -149,11 +152,11 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # label maps have no false and missed pixels
-        """What the pictures of label maps, or of masks, distinguish."""
+        """Names of the states that pictures of label maps, or of masks, distinguish."""
         return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
     def measuring_settings(self) -> frozenset[str]:
-        """Return all; masks have no background."""
+        """Return the settings of measuring; masks have no background."""
         return super().measuring_settings() - (frozenset(("background",)) if self.masks else frozenset())
 
     @property
@@ -181,7 +184,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
     @classmethod
     def measuring(cls, counts: Counts) -> Labels:
-        """Make the protocol for counts: their classes decide what is measured."""
+        """Return the protocol for counts: their classes decide what is measured."""
         classes = cast("LabelCounts", counts).classes
         if classes == _MASK_CLASSES:
             return cls()
@@ -199,7 +202,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return LabelTable(per_image, self)
 
     def turned(self, counts: LabelCounts) -> LabelCounts:
-        """Count as positive what was counted as negative: a mask that turned out to hold the positive value alone."""
+        """Count as positive what was counted as negative, for a mask that contains the positive value alone."""
         return replace(counts, matrix=counts.matrix[::-1])
 
     @property
@@ -208,7 +211,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return () if self.masks else ("class",)
 
     def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
-        """Take out each class against all others."""
+        """Return the counts of each class against all others."""
         classes = zip(self._labels, self._names, strict=True)
         return divided_by_class(classes, per_image, self.of_class, self._one_against_others, why_not_pooled=_NOT_POOLED)
 
@@ -222,11 +225,12 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
         from segbench.protocols.labels.counts import LabelCounts
 
-        place, matrix = self._labels.index(label), counts.matrix
-        found, truth, predicted = matrix[place, place], matrix[place].sum(), matrix[:, place].sum()
-        others = matrix.sum() - truth - (predicted - found)
-        two = np.array([[others, predicted - found, 0], [truth - found, found, 0]])
-        return LabelCounts(_against_others(name), two, counts.ignored)
+        index, matrix = self._labels.index(label), counts.matrix
+        tp = matrix[index, index]
+        fp, fn = matrix[:, index].sum() - tp, matrix[index].sum() - tp
+        tn = matrix.sum() - tp - fp - fn
+        two_classes = np.array([[tn, fp, 0], [fn, tp, 0]])
+        return LabelCounts(_against_others(name), two_classes, counts.ignored)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counts import LabelCounts
@@ -235,7 +239,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return Counted(LabelCounts(self.classes_text, image.matrix, image.ignored), image.facts, image.notes)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
-        """Mark wrong pixels; of masks true, false and missed ones."""
+        """Return the state of each pixel: wrong or not; of masks true, false and missed."""
         inputs = self.inputs
         if isinstance(inputs, LabelMasks):
             return self._states_of_masks(inputs.mask_maps(sample), counts)
@@ -249,7 +253,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     def _states(self, maps: LabelMaps, field: BoolArray | None) -> NDArray[np.uint8]:
         import numpy as np
 
-        truth, predicted = (side.labels for side in maps)
+        truth, predicted = (label_map.labels for label_map in maps)
         states: NDArray[np.uint8] = np.where(truth == predicted, State.NOTHING, State.FALSE).astype(np.uint8)
         valid = where_not_void(truth, self.void or (), field)
         if valid is not None:
@@ -257,23 +261,24 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return states
 
     def pictures(self, sample: Sample, counts: LabelCounts, thresholds: FloatArray) -> Pictures:
-        """Draw an image for the report page: both label maps in colours of classes; masks in black and white."""
+        """Return an image for the report page: both label maps in colours of classes; masks in black and white."""
         import numpy as np
 
         from segbench.core.pictures import Pictures
 
-        rank = image_headline(self.metrics())
-        metrics = {rank.name_for_images: np.array([self.table({"": counts}).summary()[rank.key]])}
+        headline = image_headline(self.metrics())
+        metrics = {headline.name_for_images: np.array([self.table({"": counts}).summary()[headline.key]])}
         inputs = self.inputs
         if isinstance(inputs, LabelMasks):
             states = self._states_of_masks(inputs.mask_maps(sample), counts)
-            truth, predicted = (np.isin(states, [State.TRUE, one]) for one in (State.MISSED, State.FALSE))
+            truth = np.isin(states, [State.TRUE, State.MISSED])
+            predicted = np.isin(states, [State.TRUE, State.FALSE])
             white = np.uint8(255)
-            drawn, ranks = truth * white, truth.astype(np.int64)
-            return Pictures(drawn, ranks, states=[states], soft=predicted * white, metrics=metrics)
+            ranks = truth.astype(np.int64)
+            return Pictures(truth * white, ranks, states=[states], soft=predicted * white, metrics=metrics)
         labels = self._labels
         if len(labels) > _MOST_DRAWN:
-            what = Message(
+            too_many = Message(
                 "too-many-classes",
                 "{classes} classes, expected at most {most} for the pictures of a report",
                 classes=len(labels),
@@ -281,17 +286,17 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
             )
             overlay = Either("export_overlays", "segbench overlay")
             hint = Message("fix", "{overlay} draws right and wrong pixels of any number", overlay=overlay)
-            raise DataError(sample.name, what, hint)
+            raise DataError(sample.name, too_many, hint)
         maps = inputs.maps_of(sample).remapped()
         states = self._states(maps, sample.field)
-        drawn, classes = (places_of(side.labels, labels).astype(np.uint8) for side in maps)
-        drawn[states == State.IGNORED] = len(labels) + 1
+        true_classes, predicted_classes = (places_of(label_map.labels, labels).astype(np.uint8) for label_map in maps)
+        true_classes[states == State.IGNORED] = len(labels) + 1
         ranks = (states == State.FALSE).astype(np.int64)
-        return Pictures(drawn, ranks, states=[states], classes=classes, metrics=metrics)
+        return Pictures(true_classes, ranks, states=[states], classes=predicted_classes, metrics=metrics)
 
     @property
     def _labels(self) -> tuple[int, ...]:
-        """The labels of the classes, of masks those they are counted as."""
+        """The labels of the classes; of masks 0 and 1."""
         return self.inputs.labels
 
     @property

@@ -1,4 +1,6 @@
-"""Calibration of pixel scores: how far they are from the share of positives among the pixels that have them.
+"""Calibration of pixel scores: how far they are from the share of positives among the pixels with these scores.
+
+`Calibration` is the block of columns that the setting adds to the table of pixels.
 
 Conventions
 -----------
@@ -43,7 +45,7 @@ from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
 
 BINS = 15
 KEPT = {"gaps": np.zeros(BINS), "pixels": np.zeros(BINS), "squares": np.zeros(1), "ace": np.zeros(1)}
-"""What results files keep of calibration, of no pixels: sums of the columns, and ACE."""
+"""What results files keep of calibration, sums of the columns and ACE; here the values of no pixels."""
 
 METRICS = shares(
     Metric(
@@ -80,11 +82,11 @@ def reliability(counts: ScoreCounts) -> Reliability:
         undefined = np.full(BINS, np.nan)
         return Reliability(undefined, undefined, undefined, np.nan)
     scores = counts.scores.astype(np.float64).clip(0, 1)
-    places = np.searchsorted(np.arange(1, BINS) / BINS, scores, side="right")
-    positives, negatives = (part.astype(np.float64) for part in (counts.positives, counts.negatives))
+    bins = np.searchsorted(np.arange(1, BINS) / BINS, scores, side="right")
+    positives, negatives = counts.positives.astype(np.float64), counts.negatives.astype(np.float64)
 
     def binned(pixels: FloatArray) -> FloatArray:
-        return np.bincount(places, pixels, BINS).astype(np.float64, copy=False)
+        return np.bincount(bins, pixels, BINS).astype(np.float64, copy=False)
 
     return Reliability(
         binned(positives + negatives),
@@ -95,9 +97,9 @@ def reliability(counts: ScoreCounts) -> Reliability:
 
 
 def why_uncalibrated(counts: ScoreCounts, ends: tuple[float, float] | None = None) -> Message:
-    """Say why scores are not probabilities; empty where they may be, as where there are none.
+    """Say why scores are not probabilities; empty where they may be, and without scores.
 
-    `ends` are the lowest and the highest score where the counts are at a choice of the scores.
+    `ends` are the lowest and the highest score, needed where the counts are at a choice of the scores.
     """
     lowest, highest = ends or range_of_scores(counts)
     if not counts.scores_known or lowest == -math.inf:
@@ -113,7 +115,7 @@ def why_uncalibrated(counts: ScoreCounts, ends: tuple[float, float] | None = Non
 
 
 def are_masks(counts: ScoreCounts) -> bool:
-    """Whether predictions are masks of 0 and 1; two other values may be probabilities."""
+    """Return whether predictions are masks of 0 and 1; two other values may be probabilities."""
     return counts.two_valued and bool(np.isin(counts.scores, (0, 1)).all())
 
 
@@ -124,8 +126,9 @@ def adaptive_error(scores: FloatArray, positives: FloatArray, negatives: FloatAr
     below = total - np.cumsum(pixels, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):  # nan without pixels
         bins = np.nan_to_num(BINS * below // total).clip(max=BINS - 1).astype(np.int64)  # scores without a pixel
-        places = bins + BINS * np.arange(len(pixels))[:, np.newaxis]
-        gaps = np.bincount(places.reshape(-1), (positives - pixels * scores.clip(0, 1)).reshape(-1), BINS * len(pixels))
+        bins_of_rows = bins + BINS * np.arange(len(pixels))[:, np.newaxis]
+        gaps_of_scores = positives - pixels * scores.clip(0, 1)
+        gaps = np.bincount(bins_of_rows.reshape(-1), gaps_of_scores.reshape(-1), BINS * len(pixels))
         error: FloatArray = np.abs(gaps.reshape(-1, BINS)).sum(axis=1) / total[:, 0]
     return error
 
@@ -141,7 +144,7 @@ class Calibration(Block):
         self._of_set = of_set
 
     def columns_of(self, images: Iterable[ScoreCounts]) -> Mapping[str, FloatArray]:
-        """Return gap and pixels of each bin of equal width, shape (images, 15), and squared differences."""
+        """Return gap and pixels of each bin of equal width, shape (images, 15), and squared differences (images,)."""
         of_images = [*map(reliability, images)]
         gaps = [bins.positives - bins.scores for bins in of_images]
         return {
@@ -155,22 +158,22 @@ class Calibration(Block):
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, shape (images, metrics)."""
-        alone = (ByScore.of(self.image_set[name]) for name in sorted(self.image_set))
+        alone = (ByScore.of(self.image_set[name]) for name in self.image_set.names)
         errors = np.array([adaptive_error(*by_score)[0] for by_score in alone], float)
         return self.laid_out(self._measured(Sums(self.columns, np.ones(self.images)), errors))
 
     @cached_property
     def of_all(self) -> Mapping[str, FloatArray]:
-        """What all metrics are computed from, of all images and of pixels without the name of one; see `KEPT`."""
+        """What all metrics are computed from, including pixels without the name of an image; see `KEPT`."""
         if self.image_set.kept is not None:
             return {name: self.image_set.kept.numbers[name] for name in KEPT}
-        pool, rest = self.image_set.pool, self.image_set.rest
+        pool, unnamed = self.image_set.pool, self.image_set.unnamed
         if pool.areas:  # the pool is a choice of very many scores
-            unnamed = self.columns_of(() if rest is None else (rest,))
-            parts = {name: np.concatenate([column, unnamed[name]]) for name, column in self.columns.items()}
+            of_unnamed = self.columns_of(() if unnamed is None else (unnamed,))
+            columns = {name: np.concatenate([column, of_unnamed[name]]) for name, column in self.columns.items()}
         else:
-            parts = dict(self.columns_of([pool.counts]))
-        sums = {name: np.atleast_1d(part.sum(axis=0)) for name, part in parts.items()}
+            columns = dict(self.columns_of([pool.counts]))
+        sums = {name: np.atleast_1d(column.sum(axis=0)) for name, column in columns.items()}
         return {**sums, "ace": adaptive_error(*ByScore.of(pool.counts))}
 
     @cached_property
@@ -183,7 +186,7 @@ class Calibration(Block):
 
     @property
     def image_weights(self) -> Mapping[str, FloatArray]:
-        """Pixels of each image: calibration is of all pixels alike."""
+        """Pixels of each image, since all pixels count alike."""
         return dict.fromkeys((metric.key for metric in METRICS), self.columns["pixels"].sum(axis=1))
 
     @property

@@ -1,10 +1,12 @@
 """Counts of several classes, and their metrics: means over classes (macro), and of all added up (micro).
 
+Begin with `segbench.protocols.pixels.classes`, the settings, and `ClassTable`.
+
 Conventions
 -----------
-1. ``macro_x`` is the mean over classes of the metric ``x`` that the pixel protocol gives of that class alone, over the
-   classes that have it; a note of the summary names those that have not, and why. A resample without any image of a
-   class gives means over the other classes, as the benchmark of just those images would.
+1. ``macro_x`` is the mean over classes of the metric ``x`` of the pixel protocol, measured for each class alone, over
+   the classes where it is defined; a note of the summary names the other classes, and why. In a resample without any
+   image of a class it is the mean over the other classes, as in a benchmark of just those images.
 2. ``micro_x`` is the metric ``x`` of the sum of the classes' counts: every pixel is as many cases as there are classes,
    and one threshold holds for all of them.
 """
@@ -77,7 +79,7 @@ class ClassCounts(Counts):
         doubled = sorted({name for name in self.names if self.names.count(name) > 1})
         if doubled:
             raise ArgumentError(Message("same-names", "several classes are called {names}", names=doubled))
-        covered = {(part.total_positives + part.total_negatives, part.ignored) for part in self.counts}
+        covered = {(counts.total_positives + counts.total_negatives, counts.ignored) for counts in self.counts}
         if len(covered) > 1:
             raise ArgumentError(
                 Message(
@@ -88,7 +90,7 @@ class ClassCounts(Counts):
             )
 
     def __getitem__(self, name: str) -> ScoreCounts:
-        """Give the counts of one class."""
+        """Return the counts of one class."""
         if name not in self.names:
             raise ArgumentError(
                 Message("unknown-class", "no class {name!r}; the classes are {classes}", name=name, classes=self.names)
@@ -112,9 +114,8 @@ class ClassCounts(Counts):
 
     @property
     def ground_truth(self) -> str:
-        parts = zip(self.names, self.counts, strict=True)
-        held = ", ".join(f"{part.total_positives} of {name}" for name, part in parts)
-        return f"{held} among {self.pixels} pixels"
+        positives = ", ".join(f"{counts.total_positives} of {name}" for name, counts in self.parts.items())
+        return f"{positives} among {self.pixels} pixels"
 
     @property
     def settings(self) -> tuple[object, ...]:
@@ -133,15 +134,15 @@ class ClassCounts(Counts):
     @classmethod
     @noting_origin
     def sum(cls, counts: Iterable[ClassCounts]) -> ClassCounts:
-        parts = list(counts)
-        names = list(dict.fromkeys(part.names for part in parts))
+        of_images = list(counts)
+        names = list(dict.fromkeys(of_image.names for of_image in of_images))
         if len(names) != 1:
-            classes = "; ".join(", ".join(of_part) for of_part in names) or "no counts"
+            classes = "; ".join(map(", ".join, names)) or "no counts"
             raise ArgumentError(
                 Message("other-counts", "counts of the same classes add up, but found {classes}", classes=classes)
             )
-        columns = zip(*(part.counts for part in parts), strict=True)
-        return cls(names[0], tuple(ScoreCounts.sum(column) for column in columns))
+        of_classes = zip(*(of_image.counts for of_image in of_images), strict=True)
+        return cls(names[0], tuple(ScoreCounts.sum(of_class) for of_class in of_classes))
 
 
 _MACRO: Mapping[str, Mapping[str, object]] = {
@@ -166,7 +167,7 @@ _NOTES = {
 
 
 def metrics_of(of_class: Iterable[Metric]) -> tuple[Metric, ...]:
-    """Give the metrics of one class as means over classes, then as those of all classes added up."""
+    """Return the metrics of one class as means over classes, then as those of all classes added up."""
     metrics = [metric for metric in of_class if metric.kind != "total"]
     macro = (replace(_prefixed(metric, "macro", _MACRO), headline=metric.headline) for metric in metrics)
     micro = (_prefixed(metric, "micro", _MICRO) for metric in metrics)
@@ -174,17 +175,17 @@ def metrics_of(of_class: Iterable[Metric]) -> tuple[Metric, ...]:
 
 
 def _prefixed(metric: Metric, prefix: str, shown: Mapping[str, Mapping[str, object]]) -> Metric:
-    """Give a metric of the pixel benchmark as a mean over classes, or of all classes added up."""
-    asked = metric not in METRICS and metric.compared and prefix == "macro"
+    """Return a metric of the pixel benchmark as a mean over classes, or of all classes added up."""
+    by_setting = metric not in METRICS and metric.compared and prefix == "macro"
     note = _NOTES[prefix] if metric.key in ("ods_f", "auc_pr") else ""
     image_title = f"{prefix} {metric.name_for_images}" if metric.image_key else ""
     changes = {
-        "title": metric.title if asked else "",
+        "title": metric.title if by_setting else "",
         "group": prefix,
         "note": note,
         "headline": False,
         "mean_over_images": metric.mean_over_images and prefix == "micro",
-        "compared": asked or metric.key in ("ods_f", "auc_pr"),
+        "compared": by_setting or metric.key in ("ods_f", "auc_pr"),
         "image_title": image_title,
     }
     return metric.prefixed(prefix, **{**changes, **shown.get(metric.key, {})})
@@ -198,15 +199,19 @@ TOTALS = (
 
 
 class ClassTable(CountsTable[ClassCounts], Reducing):
-    """Means over the tables of classes, and a table of all classes added up; `one` measures a class."""
+    """Means over the tables of classes, and a table of all classes added up; `class_protocol` measures a class."""
 
     counts = ClassCounts
 
     def __init__(
-        self, per_image: Mapping[str, ClassCounts], of_set: ClassCounts | None = None, *, one: Pixels | None = None
+        self,
+        per_image: Mapping[str, ClassCounts],
+        of_set: ClassCounts | None = None,
+        *,
+        class_protocol: Pixels | None = None,
     ) -> None:
         super().__init__(per_image)
-        self._one = one or Pixels()
+        self._class_protocol = class_protocol or Pixels()
         self._of_set = of_set
         self.metrics = metrics_of(self._micro.metrics)
 
@@ -216,10 +221,11 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         per_image, of_set = self.per_image, self._of_set
         names = next(iter(per_image.values())).names if per_image else ()
         in_set = {} if of_set is None else of_set.parts
-        tables = {name: self._one.table(of_class(per_image, name), of_set=in_set.get(name)) for name in names}
-        micro = self._one.table(micro_of(per_image), of_set=None if of_set is None else of_set.micro)
-        places = [place for place, metric in enumerate(micro.metrics) if metric.better]
-        macro = PartMeans(tables, metrics_of(micro.metrics)[: len(places)], places, parts="classes")
+        measure = self._class_protocol.table
+        tables = {name: measure(of_class(per_image, name), of_set=in_set.get(name)) for name in names}
+        micro = measure(micro_of(per_image), of_set=None if of_set is None else of_set.micro)
+        averaged = [column for column, metric in enumerate(micro.metrics) if metric.better]
+        macro = PartMeans(tables, metrics_of(micro.metrics)[: len(averaged)], averaged, parts="classes")
         return {"macro": macro, "micro": micro}
 
     @property
@@ -238,9 +244,9 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
         return self._macro.tables
 
     @property
-    def _meant(self) -> Mapping[int, Metric]:
+    def _averaged(self) -> Mapping[int, Metric]:
         """The metrics of a class that are averaged over classes, by their columns."""
-        return {place: self._micro.metrics[place] for place in self._macro.metric_columns.tolist()}
+        return {column: self._micro.metrics[column] for column in self._macro.metric_columns.tolist()}
 
     @cached_property
     def estimates(self) -> FloatArray:
@@ -264,29 +270,29 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
-        held = {name: table.has_positives for name, table in self._classes.items()}
-        return {name: images for name, images in held.items() if images.any()}
+        with_positives = {name: table.has_positives for name, table in self._classes.items()}
+        return {name: images for name, images in with_positives.items() if images.any()}
 
     @property
     def totals(self) -> Mapping[str, int]:
         """Numbers of classes and pixels."""
-        positives, negatives, ignored = self._micro.totals.values()
-        number = len(self._classes)
+        cases = self._micro.totals
+        classes = len(self._classes)
         return {
-            "classes_present": number - len(self._absent),
-            "classes": number,
-            "pixels": (positives + negatives) // max(number, 1),
-            "ignored": ignored // max(number, 1),
-            "micro_positives": positives,
-            "micro_negatives": negatives,
+            "classes_present": classes - len(self._absent),
+            "classes": classes,
+            "pixels": (cases["positives"] + cases["negatives"]) // max(classes, 1),
+            "ignored": cases["ignored"] // max(classes, 1),
+            "micro_positives": cases["positives"],
+            "micro_negatives": cases["negatives"],
         }
 
     def why_undefined(self, metric: Metric) -> Message:
         prefix, _, key = metric.key.partition("_")
-        of_pixels = next(each for each in self._micro.metrics if each.key == key)
+        of_class = next(metric for metric in self._micro.metrics if metric.key == key)
         if prefix == "micro":
-            return self._micro.why_undefined(of_pixels)
-        reasons = list(dict.fromkeys(table.why_undefined(of_pixels) for table in self._classes.values()))
+            return self._micro.why_undefined(of_class)
+        reasons = list(dict.fromkeys(table.why_undefined(of_class) for table in self._classes.values()))
         if reasons == [TWO_VALUED]:
             return TWO_VALUED
         if not reasons:
@@ -295,36 +301,38 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Say which classes are in no mean, or not in all, and why."""
+        """Notes on classes that are in no mean, or not in all, and why; and notes of classes, with their names."""
         absent = self._absent
         notes: list[Note] = []
         if absent:
-            said = Message(
+            over_present = Message(
                 "absent-classes",
                 "macro metrics are means over {count} of {total} classes; absent from the ground truth: {classes}",
                 count=len(self._classes) - len(absent),
                 total=len(self._classes),
                 classes=absent,
             )
-            notes.append(Note(said))
+            notes.append(Note(over_present))
         present = [(name, table) for name, table in self._classes.items() if name not in absent]
-        lacking = grouped(
+        keys_lacking_classes = grouped(
             ((reason, tuple(names)), f"macro_{metric.key}")
-            for place, metric in self._meant.items()
+            for column, metric in self._averaged.items()
             for reason, names in grouped(
-                (table.why_undefined(metric), name) for name, table in present if np.isnan(table.estimates[place])
+                (table.why_undefined(metric), name) for name, table in present if np.isnan(table.estimates[column])
             ).items()
         )
-        for (reason, without), keys in lacking.items():
-            said = Message("undefined-parts", "{metrics} without {without} ({reason})", without=without, reason=reason)
-            notes.append(Note(said, metrics=tuple(zip(keys, keys, strict=True))))
-        remarks = grouped(
+        for (reason, names), keys in keys_lacking_classes.items():
+            undefined = Message(
+                "undefined-parts", "{metrics} without {without} ({reason})", without=names, reason=reason
+            )
+            notes.append(Note(undefined, metrics=tuple(zip(keys, keys, strict=True))))
+        classes_with_note = grouped(
             (note, name) for name, table in self._classes.items() for note in table.notes if note not in table.left_out
         )
-        notes += [note.said_of(", ".join(names)) for note, names in remarks.items()]
+        notes += [note.said_of(", ".join(classes)) for note, classes in classes_with_note.items()]
         mean = next(metric for metric in self.metrics if metric.key == "macro_mean_image_f")
-        held = {name: int(np.count_nonzero(table.has_positives)) for name, table in self._classes.items()}
-        notes += held_note(mean, held, self.images)
+        images_with = {name: int(np.count_nonzero(table.has_positives)) for name, table in self._classes.items()}
+        notes += held_note(mean, images_with, self.images)
         return (*notes, *(_of_micro(note) for note in self._micro.notes))
 
     @property
@@ -334,7 +342,7 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
     @property
     def chosen_points(self) -> str:
-        """How many of the scores of all classes added up plots draw, in words; empty where all."""
+        """How many of the scores of all classes added up plots show, in words; empty if all."""
         return self._micro.chosen_points
 
     @property
@@ -352,19 +360,19 @@ class ClassTable(CountsTable[ClassCounts], Reducing):
 
 
 def _of_micro(note: Note) -> Note:
-    """Return a note on the pixels of all classes as one on the metrics of the classes, which have longer keys."""
+    """Return a note of the table of all classes added up, with the keys that its metrics have here."""
     metrics = tuple((f"micro_{key}", name) for key, name in note.metrics)
     return replace(note.said_of("micro"), metrics=metrics)
 
 
 def micro_of(per_image: Mapping[str, Any]) -> Mapping[str, ScoreCounts]:
-    """Give the counts of all classes added up, by image; packed counts have them."""
+    """Return the counts of all classes added up, by image; packed counts have them."""
     micro: Mapping[str, ScoreCounts] | None = getattr(per_image, "micro", None)
     return {name: counts.micro for name, counts in per_image.items()} if micro is None else micro
 
 
 def of_class(per_image: Mapping[str, Any], name: str) -> Mapping[str, ScoreCounts]:
-    """Give the counts of one class, of packed counts without unpacking the others."""
+    """Return the counts of one class by image; of packed counts without unpacking the other classes."""
     packed: Callable[[str], Mapping[str, ScoreCounts]] | None = getattr(per_image, "of_class", None)
     if packed:
         return packed(name)

@@ -77,7 +77,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided):
 
     def __post_init__(self) -> None:
         check_settings(self)
-        set_fields(self, at=self._one.at)
+        set_fields(self, at=self._of_each_class.at)
         take_settings(self)
 
     @cached_property
@@ -86,29 +86,29 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided):
         return classes
 
     @cached_property
-    def _one(self) -> Pixels:
-        """How each class is measured."""
+    def _of_each_class(self) -> Pixels:
+        """The protocol that measures each class."""
         return Pixels(invert=self.invert, quantize=self.quantize, at=self.at, calibration=self.calibration)
 
     def signature_fields(self) -> dict[str, str]:
-        of_each = self._one.signature_fields()
-        del of_each["positive"], of_each["void"]
+        of_class = self._of_each_class.signature_fields()
+        del of_class["positive"], of_class["void"]
         classes = written_classes(self.labels, self.inputs.class_names)
-        return {"classes": classes, "void": ",".join(map(str, self.void)) or "none"} | of_each
+        return {"classes": classes, "void": ",".join(map(str, self.void)) or "none"} | of_class
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.pixels.class_metrics import TOTALS, metrics_of
 
-        return (CLASSES_PRESENT, *metrics_of(self._one.metrics()), *TOTALS)
+        return (CLASSES_PRESENT, *metrics_of(self._of_each_class.metrics()), *TOTALS)
 
     def table(self, per_image: Mapping[str, ClassCounts], *, of_set: Counts | None = None) -> ClassTable:
         from segbench.protocols.pixels.class_metrics import ClassTable
 
-        return ClassTable(per_image, cast("ClassCounts | None", of_set), one=self._one)
+        return ClassTable(per_image, cast("ClassCounts | None", of_set), class_protocol=self._of_each_class)
 
     @classmethod
     def measuring(cls, counts: Counts) -> Classes:
-        """Make the protocol for counts: their classes decide what is measured."""
+        """Return the protocol for counts: their classes decide what is measured."""
         names = cast("ClassCounts", counts).names
         return cls(labels=range(len(names)), names=[f"class {name}" for name in names], void=())
 
@@ -117,7 +117,7 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided):
         return ("class",)
 
     def divided(self, axis: str, per_image: Mapping[str, Any]) -> can.Division:
-        """Take out each class against all others, as the pixel protocol counts it; pooled, all of them added up."""
+        """Return the counts of each class against all others, as those of `Pixels`; pooled, they are added up."""
         from segbench.protocols.pixels.class_metrics import of_class
 
         parts = {
@@ -130,12 +130,13 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided):
         """Return all classes added up: every pixel is a case of each class."""
         from segbench.protocols.pixels.class_metrics import micro_of
 
-        named = {"class": "micro", "positive": written_classes(self.labels, self.inputs.class_names)}
-        return can.Part(self._of_class(None), named, micro_of(per_image))
+        names = {"class": "micro", "positive": written_classes(self.labels, self.inputs.class_names)}
+        return can.Part(self._of_class(None), names, micro_of(per_image))
 
     def _of_class(self, label: int | None) -> Pixels:
         """Return the protocol that measures the counts of one class, or of all added up."""
-        return replace(self._one, positive=None if label is None else str(label), void=tuple(map(float, self.void)))
+        positive = None if label is None else str(label)
+        return replace(self._of_each_class, positive=positive, void=tuple(map(float, self.void)))
 
     def count(self, sample: Sample) -> Counted:
         """Count one image, class by class."""
@@ -144,5 +145,5 @@ class Classes(Protocol, can.FromCounts, can.MeasuredBySet, can.Divided):
 
         image = self.inputs.interpret(sample)
         counts = tuple(map(count_pixels, image.of_each_class()))
-        doubts = [doubt for of_class in counts for doubt in self._one.doubts(of_class)][:1]
-        return Counted(ClassCounts(self.inputs.class_names, counts), image.facts, (*image.notes, *doubts))
+        doubts = [doubt for of_class in counts for doubt in self._of_each_class.doubts(of_class)]
+        return Counted(ClassCounts(self.inputs.class_names, counts), image.facts, (*image.notes, *doubts[:1]))

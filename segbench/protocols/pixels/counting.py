@@ -1,4 +1,7 @@
-"""Labels and scores of pixels to counts: a histogram of levels, or the distinct scores."""
+"""From the labels and scores of an image to counts: a histogram of levels, or the distinct scores.
+
+Begin with `count_pixels`; `segbench.core.scores` describes what it returns.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.levels import refuse_inexact, refuse_not_finite
 from segbench.core.scores import ScoreCounts
-from segbench.inputs.annotators import zero_or_one
+from segbench.inputs.label_rules import zero_or_one
 from segbench.inputs.scored_masks import ScoredPixels
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2
-_MANY = 10**5  # to sort fewer pixels takes less time than to go through all levels of 16 bits
+_MANY = 10**5  # sorting fewer pixels is faster than going through all levels of 16 bits
 
 
 def count_pixels(pixels: ScoredPixels) -> ScoreCounts:
@@ -24,7 +27,7 @@ def count_pixels(pixels: ScoredPixels) -> ScoreCounts:
 
 
 def _count_labelled(name: str, labels: BoolArray, scores: Array, valid: BoolArray | None) -> ScoreCounts:
-    """Count pixels against one map of labels; `name` is what errors call their scores."""
+    """Count pixels against one map of labels; errors call the scores `name`."""
     scores = np.ascontiguousarray(scores).reshape(-1)
     if scores.dtype == np.bool_:
         return _count_levels(labels, valid, zero_or_one(scores).view(np.uint8), 2)
@@ -47,8 +50,10 @@ def classes_of(labels: BoolArray, valid: BoolArray | None) -> NDArray[np.uint8]:
 def _count_levels(labels: BoolArray, valid: BoolArray | None, levels: Array, level_count: int) -> ScoreCounts:
     from segbench.protocols.pixels.kernels import histogram
 
-    # As bytes, True need not be 1: see `zero_or_one`.
-    classes, highest = (labels.view(np.uint8), POSITIVE) if valid is None else (classes_of(labels, valid), IGNORED)
+    if valid is None:  # as bytes, True need not be 1: `histogram` takes all classes above the highest for it
+        classes, highest = labels.view(np.uint8), POSITIVE
+    else:
+        classes, highest = classes_of(labels, valid), IGNORED
     tables = np.zeros((4, 3 * level_count), np.uint16 if level_count <= 256 else np.uint32)
     counts = np.zeros(3 * level_count, np.int64)
     histogram(np.ascontiguousarray(classes).reshape(-1), np.uint8(highest), levels, tables, counts)
@@ -57,19 +62,19 @@ def _count_levels(labels: BoolArray, valid: BoolArray | None, levels: Array, lev
 
 
 def counts_of_levels(negatives: IntArray, positives: IntArray, ignored: int) -> ScoreCounts:
-    """Give the counts of levels, from two histograms over all of them."""
-    seen = (negatives + positives).nonzero()[0][::-1]
-    scores = seen / (negatives.size - 1)
+    """Return the counts of an image from its histograms over all levels."""
+    levels = (negatives + positives).nonzero()[0][::-1]
+    scores = levels / (negatives.size - 1)
     return ScoreCounts.unchecked(
-        scores=scores, positives=positives[seen], negatives=negatives[seen], ignored=ignored, of_predictions=True
+        scores=scores, positives=positives[levels], negatives=negatives[levels], ignored=ignored, of_predictions=True
     )
 
 
 def _as_levels(counts: ScoreCounts) -> ScoreCounts:
-    """Turn counts of levels of 16 bits, which float32 holds exactly, into those that `counts_of_levels` gives."""
-    shares = counts.scores / np.float64(2**16 - 1)
+    """Turn counts of levels of 16 bits, stored exactly as float32, into those that `counts_of_levels` returns."""
+    scores = counts.scores / np.float64(2**16 - 1)
     positives, negatives = counts.positives.astype(np.int64), counts.negatives.astype(np.int64)
-    return replace(counts, scores=shares, positives=positives, negatives=negatives)
+    return replace(counts, scores=scores, positives=positives, negatives=negatives)
 
 
 def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> ScoreCounts:
@@ -78,9 +83,9 @@ def _count_numbers(name: str, classes: NDArray[np.uint8], scores: Array) -> Scor
     try:
         values, positives, negatives = count_distinct_of_classes(classes, scores)
     except BeyondLimitError:
-        broken = scores[classes != IGNORED]
-        refuse_not_finite(name, broken)
-        refuse_inexact(name, broken)
+        counted = scores[classes != IGNORED]
+        refuse_not_finite(name, counted)
+        refuse_inexact(name, counted)
         raise
     ignored = int(np.count_nonzero(classes == IGNORED))
     return ScoreCounts.unchecked(

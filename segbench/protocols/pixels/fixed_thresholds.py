@@ -1,8 +1,8 @@
 """Metrics of pixels at thresholds chosen beforehand, beside those of the benchmark.
 
-A pixel is predicted where its score reaches the threshold. ``f@0.5`` is of counts pooled over images;
-``mean_image_f@0.5`` is the mean over the images that have an F, of which the sum is rounded once,
-so that their order does not matter.
+A pixel is predicted positive where its score reaches the threshold. ``f@0.5`` is computed from counts pooled over
+images; ``mean_image_f@0.5`` is the mean over the images that have an F, whose sum is rounded once, so that their order
+does not matter.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import BoolArray, FloatArray, IntArray
+from segbench.core.arrays import BoolArray, FloatArray
 from segbench.core.grouping import grouped
 from segbench.core.levels import are_beyond_shares, in_type_of, rounded
 from segbench.core.messages import NOTHING, Message, Note
@@ -37,22 +37,24 @@ _COUNTED = ("tp", "fp", "positives", "negatives")
 
 
 def metrics_at(thresholds: Sequence[float]) -> tuple[Metric, ...]:
-    """Give the metrics at fixed thresholds: ``f@0.5`` and others, then their means over images."""
-    found = []
-    for at in thresholds:
-        for key, title in _TITLES.items():
-            name, title_at = key_at(key, at), f"{title}@{shortest(at)}"
-            ends = (-1.0, 1.0) if key == "mcc" else (0.0, 1.0)
-            shown: dict[str, Any] = {"title": title_at, "better": "higher", "compared": key in _SHOWN}
-            found.append(Metric(key=name, image_key=name, range=ends, **shown))
-        found += [
-            Metric(
-                key=f"mean_image_{one.key}", title=f"mean {one.title}" if key in _SHOWN else "", better="higher",
-                range=one.range, mean_over_images=True, priority=2, note="average over images",
+    """Return the metrics at fixed thresholds: at each ``f@0.5`` and others, then their means over images."""
+    metrics: list[Metric] = []
+    for threshold in thresholds:
+        pooled, means = [], []
+        for name, title in _TITLES.items():
+            key, title_at = key_at(name, threshold), f"{title}@{shortest(threshold)}"
+            limits = (-1.0, 1.0) if name == "mcc" else (0.0, 1.0)
+            pooled.append(
+                Metric(key=key, image_key=key, title=title_at, better="higher", range=limits, compared=name in _SHOWN)
             )
-            for key, one in zip(_TITLES, found[-len(_TITLES) :], strict=True)
-        ]  # fmt: skip
-    return tuple(found)
+            means.append(
+                Metric(
+                    key=f"mean_image_{key}", title=f"mean {title_at}" if name in _SHOWN else "", better="higher",
+                    range=limits, mean_over_images=True, priority=2, note="average over images",
+                )
+            )  # fmt: skip
+        metrics += [*pooled, *means]
+    return tuple(metrics)
 
 
 class FixedThresholds(Block):
@@ -69,26 +71,28 @@ class FixedThresholds(Block):
 
     def columns_of(self, images: Iterable[ScoreCounts]) -> Mapping[str, NDArray[Any]]:
         """Return counts at each threshold, shape (images, thresholds), and each metric of single images."""
-        counted = [self._counted(counts) for counts in images]
-        tp, fp = (np.array([pair[k] for pair in counted], np.int64).reshape(-1, self._at.size) for k in (0, 1))
-        positives, negatives = (np.array([pair[k] for pair in counted], np.int64).reshape(-1, 1) for k in (2, 3))
-        of_images = Confusion(*(part.astype(np.float64) for part in (tp, fp, positives, negatives)))
-        own = {name: getattr(of_images, name) for name in _TITLES}
-        return {"tp": tp, "fp": fp, "positives": positives, "negatives": negatives, **own}
-
-    def _counted(self, counts: ScoreCounts) -> tuple[IntArray, IntArray, int, int]:
-        """Count true and false positives at each threshold, and all positives and negatives."""
-        at = in_type_of(counts.scores.dtype, self._at)
-        reached = np.searchsorted(-counts.scores.astype(np.float64), -at, side="right")
-        tp, fp = (np.append(0, np.cumsum(part))[reached] for part in (counts.positives, counts.negatives))
-        return tp, fp, counts.total_positives, counts.total_negatives
+        true, false, positives, negatives = [], [], [], []
+        for counts in images:
+            thresholds = in_type_of(counts.scores.dtype, self._at)
+            reached = np.searchsorted(-counts.scores.astype(np.float64), -thresholds, side="right")
+            true.append(np.append(0, np.cumsum(counts.positives))[reached])
+            false.append(np.append(0, np.cumsum(counts.negatives))[reached])
+            positives.append(counts.total_positives)
+            negatives.append(counts.total_negatives)
+        pooled = {
+            "tp": np.array(true, np.int64).reshape(-1, self._at.size),  # of no image, too
+            "fp": np.array(false, np.int64).reshape(-1, self._at.size),
+            "positives": np.array(positives, np.int64).reshape(-1, 1),
+            "negatives": np.array(negatives, np.int64).reshape(-1, 1),
+        }
+        of_images = Confusion(*(column.astype(np.float64) for column in pooled.values()))
+        return pooled | {name: getattr(of_images, name) for name in _TITLES}
 
     @cached_property
     def estimates(self) -> FloatArray:
         """Every metric of all images and of pixels without the name of one, shape (metrics,)."""
         sums = self.layout.named(self.layout.total()[np.newaxis])
-        rest = () if self.image_set.rest is None else (self.image_set.rest,)
-        unnamed = self.columns_of(rest)
+        unnamed = self.columns_of(() if self.image_set.unnamed is None else (self.image_set.unnamed,))
         pooled = {name: sums[name] + unnamed[name].sum(axis=0) for name in _COUNTED}
         row: FloatArray = self.scored(replace(sums, values={**sums.values, **pooled}))[0]
         return row
@@ -104,7 +108,7 @@ class FixedThresholds(Block):
 
     @property
     def left_out_if_lacking(self) -> Mapping[str, BoolArray]:
-        """Every mean over images, where there are positives; elsewhere what is found is false."""
+        """Every mean over images, where there are positives; elsewhere all that is predicted is false."""
         return dict.fromkeys(_TITLES, self.columns["positives"] > 0)
 
     def may_be_restricted(self, metric: Metric) -> bool:
@@ -112,7 +116,7 @@ class FixedThresholds(Block):
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
-        """Pixels of each image that a metric is about; for means over images whether it is in them."""
+        """Pixels of each image that a metric is computed from; for means over images whether it is in them."""
         positives, negatives = self.columns["positives"][:, 0], self.columns["negatives"][:, 0]
         pixels = {"specificity": negatives, "accuracy": positives + negatives}
         weights = {}
@@ -124,31 +128,31 @@ class FixedThresholds(Block):
 
     @property
     def left_out(self) -> Sequence[Note]:
-        """How many images means over images leave out, and which thresholds are not among the scores."""
+        """Notes on how many images means over images leave out, and on thresholds outside the range of scores."""
         means = [metric for metric in self.metrics if metric.key.startswith(OVER_IMAGES)]
-        images = 0 if self.image_set.rest is not None else self.images
+        images = 0 if self.image_set.unnamed is not None else self.images
         lacking = {
             f"mean_image_{name}@{at}": np.isnan(self.columns[name][:images, column])
             for column, at in enumerate(self._keys)
             for name in _TITLES
         }
-        alike = grouped((lacking[metric.key].tobytes(), metric) for metric in means)
+        lacking_alike = grouped((lacking[metric.key].tobytes(), metric) for metric in means)
         notes = (
             left_out_note(metrics, "without a value", int(np.sum(lacking[metrics[0].key])), images)
-            for metrics in alike.values()
+            for metrics in lacking_alike.values()
         )
         return (*self._outside, *itertools.chain.from_iterable(notes))
 
     @property
     def _outside(self) -> Iterable[Note]:
-        """Name thresholds that no score reaches, or all do, and those of probabilities beside logits or levels."""
+        """Notes on thresholds that no score reaches, or all do, and on those from 0 to 1 beside other scores."""
         scores = self.image_set.pool.counts.scores
         if not scores.size:
             return
         lowest, highest = self.image_set.pool.ends
-        cuts = in_type_of(scores.dtype, self._at)
-        for cut, at in zip(cuts.tolist(), self._at.tolist(), strict=True):  # notes name what was asked for
-            if cut > highest:
+        thresholds = in_type_of(scores.dtype, self._at)
+        for threshold, at in zip(thresholds.tolist(), self._at.tolist(), strict=True):  # notes name what was asked for
+            if threshold > highest:
                 above = Message(
                     "above-all-scores",
                     "no score reaches {at:g}: the highest is {highest}",
@@ -156,7 +160,7 @@ class FixedThresholds(Block):
                     highest=number(highest),
                 )
                 yield Note(above)
-            elif cut <= lowest:
+            elif threshold <= lowest:
                 below = Message(
                     "below-all-scores",
                     "all scores reach {at:g}: the lowest is {lowest}",
@@ -164,7 +168,7 @@ class FixedThresholds(Block):
                     lowest=number(lowest),
                 )
                 yield Note(below)
-            elif 0 < cut < 1 and are_beyond_shares(lowest, highest):
+            elif 0 < threshold < 1 and are_beyond_shares(lowest, highest):
                 of_shares = Message(
                     "other-scale",
                     "{at:g} is a threshold for scores from 0 to 1, and these range from {lowest} to {highest}",
@@ -177,7 +181,7 @@ class FixedThresholds(Block):
     def why_undefined(self, metric: Metric) -> Message:
         counts = self.image_set.pool.counts
         both = bool(counts.total_positives and counts.total_negatives)
-        if both and self.image_set.rest is None and metric.key.startswith(OVER_IMAGES):
+        if both and self.image_set.unnamed is None and metric.key.startswith(OVER_IMAGES):
             return Message("undefined-everywhere", "undefined in every {of}", of="image")
         if metric.key.startswith("mcc@") and both:
             return Message("predicted-alike", "all pixels are predicted alike")

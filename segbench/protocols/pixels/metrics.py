@@ -1,5 +1,7 @@
 """The metrics of the pixel benchmark, and the table that computes them from the counts of its images.
 
+Begin with `METRICS` and `PixelTable.formulas`.
+
 Conventions
 -----------
 1. Areas and the best F are those of the pooled curve, at every distinct score; of equal F the highest threshold wins.
@@ -26,10 +28,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import BoolArray, FloatArray, within_total
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray, within_total
 from segbench.core.levels import note_on_scales
 from segbench.core.messages import NOTHING, Message, Note
-from segbench.core.metric import Metric, Summary, left_out_note, shares
+from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
 from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.series import Space
@@ -49,13 +51,37 @@ from segbench.curves.pooled import (
 )
 from segbench.protocols.pixels.calibration import KEPT as KEPT_OF_CALIBRATION
 from segbench.protocols.pixels.calibration import Calibration
-from segbench.protocols.pixels.image_set import (
-    AtOds,
-    Block,
-    ByScore,
-    ImageSet,
-    at_ods,
-)
+from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
+
+
+@dataclass(frozen=True, eq=False)
+class AtOds(Confusion):
+    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks."""
+
+    threshold: FloatArray
+    areas: Mapping[str, FloatArray]
+    fp_at_95: FloatArray  # false positives at a recall of 95 %
+
+    @property
+    def numbers(self) -> dict[str, FloatArray]:
+        """The only entry as plain numbers by name, for results files."""
+        ods = self.tp, self.fp, self.positives, self.negatives, self.threshold, self.fp_at_95
+        return {"ods": np.concatenate(ods), "areas": np.concatenate([self.areas[name] for name in AREAS])}
+
+    @classmethod
+    def from_numbers(cls, numbers: Mapping[str, FloatArray]) -> AtOds:
+        """Rebuild the point from its `numbers`."""
+        tp, fp, positives, negatives, threshold, fp_at_95 = numbers["ods"][:, np.newaxis]
+        areas = dict(zip(AREAS, numbers["areas"][:, np.newaxis], strict=True))
+        return cls(tp, fp, positives, negatives, threshold, areas, fp_at_95)
+
+
+def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
+    """Name the columns of `best` and `areas` that `measured_curves` returns."""
+    _, tp, fp, positives, negatives = best.T.astype(np.float64)
+    *areas_of_rows, fp_at_95 = areas.T
+    return AtOds(tp, fp, positives, negatives, thresholds, dict(zip(AREAS, areas_of_rows, strict=True)), fp_at_95)
+
 
 METRICS = shares(
     Metric(
@@ -93,20 +119,20 @@ _ALL_PREDICTED = Note(Message("all-positive", "ODS: predicting every pixel posit
 
 _OIS = ("ois_f", "ois_precision", "ois_recall")
 OVER_IMAGES = ("ois_", "mean_image_")
-"""How the keys of metrics begin that are undefined where images are not distinguished."""
+"""Prefixes of the keys of metrics that are undefined where images are not distinguished."""
 _NEED_A_RANKING = (*AREAS, *_OIS, "fpr_at_95_tpr")
 _MANY_IMAGES = 2**12
-_KEPT_OF_IMAGES = {"ois": np.zeros(4), "f": np.zeros(1)}
 KEPT: Mapping[str, NDArray[Any]] = {
     "ods": np.zeros(6),
     "areas": np.zeros(len(AREAS)),
-    **_KEPT_OF_IMAGES,
+    "ois": np.zeros(4),
+    "f": np.zeros(1),
     "images with positives": np.zeros(1, np.int64),
     "highest scores": np.zeros(2),
     "range of scores": np.zeros(2),
     **KEPT_OF_CALIBRATION,
 }
-"""What results files keep of very many scores or images beside reduced counts, of no pixels."""
+"""What results files keep of very many scores or images beside reduced counts; here the values of no pixels."""
 
 
 class PixelTable(CountsTable[ScoreCounts], Keeping):
@@ -120,16 +146,16 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, blocks: Sequence[Block] = ()
     ) -> None:
         self.image_set = per_image if isinstance(per_image, ImageSet) else ImageSet(per_image)
-        super().__init__(self.image_set)
         self._of_set, self._own = of_set, self.metrics
         self.blocks = {block.name: block for block in blocks}
         self.metrics = (*self._own, *(metric for block in blocks for metric in block.metrics))
+        super().__init__(self.image_set)
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
         """Positives and negatives by score, none for masks; counts at the best threshold of each image, F; blocks."""
-        layout = self._by_score
-        return {"positives": layout.positives, "negatives": layout.negatives, **self._of_images, **self.blocks}
+        positives, negatives = self._by_score.positives, self._by_score.negatives
+        return {"positives": positives, "negatives": negatives, **self._of_images, **self.blocks}
 
     @cached_property
     def _of_images(self) -> Mapping[str, NDArray[Any]]:
@@ -150,9 +176,8 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         """Find the point of ODS of each row of sums, and the areas; masks have their own point and no areas."""
         if self._is_mask:
             return self._at_the_mask(Confusion(*of["ois"].T))
-        positives, negatives = (np.ascontiguousarray(part) for part in (by_score.positives, by_score.negatives))
-        measured, areas = measured_curves(positives, negatives, self._by_score.several)
-        return at_ods(np.append(np.nan, by_score.scores)[measured[:, 0]], measured, areas)
+        positives, negatives = np.ascontiguousarray(by_score.positives), np.ascontiguousarray(by_score.negatives)
+        return _best_of_curves(by_score.scores, positives, negatives, self._by_score.several)
 
     def _at_the_mask(self, counts: Confusion) -> AtOds:
         """Return the point of masks, which have no areas."""
@@ -166,43 +191,39 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         values = self._own_values(self._best_of_all, self._of_all_images)
         for block in self.blocks.values():
             values |= block.by_label(block.estimates[np.newaxis])
-        if self.image_set.rest is not None:
+        if self.image_set.unnamed is not None:
             values |= {key: np.array([np.nan]) for key in values if key.startswith(OVER_IMAGES)}
         row: FloatArray = self.laid_out(values)[0]
         return row
 
     @cached_property
     def _of_all_images(self) -> Sums:
-        """Sums and means over all images of what is known of each."""
+        """Sums and means over all images of the counts and F at the best threshold of each."""
         if self.image_set.kept is not None:
             numbers = self.image_set.kept.numbers
-            rows = {
-                name: numbers[name] if part.size == 1 else numbers[name][np.newaxis]
-                for name, part in _KEPT_OF_IMAGES.items()
-            }
+            rows = {"ois": numbers["ois"][np.newaxis], "f": numbers["f"]}
             return Sums(rows, np.array([float(self.images)]))
-        own = ColumnLayout(self._of_images, self.means)
-        return own.named(own.total()[np.newaxis])
+        layout = ColumnLayout(self._of_images, self.means)
+        return layout.named(layout.total()[np.newaxis])
 
     @cached_property
     def _best_of_all(self) -> AtOds:
         """The point of ODS and the areas of the benchmark itself."""
         if self.image_set.kept is not None:
             return AtOds.from_numbers(self.image_set.kept.numbers)
-        pool = self._pool
-        counts = pool.counts
+        counts = self._pool.counts
         if self._is_mask:
             point = mask_points(ScoreBatch.of([counts]), self._mask)
-            parts = point.tp, point.fp, point.positives, point.negatives
-            return self._at_the_mask(Confusion(*(part.astype(np.float64) for part in parts)))
-        measured, areas = measured_curves(counts.positives[np.newaxis], counts.negatives[np.newaxis])
-        best = at_ods(np.append(np.nan, counts.scores)[measured[:, 0]], measured, areas)
-        # Where the pool holds a choice of scores, areas were added up over all of them.
-        return replace(best, areas={**best.areas, **{name: np.array([area]) for name, area in pool.areas.items()}})
+            confusion = point.tp, point.fp, point.positives, point.negatives
+            return self._at_the_mask(Confusion(*(number.astype(np.float64) for number in confusion)))
+        best = _best_of_curves(counts.scores, counts.positives[np.newaxis], counts.negatives[np.newaxis])
+        # Where the pool is a choice of scores, areas were added up over all of them.
+        areas = {name: np.array([area]) for name, area in self._pool.areas.items()}
+        return replace(best, areas={**best.areas, **areas})
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         """Compute every metric; one of your own adds its formula. ``of["best"]`` is the point of ODS, an `AtOds`."""
-        best, ois = of["best"], Confusion(*of["ois"].T)
+        best, image_f, ois = of["best"], of["f"], Confusion(*of["ois"].T)
         return {
             "ods_f": best.f,
             "ods_precision": best.precision,
@@ -212,13 +233,13 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             "ois_f": ois.f,
             "ois_precision": ois.precision,
             "ois_recall": ois.recall,
-            "mean_image_f": of["f"],
+            "mean_image_f": image_f,
             **best.areas,
             "fpr_at_95_tpr": best.fp_at_95 / best.negatives,
         }
 
     def _own_values(self, best: AtOds, of: Sums) -> dict[str, FloatArray]:
-        """Compute its own metrics; nan for rows without positives, and what needs a ranking of pixels for masks."""
+        """Compute all metrics but those of blocks; nan without positives, and for masks where a ranking is needed."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nan where a metric is undefined
             values = self.formulas(replace(of, values={**of.values, "best": best}))
         if self._is_mask:
@@ -228,7 +249,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         return {key: np.where(undefined, np.nan, value) for key, value in own.items()} if undefined.any() else own
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
-        """Read the curve of each row of sums off at some places, see `Table`; nan for masks."""
+        """Read the curve of each row of sums off at the positions `at`, see `Table`; nan for masks."""
         from segbench.curves import kernels
 
         heights = np.full((len(of), at.size), np.nan)
@@ -257,11 +278,11 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """Positives of each image, for means over images whether it has any."""
-        pixels = self._chosen.positives
+        positives = self._chosen.positives
         over_images = [metric.label for metric in self._own if metric.key.startswith("mean_image_")]
         weights = {
-            **dict.fromkeys((metric.label for metric in self._own), pixels),
-            **dict.fromkeys(over_images, pixels > 0),
+            **dict.fromkeys((metric.label for metric in self._own), positives),
+            **dict.fromkeys(over_images, positives > 0),
         }
         for block in self.blocks.values():
             weights |= block.image_weights
@@ -269,12 +290,23 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, see `Table`."""
-        alone = Sums({name: part.astype(np.float64) for name, part in self._of_images.items()}, np.ones(self.images))
-        best = self._at_the_mask(Confusion(*alone["ois"].T)) if self._is_mask else self.image_set.alone
+        rows = {name: column.astype(np.float64) for name, column in self._of_images.items()}
+        alone = Sums(rows, np.ones(self.images))
+        best = self._at_the_mask(Confusion(*alone["ois"].T)) if self._is_mask else self._images_alone
         values = self._own_values(best, alone)
         for block in self.blocks.values():
             values |= block.by_label(block.measure_images())
         return self.laid_out(values)
+
+    @cached_property
+    def _images_alone(self) -> AtOds:
+        """Each image by itself, at all of its own scores, in sorted order of names."""
+        best, areas = np.empty((self.images, 5), np.int64), np.empty((self.images, len(AREAS) + 1))
+        images = ((batch, scores) for batch in self.image_set.in_batches() for scores in batch.slices)
+        for row, (batch, scores) in enumerate(images):
+            positives, negatives = batch.positives[np.newaxis, scores], batch.negatives[np.newaxis, scores]
+            (best[row],), (areas[row],) = measured_curves(positives, negatives)
+        return at_ods(self.image_set.best.thresholds, best, areas)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -294,7 +326,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             return of_negatives if counts.total_negatives else Message("no-pixels", "no pixels")
         if self._is_mask and metric.key in _NEED_A_RANKING:
             return TWO_VALUED
-        if self.image_set.rest is not None and metric.key.startswith(OVER_IMAGES):
+        if self.image_set.unnamed is not None and metric.key.startswith(OVER_IMAGES):
             return WITHOUT_NAMES
         if "precision" in metric.key:
             return Message("none-predicted", "nothing is predicted positive")
@@ -307,22 +339,25 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         """Say that predictions are masks or of several scales, or that the best F is that of predicting everything."""
         if self._is_mask:
             return (AT_THE_MASK, *self.left_out)
+        notes = [*note_on_scales(self._highest_scores.tolist())]
         best = self._best_of_all
-        at_best, every = (best.tp[0], best.fp[0]), (best.positives[0], best.negatives[0])
-        everything = at_best == every and min(every) > 0
-        of_scales = note_on_scales(self._highest_scores.tolist())
-        return (*of_scales, *([_ALL_PREDICTED] if everything else []), *self.left_out)
+        if best.tp[0] == best.positives[0] > 0 and best.fp[0] == best.negatives[0] > 0:
+            notes.append(_ALL_PREDICTED)
+        return (*notes, *self.left_out)
 
     @property
     def left_out(self) -> tuple[Note, ...]:
         """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
-        images = 0 if self.image_set.rest is not None else self.images
-        own = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
-        return (*own, *(note for block in self.blocks.values() for note in block.left_out))
+        images = len(self.image_set.names)
+        without_positives = images - self.images_with_positives
+        if self.image_set.unnamed is not None:
+            images = 0
+        notes = left_out_note([mean], "without positive pixels", without_positives, images)
+        return (*notes, *(note for block in self.blocks.values() for note in block.left_out))
 
     def keepable(self) -> CachedPool:
-        """Return what results files keep, see `KEPT`: what calibration needs, too, whether or not it is asked for."""
+        """Return what results files keep, see `KEPT`; that includes calibration, whether or not it is asked for."""
         numbers = {
             **self._best_of_all.numbers,
             **{name: values.ravel() for name, values in self._of_all_images.values.items()},
@@ -347,7 +382,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     @property
     def _highest_scores(self) -> FloatArray:
-        """Of the highest score of each image the smallest above 0 and the largest, which tell whether scales differ."""
+        """The smallest (above 0) and the largest of the highest scores of the images, to see whether scales differ."""
         if self.image_set.kept is not None:
             return self.image_set.kept.numbers["highest scores"]
         highest = self._chosen.highest
@@ -357,16 +392,6 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def threshold_source(self) -> str:
         """Where thresholds come from when they are not the scores themselves."""
         return ", ".join(sorted(self._pool.sources - {""}))
-
-    def _summary(
-        self,
-        keys: Sequence[str],
-        totals: Mapping[str, int],
-        notes: tuple[Note | str, ...],
-        why_no_means: Message = NOTHING,
-    ) -> Summary:
-        summary = super()._summary(keys, totals, notes, why_no_means)
-        return replace(summary, threshold_source=self.threshold_source)
 
     @property
     def pooled(self) -> ScoreCounts:
@@ -414,10 +439,10 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     @cached_property
     def _chosen(self) -> BestFs:
-        """The best point of each image, of masks that of the mask."""
+        """The best point of each image; of masks the point of the mask."""
         if not self._is_mask:
             return self.image_set.best
-        return BestFs.joined([mask_points(some, self._mask) for some in self.image_set.in_batches()])
+        return BestFs.joined([mask_points(batch, self._mask) for batch in self.image_set.in_batches()])
 
     @cached_property
     def _by_score(self) -> _ByScore:
@@ -439,22 +464,22 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 class _Restricted(Table):
     """A pixel table with some blocks replaced by others of the same metrics; its curves are not measured again."""
 
-    def __init__(self, whole: PixelTable, changed: Mapping[str, Table]) -> None:
-        self._whole, self._changed, self.metrics = whole, changed, whole.metrics
-        self.blocks = {**whole.blocks, **changed}
+    def __init__(self, table: PixelTable, changed: Mapping[str, Table]) -> None:
+        self._table, self._changed, self.metrics = table, changed, table.metrics
+        self.blocks = {**table.blocks, **changed}
 
     @property
     def names(self) -> Sequence[str]:
         """The names of the images."""
-        return self._whole.names
+        return self._table.names
 
     @cached_property
     def columns(self) -> Mapping[str, Table]:
         """The pixel table and the changed blocks."""
-        return {"whole": self._whole, **self._changed}
+        return {"pixels": self._table, **self._changed}
 
     def lacks(self, metric: Metric) -> str:
-        return self._whole.lacks(metric)
+        return self._table.lacks(metric)
 
     def restricted_to_common(self, other: Table) -> Table:
         """Return itself, which has been restricted."""
@@ -482,19 +507,26 @@ class _Restricted(Table):
         return self._replaced(lambda _, table: table.weights_by_metric)
 
     def why_undefined(self, metric: Metric) -> Message:
-        return self._whole.why_undefined(metric)
+        return self._table.why_undefined(metric)
 
     def _replaced(self, measure: Callable[[str, Table], FloatArray]) -> dict[str, FloatArray]:
-        """Measure the whole table and the blocks, whose metrics take the place of those of the whole."""
+        """Measure the pixel table and the blocks, whose metrics replace those of the same labels."""
         values: dict[str, FloatArray] = {}
         for name, table in self.columns.items():
             values |= table.by_label(measure(name, table))
         return values
 
 
+def _best_of_curves(scores: FloatArray, positives: Array, negatives: Array, several: BoolArray | None = None) -> AtOds:
+    """Find the best F and the areas of curves, one per row, at falling scores."""
+    best, areas = measured_curves(positives, negatives, several)
+    number_of_score = best[:, 0]  # from 1; 0 where there are no positives
+    return at_ods(np.append(np.nan, scores)[number_of_score], best, areas)
+
+
 @dataclass(frozen=True, eq=False)
 class _ByScore:
-    """Images by falling pooled scores, sparse where images have few of many scores; masks have none."""
+    """Positives and negatives of images at falling pooled scores; sparse if images have few of many, empty of masks."""
 
     scores: FloatArray
     positives: Any

@@ -8,7 +8,7 @@ Conventions
 3. Every distinct score is counted. With ``quantize=16`` float scores in [0, 1] are first rounded to levels of 16 bits,
    as image files hold them: score = rint(65535 score) / 65535, after scaling and inverting; likewise with 8.
 4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
-5. Several annotators are counted together by a rule that has to be named (`segbench.inputs.annotators`); without one
+5. Several annotators are counted together by a rule that has to be named (`segbench.inputs.label_rules`); without one
    an image with several is refused.
 
 References
@@ -44,8 +44,7 @@ from segbench.core.settings import (
     read_numbers,
     set_fields,
 )
-from segbench.inputs.annotators import AnnotatorRule, brought_together
-from segbench.inputs.label_rules import Positive
+from segbench.inputs.label_rules import AnnotatorRule, Positive, brought_together
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -141,10 +140,10 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
 
     def __post_init__(self) -> None:
         check_settings(self)
-        given: Any = self.at
-        given = (given,) if isinstance(given, Real) else listed(given, "at", "(0.5,)")
-        at = {as_real(value, Setting("at", None)) for value in given}
-        set_fields(self, at=tuple(sorted(at)))
+        at: Any = self.at
+        scores = (at,) if isinstance(at, Real) else listed(at, "at", "(0.5,)")
+        distinct = {as_real(score, Setting("at", None)) for score in scores}
+        set_fields(self, at=tuple(sorted(distinct)))
         take_settings(self)
         thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
         source = (self.thresholds_source or "given") if thresholds else ""
@@ -162,7 +161,7 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
             "invert": "yes" if self.invert else "no",
             "quantize": str(self.quantize or ""),
             "at": written(self.at),
-            "calibration": "15 bins" * self.calibration,
+            "calibration": "15 bins" if self.calibration else "",
             "annotators": self.annotators or "",
             "thresholds": self._thresholds_text,
         }
@@ -170,7 +169,7 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
 
     @property
     def _thresholds_text(self) -> str:
-        """Where the thresholds of a tuning set come from, with their digest: of other scores they are others."""
+        """The source of the thresholds of a tuning set, with their digest; empty without such thresholds."""
         if not self.thresholds:
             return ""
         digest = hashlib.sha256(struct.pack(f"<{len(self.thresholds)}d", *self.thresholds)).hexdigest()[:8]
@@ -194,12 +193,13 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable
 
-        unnamed, deciding = cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set)
+        unnamed, whole_set = cast("ScoreCounts | None", rest), cast("ScoreCounts | None", of_set)
         images = ImageSet(per_image, unnamed, kept)
         if not self.thresholds:
-            return PixelTable(images, deciding, self.blocks(images, deciding))
-        cut = {name: self._cut(counts) for name, counts in per_image.items()}
-        return PixelTable(ImageSet(cut, unnamed and self._cut(unnamed)), deciding, self.blocks(images, None))
+            return PixelTable(images, whole_set, self.blocks(images, whole_set))
+        at_thresholds = {name: self._at_thresholds(counts) for name, counts in per_image.items()}
+        unnamed_at_thresholds = None if unnamed is None else self._at_thresholds(unnamed)
+        return PixelTable(ImageSet(at_thresholds, unnamed_at_thresholds), whole_set, self.blocks(images, None))
 
     @property
     def kept_numbers(self) -> Mapping[str, NDArray[Any]]:
@@ -207,19 +207,23 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
 
         return KEPT
 
-    def _cut(self, counts: ScoreCounts) -> ScoreCounts:
+    def _at_thresholds(self, counts: ScoreCounts) -> ScoreCounts:
         """Return the counts at the thresholds of a tuning set, which are rounded as scores are."""
         from segbench.core.levels import rounded
 
         return counts.at(rounded(self.thresholds, self.quantize), source=self.thresholds_source)
 
     def blocks(self, images: ImageSet, of_set: ScoreCounts | None) -> list[Block]:
-        """Give the blocks of columns that settings add to a table of some images."""
+        """Return the blocks of columns that settings add to the table of these images."""
         from segbench.protocols.pixels.calibration import Calibration
         from segbench.protocols.pixels.fixed_thresholds import FixedThresholds
 
-        found: list[Block] = [FixedThresholds(images, self.at, self.quantize)] if self.at else []
-        return [*found, Calibration(images, of_set)] if self.calibration else found
+        blocks: list[Block] = []
+        if self.at:
+            blocks.append(FixedThresholds(images, self.at, self.quantize))
+        if self.calibration:
+            blocks.append(Calibration(images, of_set))
+        return blocks
 
     def turned(self, counts: ScoreCounts) -> ScoreCounts:
         return replace(counts, positives=counts.negatives, negatives=counts.positives)
@@ -232,7 +236,7 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         return Counted(counts, pixels.facts, (*pixels.notes, *self.doubts(counts)))
 
     def doubts(self, counts: ScoreCounts) -> tuple[Note, ...]:
-        """Doubt scores that are not from 0 to 1 beside thresholds that are."""
+        """Return notes on scores that are not from 0 to 1 although the thresholds `at` are."""
         from segbench.core.levels import doubts_on_cuts
 
         if not self.at or not counts.scores.size:
@@ -248,7 +252,7 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         return count_tensors(self, labels, scores, valid, called)
 
     def pictures(self, sample: Sample, counts: ScoreCounts, thresholds: FloatArray) -> Pictures:
-        """Draw an image for the report page: its labels, and how many thresholds each score reaches."""
+        """Return an image for the report page: its labels, and how many thresholds each score reaches."""
         import numpy as np
 
         from segbench.core.levels import in_type_of, scores_of
@@ -258,12 +262,13 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         states = self._states(pixels, -np.inf, counts)
         labels = np.full(states.shape, 2, np.uint8)
         labels[states == State.TRUE], labels[states == State.FALSE] = 1, 0
-        cuts = in_type_of(counts.scores.dtype, thresholds)
-        reached = np.searchsorted(cuts, scores_of(pixels.scores), side="right").astype(np.uint8)
-        # A positive pixel before all others, the same for every method; among negatives the highest score.
+        comparable = in_type_of(counts.scores.dtype, thresholds)
+        reached = np.searchsorted(comparable, scores_of(pixels.scores), side="right").astype(np.uint8)
+        # Positive pixels come before all others, the same for every method; among negatives the highest scores.
         ranks = np.select([labels == 1, labels == 0], [thresholds.size + 2, 1 + reached.astype(np.int64)], 0)
-        kept = counts.at(thresholds)
-        tp, fp = (np.cumsum(part)[: thresholds.size][::-1].tolist() for part in (kept.positives, kept.negatives))
+        at_thresholds = counts.at(thresholds)
+        tp = np.cumsum(at_thresholds.positives)[: thresholds.size][::-1].tolist()
+        fp = np.cumsum(at_thresholds.negatives)[: thresholds.size][::-1].tolist()
         note = "Colours: the majority of annotators. Metrics: every annotator counts."
         return Pictures(
             labels,
@@ -274,11 +279,11 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         )
 
     def states(self, sample: Sample, threshold: float, counts: ScoreCounts | None = None) -> NDArray[np.uint8]:
-        """Distinguish true, false and missed pixels at a threshold; under ``annotators="each"`` by their majority."""
+        """Return the state of each pixel at a threshold; under ``annotators="each"`` the majority decides."""
         return self._states(self.inputs.interpret(sample), threshold, counts)
 
     def _states(self, pixels: ScoredPixels, threshold: float, counts: ScoreCounts | None) -> NDArray[np.uint8]:
-        """Distinguish the pixels of an image that is interpreted."""
+        """Return the state of each pixel of an interpreted image."""
         import numpy as np
 
         from segbench.core.levels import in_type_of, rounded

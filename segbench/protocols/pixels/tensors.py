@@ -1,7 +1,7 @@
-"""The pixel protocol on PyTorch tensors, where they lie: only the counts come to the host.
+"""The pixel protocol on PyTorch tensors, on their device: only the counts come to the host.
 
-The same counts as `Pixels.count` gives for the same numbers, to the last bit: integers are counted, and scores are
-rounded in float64, only on request. PyTorch is never imported here; whoever has a tensor has it.
+Counts are those of `Pixels.count` for the same numbers, to the last bit: integers are counted, and scores are rounded
+in float64, only on request. PyTorch is never imported here: a caller with a tensor has imported it.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def count_tensors(
         valid = valid.reshape(-1)
         labels, scores = labels[valid], _where(torch, scores, valid)
     values, index = _label_values(torch, labels)
-    among = Sample("labels", (values,), (), ground_truth_files=(labels_called,))
-    drawn, label_values = settings.inputs.labelled(among)
-    ((truth, not_void),) = drawn
-    notes = notes_on_values(settings.positive, (values,), drawn, settings.void)
-    classes = torch.from_numpy(classes_of(truth, not_void)).to(labels.device)[index]
+    distinct_labels = Sample("labels", (values,), (), ground_truth_files=(labels_called,))
+    labelled, label_values = settings.inputs.labelled(distinct_labels)
+    ((positive_values, valid_values),) = labelled
+    notes = notes_on_values(settings.positive, (values,), labelled, settings.void)
+    classes = torch.from_numpy(classes_of(positive_values, valid_values)).to(labels.device)[index]
     if settings.void:
         counted = classes != IGNORED
         classes, scores = classes[counted], _where(torch, scores, counted)
@@ -80,18 +80,18 @@ def count_tensors(
 
 
 def signed(labels: Tensor) -> Tensor:
-    """Give whole numbers of a type that PyTorch's operations take; most take no unsigned ones of more than 8 bits."""
+    """Return whole numbers in a type that PyTorch's operations support; few support unsigned ones beyond 8 bits."""
     return labels.to(sys.modules["torch"].int64) if str(labels.dtype) in _SIGNED else labels
 
 
 def _where(torch: Any, scores: Tensor, kept: Tensor) -> Tensor:
-    """Leave scores out, those of unsigned integers as signed ones of the same bits."""
-    kind = getattr(torch, _SIGNED[str(scores.dtype)]) if str(scores.dtype) in _SIGNED else scores.dtype
-    return scores.view(kind)[kept].view(scores.dtype)
+    """Select scores; unsigned integers are selected as signed ones of the same bits, which PyTorch can index."""
+    dtype = getattr(torch, _SIGNED[str(scores.dtype)]) if str(scores.dtype) in _SIGNED else scores.dtype
+    return scores.view(dtype)[kept].view(scores.dtype)
 
 
 def _label_values(torch: Any, labels: Tensor) -> tuple[Array, Tensor]:
-    """Give the distinct labels, and the place of each pixel's label among them."""
+    """Return the distinct labels, and the index of each pixel's label among them."""
     if labels.dtype == torch.bool:
         return np.array([False, True]), labels.to(torch.int64)
     if labels.dtype.is_floating_point:
@@ -111,7 +111,7 @@ def _as_floats(torch: Any, name: str, scores: Tensor) -> Tensor:
         return numbers
     if scores.dtype in (torch.int64, getattr(torch, "uint64", None)):
         refuse_inexact(name, scores.cpu().numpy())
-    # A tensor divides; by a Python number a GPU multiplies with the reciprocal instead, which is not the same.
+    # Divided by a tensor: a GPU multiplies by the reciprocal of a Python number, which is not the same.
     most = torch.tensor(torch.iinfo(scores.dtype).max, dtype=torch.float64, device=scores.device)
     return scores.to(torch.float64) / most
 

@@ -1,5 +1,10 @@
 """The region protocol of BSDS500: covering, probabilistic Rand index and variation of information.
 
+`Regions` (`settings`) takes a contour map or label maps, and the label maps of annotators. `counting` finds the
+predicted regions at every threshold, as a `Hierarchy`, and compares them with those of each annotator, in the loops of
+`kernels`. It returns `RegionCounts` (`counts`), whole numbers per threshold that add up over images, from which
+`RegionTable` (`metrics`) computes every metric. Begin with `counting.count_regions`.
+
 Conventions
 -----------
 1. At a threshold the regions of a contour map of double size are the 8-connected points where ``ucm2 <= threshold``,

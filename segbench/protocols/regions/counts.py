@@ -1,7 +1,7 @@
 """Counts of the region benchmark: covered area, and sums over images of Rand index and variation of information.
 
-Overlaps and entropies are not whole numbers. They are kept in fixed units, so fine that no printed digit moves, and are
-whole numbers then: they add exactly, in any order, as all counts here do.
+Overlaps and entropies are not whole numbers. They are rounded to multiples of fixed units, too small to change a
+printed digit, so that they add exactly, in any order, as all counts do.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
 """The metrics of the region benchmark: their table and their curves.
 
+Begin with `METRICS` and `RegionTable.formulas`.
+
 Conventions
 -----------
 1. Covering is pooled: covered area over all area, of all images and annotators. Rand index (PRI), variation of
    information (VOI) and adapted Rand error (ARE) are means over images.
-2. ODS is the best value over thresholds common to all images; of equals the lowest threshold. Each metric has its own
+2. ODS is the best value over thresholds common to all images; ties go to the lowest threshold. Each metric has its own
    threshold. VOI and ARE are best where they are lowest.
-3. OIS takes each image at its own best threshold, of equals the first. `covering_best` takes each ground-truth region
-   at the threshold that suits it best.
+3. OIS takes each image at its own best threshold, of ties the first. `covering_best` takes each ground-truth region
+   at its best threshold.
 4. `voi_split` and `voi_merge` are the two parts of `voi_ods`, at its threshold; `are_precision` and `are_recall` are
    the means beside `are_ods`, which is not computed from these two.
 5. `covering_of_prediction`, at the threshold of `covering_ods`, is covering the other way round: predicted regions by
@@ -96,7 +98,7 @@ METRICS = shares(
 
 _OF_IMAGE = ("area", "pixels", "covered_best")
 _BEST = ("best_covered", "best_rand_index", "best_voi", "best_adapted_rand")
-"""What an image has at its own best thresholds."""
+"""Columns of the best values of an image over its thresholds."""
 
 
 class RegionTable(CountsTable[RegionCounts]):
@@ -107,7 +109,7 @@ class RegionTable(CountsTable[RegionCounts]):
 
     @cached_property
     def columns(self) -> Mapping[str, IntArray]:
-        """The sums of each image by threshold, areas, and what is best in the image; see `RegionCounts`."""
+        """The counts of each image by threshold, its areas, and its best values; see `RegionCounts`."""
         images = self._images
         by_threshold = {name: np.array([getattr(image, name) for image in images]) for name in RegionCounts.arrays}
         of_image = {name: np.array([getattr(image, name) for image in images]) for name in _OF_IMAGE}
@@ -120,9 +122,8 @@ class RegionTable(CountsTable[RegionCounts]):
             )
             for image in images
         ]
-        return (
-            by_threshold | of_image | dict(zip(_BEST, np.array(best, np.int64).reshape(-1, len(_BEST)).T, strict=True))
-        )
+        best_columns = np.array(best, np.int64).reshape(-1, len(_BEST)).T
+        return by_threshold | of_image | dict(zip(_BEST, best_columns, strict=True))
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         area, pixels = of["area"] * COVERED_UNITS, of["pixels"] * COVERED_UNITS
@@ -218,7 +219,7 @@ class RegionCurve(Drawn):
 
 
 def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:
-    """Give the region metrics at each threshold.
+    """Return the region metrics at each threshold.
 
     Parameters
     ----------
@@ -242,12 +243,19 @@ def region_curve(counts: RegionCounts | Pooled) -> RegionCurve:
     (array([0.5]), array([1.]))
     """
     pooled = as_pooled(counts, RegionCounts)
-    both = pooled.voi_split + pooled.voi_merge
-    sums = (pooled.rand_index, both, pooled.voi_split, pooled.voi_merge, pooled.adapted_rand, *pooled.rows[-2:])
-    rand_index, voi, split, merge, f, *parts = (each / (MEAN_UNITS * pooled.images) for each in sums)
-    covering = pooled.covered / (COVERED_UNITS * pooled.area)
-    of_prediction = pooled.covered_pred / (COVERED_UNITS * pooled.pixels)
-    return RegionCurve(pooled.thresholds, covering, of_prediction, rand_index, voi, split, merge, 1 - f, *parts)
+    unit = MEAN_UNITS * pooled.images
+    return RegionCurve(
+        thresholds=pooled.thresholds,
+        covering=pooled.covered / (COVERED_UNITS * pooled.area),
+        covering_of_prediction=pooled.covered_pred / (COVERED_UNITS * pooled.pixels),
+        rand_index=pooled.rand_index / unit,
+        voi=(pooled.voi_split + pooled.voi_merge) / unit,
+        voi_split=pooled.voi_split / unit,
+        voi_merge=pooled.voi_merge / unit,
+        adapted_rand_error=1 - pooled.adapted_rand / unit,
+        rand_precision=pooled.rand_precision / unit,
+        rand_recall=pooled.rand_recall / unit,
+    )
 
 
 def official_files(per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
@@ -266,18 +274,22 @@ def official_files(per_image: Mapping[str, RegionCounts]) -> dict[str, str]:
     pri = _rounded(np.array([image.rand_index for image in images]) / MEAN_UNITS)
     voi = _rounded(np.array([image.voi_split + image.voi_merge for image in images]) / MEAN_UNITS)
 
-    own = np.argmax(covered / area, axis=1)
+    best_of_image = np.argmax(covered / area, axis=1)
     rows = np.arange(len(images))
-    pooled = covered.sum(axis=0) / area.sum()
-    by_covering, by_pri, by_voi = int(pooled.argmax()), int(pri.mean(axis=0).argmax()), int(voi.mean(axis=0).argmin())
-    best_coverings = [pooled[by_covering], covered[rows, own].sum() / area.sum(), best.sum() / area.sum()]
+    covering = covered.sum(axis=0) / area.sum()
+    by_covering, by_pri, by_voi = int(covering.argmax()), int(pri.mean(axis=0).argmax()), int(voi.mean(axis=0).argmin())
+    covering_ois, covering_best = covered[rows, best_of_image].sum() / area.sum(), best.sum() / area.sum()
     of_pri = [thresholds[by_pri], pri.mean(axis=0)[by_pri], pri.max(axis=1).mean()]
     of_voi = [thresholds[by_voi], voi.mean(axis=0)[by_voi], voi.min(axis=1).mean()]
-    every = [(covered / area)[rows, own], (covered_pred / pixels)[rows, own]]
+    of_images = rows_of(
+        thresholds[best_of_image],
+        (covered / area)[rows, best_of_image],
+        (covered_pred / pixels)[rows, best_of_image],
+    )
     return {
-        "eval_cover.txt": text_of([[thresholds[by_covering], *best_coverings]]),
-        "eval_cover_img.txt": text_of([k, *row] for k, row in enumerate(rows_of(thresholds[own], *every), start=1)),
-        "eval_cover_th.txt": text_of(rows_of(thresholds, pooled)),
+        "eval_cover.txt": text_of([[thresholds[by_covering], covering[by_covering], covering_ois, covering_best]]),
+        "eval_cover_img.txt": text_of([image, *values] for image, values in enumerate(of_images, start=1)),
+        "eval_cover_th.txt": text_of(rows_of(thresholds, covering)),
         "eval_RI_VOI.txt": text_of([[*of_pri, *of_voi]]),
         "eval_RI_VOI_thr.txt": text_of(rows_of(thresholds, pri.mean(axis=0), voi.mean(axis=0))),
     }

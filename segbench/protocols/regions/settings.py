@@ -1,4 +1,4 @@
-"""Settings of the region protocol."""
+"""Settings of the region protocol; begin with `Regions`."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Regions(Protocol, can.Verb, can.Official, can.Pictured):
         return Counted(count_regions(self.inputs.interpret(sample)))
 
     def pictures(self, sample: Sample, counts: RegionCounts, thresholds: FloatArray) -> Pictures:
-        """Draw an image for the report page: outlines and states of the regions at each threshold."""
+        """Return an image for the report page: outlines and states of the regions at each threshold."""
         import numpy as np
 
         from segbench.core.pictures import Pictures, outline
@@ -117,24 +117,24 @@ class Regions(Protocol, can.Verb, can.Official, can.Pictured):
         image = self.inputs.interpret(sample)
         truth = outline(image.truths[0])
         curve = region_curve(counts)
-        places = np.searchsorted(counts.thresholds, thresholds)
+        indices = np.searchsorted(counts.thresholds, thresholds)
         predicted = _predicted_at(image, thresholds.tolist())
         return Pictures(
             truth,
             truth,
             states=_states(image, predicted),
             outlines=[outline(regions) for regions in predicted],
-            metrics={name: values[places] for name, values in curve.levels.items()},
+            metrics={name: values[indices] for name, values in curve.levels.items()},
         )
 
     def states(self, sample: Sample, threshold: float, counts: RegionCounts | None = None) -> NDArray[np.uint8]:
-        """Mark where the first annotator's regions were found at a threshold; see `region_states`."""
+        """Return the state of each pixel against the first annotator at a threshold; see `region_states`."""
         image = self.inputs.interpret(sample)
         return _states(image, _predicted_at(image, [threshold]))[0]
 
 
 def _predicted_at(image: RegionImage, thresholds: Sequence[float]) -> list[Array]:
-    """Return the predicted regions at each of some thresholds, as labels from 0."""
+    """Return the predicted regions at each threshold, as labels from 0."""
     from segbench.protocols.regions.counting import hierarchies_of, regions_at
 
     hierarchies = hierarchies_of(image)
@@ -142,7 +142,7 @@ def _predicted_at(image: RegionImage, thresholds: Sequence[float]) -> list[Array
 
 
 def _states(image: RegionImage, predicted: Sequence[Array]) -> list[NDArray[np.uint8]]:
-    """Mark where the first annotator's regions were found among those predicted at each of some thresholds."""
+    """Return the states against the first annotator of the regions predicted at each threshold."""
     import numpy as np
 
     from segbench.protocols.regions.counting import dense, region_states

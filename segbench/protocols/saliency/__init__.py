@@ -1,5 +1,9 @@
 """The saliency protocol: MAE, S, E, F, weighted F, mean IoU and Dice, BER, as papers on salient objects report them.
 
+`Saliency` (`settings`) takes a map and a mask. `counting` computes every metric of the image, in the passes over its
+pixels of `kernels`, and returns `SaliencyCounts` (`counts`), whole numbers in fixed units that add up over images.
+`SaliencyTable` (`metrics`) divides their sums and finds the maxima of mean curves. Begin with `counting.count_map`.
+
 Conventions
 -----------
 1. Levels are divided by the maximum of their type; then each map is stretched to [0, 1] by its own minimum and maximum

@@ -1,4 +1,4 @@
-"""Counts of the saliency protocol: sums over images, in fixed units that add exactly."""
+"""Counts of the saliency protocol: sums of metrics over images, in fixed units that add exactly."""
 
 from __future__ import annotations
 
@@ -91,5 +91,6 @@ class SaliencyCounts(AddedByField):
 
 
 CURVES = SaliencyCounts.arrays
-SCALARS = tuple(each.name for each in fields(SaliencyCounts) if each.type == "int")[3:]
-"""The metrics of images that are no curves: all after the totals."""
+_TOTALS = ("images", "pixels", "positives")
+SCALARS = tuple(field.name for field in fields(SaliencyCounts) if field.name not in (*_TOTALS, *CURVES))
+"""The metrics of images that are no curves."""

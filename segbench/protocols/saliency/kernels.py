@@ -1,8 +1,8 @@
 """Compiled passes over the pixels of an image, and the metrics of their counts and moments.
 
-Conventions as in `segbench.protocols.saliency`. Float sums are added up row by row, always in the same order. Moments
-are of the values in each quadrant, negatives and positives in turn: number, sum, and squares around the mean of the
-group, of shape (3, 4, 2).
+Conventions as in `segbench.protocols.saliency`. Float sums are added up row by row, always in the same order. Moments,
+of shape (3, 4, 2), are those of the values by quadrant and label (negatives, positives): their number, their sum, and
+the sum of squares around their mean.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int,
     tables = np.zeros(4 * 2048, np.int64)
     for r in range(height):
         below = 4 if r >= top else 0
-        for part in range(2):
-            start, end = (0, left) if part == 0 else (left, width)
-            first = np.uintp(256 * (below + 2 * part))  # unsigned: a signed place would be tested for its sign
+        for half in range(2):
+            start, end = (0, left) if half == 0 else (left, width)
+            first = np.uintp(256 * (below + 2 * half))  # unsigned: a signed index would be tested for its sign
             for c in range(start, end):
                 table = np.uintp((c & 3) << 11)
                 tables[table + first + (np.uintp(labels[r, c]) << np.uintp(8)) + np.uintp(levels[r, c])] += 1
@@ -43,11 +43,11 @@ def count_levels(labels: NDArray[np.uint8], levels: NDArray[np.uint8], top: int,
 
 @compiled()
 def moments_of_levels(table: IntArray, values: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Give what `count_values` gives, from counts by quadrant, label and level and the value of each level."""
+    """Return what `count_values` returns, from counts by quadrant, label and level and the value of each level."""
     moments = np.zeros((3, 4, 2))
     histogram = np.zeros((2, 256), np.int64)
     for group in range(8):
-        part, label = group >> 1, group & 1
+        quadrant, label = group >> 1, group & 1
         number = 0
         total = squares = 0.0
         for level in range(256):
@@ -57,13 +57,13 @@ def moments_of_levels(table: IntArray, values: FloatArray) -> tuple[FloatArray, 
         mean = total / max(number, 1)
         for level in range(256):
             squares += table[group, level] * (values[level] - mean) ** 2
-        moments[0, part, label], moments[1, part, label], moments[2, part, label] = number, total, squares
+        moments[0, quadrant, label], moments[1, quadrant, label], moments[2, quadrant, label] = number, total, squares
     return moments, histogram
 
 
 @compiled()
 def count_values(labels: NDArray[np.uint8], values: FloatArray, top: int, left: int) -> tuple[FloatArray, IntArray]:
-    """Give moments by quadrant and label: number, sum, squares around the mean; and 256 levels by label."""
+    """Return the moments, and the histogram of shape (2, 256): pixels by label and truncated level."""
     height, width = labels.shape
     moments = np.zeros((3, 4, 2))
     histogram = np.zeros((2, 256), np.int64)
@@ -79,9 +79,9 @@ def count_values(labels: NDArray[np.uint8], values: FloatArray, top: int, left: 
             for k in range(2):
                 moments[k, below + (group >> 1), group & 1] += of_row[k, group]
     means = np.zeros((4, 2))
-    for part in range(4):
+    for quadrant in range(4):
         for label in range(2):
-            means[part, label] = moments[1, part, label] / max(moments[0, part, label], 1)
+            means[quadrant, label] = moments[1, quadrant, label] / max(moments[0, quadrant, label], 1)
     for r in range(height):
         squares = np.zeros(4)
         below = 2 if r >= top else 0
@@ -95,7 +95,7 @@ def count_values(labels: NDArray[np.uint8], values: FloatArray, top: int, left: 
 
 @compiled()
 def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
-    """Give the row of the nearest positive in each pixel's column, of two the upper one; -1 in columns without."""
+    """Return the row of the nearest positive in each pixel's column, of two the upper one; -1 in columns without."""
     height, width = labels.shape
     nearest = np.empty((height, width), np.int32)
     for c in range(width):
@@ -113,7 +113,7 @@ def nearest_rows(labels: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 @compiled()
 def blur_row(errors: FloatArray, gauss: FloatArray, blurred: FloatArray) -> None:
-    """Filter a row, which has the reach of the filter more at each end."""
+    """Filter a row of errors, padded by the reach of the filter at each end."""
     for c in range(blurred.size):
         outer = gauss[0] * (errors[c] + errors[c + 6]) + gauss[1] * (errors[c + 1] + errors[c + 5])
         blurred[c] = outer + (gauss[2] * (errors[c + 2] + errors[c + 4]) + gauss[3] * errors[c + 3])
@@ -121,7 +121,7 @@ def blur_row(errors: FloatArray, gauss: FloatArray, blurred: FloatArray) -> None
 
 @compiled()
 def blur_column(window: FloatArray, r: int, gauss: FloatArray, blurred: FloatArray) -> None:
-    """Filter row `r` across rows; `window` holds those that the filter reaches, row `k` at place ``k % 7``."""
+    """Filter row `r` across rows; `window` holds the rows in reach of the filter, row `k` at index ``k % 7``."""
     for c in range(blurred.size):
         blurred[c] = 0.0
     for k in range(2 * _REACH + 1):
@@ -132,7 +132,7 @@ def blur_column(window: FloatArray, r: int, gauss: FloatArray, blurred: FloatArr
 
 @compiled()
 def errors_of_positives(labels: NDArray[np.uint8], values: FloatArray, blurred: FloatArray) -> float:
-    """Add up the errors of the positives of a row, each the lower of its own and of the filtered one."""
+    """Return the sum of the errors of the positives of a row, each the lower of its own and the filtered error."""
     total = 0.0
     for c in range(labels.size):
         if labels[c]:
@@ -144,10 +144,11 @@ def errors_of_positives(labels: NDArray[np.uint8], values: FloatArray, blurred: 
 def weighted_errors(
     labels: NDArray[np.uint8], values: FloatArray, weights: FloatArray, gauss: FloatArray
 ) -> tuple[float, float]:
-    """Add up the weighted errors of positives and of negatives; there must be a positive.
+    """Return the sums of the weighted errors of positives and of negatives; there must be a positive.
 
-    A negative is weighed by its squared distance to the nearest positive. Positives have the lower of their error and
-    of the filtered one, for which a negative has the error of its nearest positive; outside the image it is 0.
+    The weight of a negative depends on its squared distance to the nearest positive. The error of a positive is the
+    lower of its own and the filtered one; for the filter a negative has the error of its nearest positive, and errors
+    outside the image are 0.
     """
     height, width = labels.shape
     nearest = nearest_rows(labels)
@@ -179,43 +180,43 @@ def weighted_errors(
         else:
             for c in range(width):
                 window[r % 7, c] = 0.0
-        middle = r - _REACH
-        if middle >= 0:
-            blur_column(window, middle, gauss, blurred)
-            of_positives += errors_of_positives(labels[middle], values[middle], blurred)
+        centre = r - _REACH  # the row whose window is complete
+        if centre >= 0:
+            blur_column(window, centre, gauss, blurred)
+            of_positives += errors_of_positives(labels[centre], values[centre], blurred)
     return of_positives, of_negatives
 
 
 @compiled()
 def s_measure(moments: FloatArray, positives: int, negatives: int) -> float:
-    """S of an image: half of objects, half of regions."""
+    """Compute S of an image: half of objects, half of regions."""
     pixels = positives + negatives
     total = objects = regions = 0.0
-    for part in range(4):
-        total += moments[1, part, 0] + moments[1, part, 1]
+    for quadrant in range(4):
+        total += moments[1, quadrant, 0] + moments[1, quadrant, 1]
     if positives == 0:
         return 1 - total / pixels
     if negatives == 0:
         return total / pixels
     objects = (positives * _object(moments, 1) + negatives * _object(moments, 0)) / pixels
-    for part in range(4):
-        number = moments[0, part, 0] + moments[0, part, 1]
+    for quadrant in range(4):
+        number = moments[0, quadrant, 0] + moments[0, quadrant, 1]
         if number > 0:
-            regions += number * _similarity(moments[:, part])
+            regions += number * _similarity(moments[:, quadrant])
     return max(0.0, 0.5 * objects + 0.5 * regions / pixels)
 
 
 @compiled()
 def _object(moments: FloatArray, label: int) -> float:
-    """Compare the values of a label in all quadrants with the label."""
+    """Compute the similarity of objects: of the values of a label, in all quadrants, with the label."""
     number = total = squares = 0.0
-    for part in range(4):
-        number += moments[0, part, label]
-        total += moments[1, part, label]
+    for quadrant in range(4):
+        number += moments[0, quadrant, label]
+        total += moments[1, quadrant, label]
     mean = total / number
-    for part in range(4):
-        own = moments[0, part, label]
-        squares += moments[2, part, label] + own * (moments[1, part, label] / max(own, 1) - mean) ** 2
+    for quadrant in range(4):
+        pixels = moments[0, quadrant, label]
+        squares += moments[2, quadrant, label] + pixels * (moments[1, quadrant, label] / max(pixels, 1) - mean) ** 2
     deviation = np.sqrt(squares / (number - 1)) if number > 1 else 0.0
     mean = mean if label else 1 - mean
     return 2 * mean / (mean * mean + 1 + deviation + EPS)
@@ -223,27 +224,27 @@ def _object(moments: FloatArray, label: int) -> float:
 
 @compiled()
 def _similarity(moments: FloatArray) -> float:
-    """Compare means and variances of values and labels of a quadrant, as SSIM without constants."""
-    out, inside = moments[0, 0], moments[0, 1]
-    sum_out, sum_in = moments[1, 0], moments[1, 1]
-    number, squares = out + inside, moments[2, 0] + moments[2, 1]
-    x, y = (sum_out + sum_in) / number, inside / number
-    together = 0.0
-    if out > 0 and inside > 0:
-        apart = sum_in / inside - sum_out / out
-        together = out * inside / number * apart
-        squares += together * apart
-    free = max(number - 1, 1)
-    variance_x, variance_y, covariance = squares / free, number * y * (1 - y) / free, together / free
-    above, below = 4 * x * y * covariance, (x * x + y * y) * (variance_x + variance_y)
-    if above != 0:
-        return float(above / (below + EPS))
-    return 0.0 if below != 0 else 1.0
+    """Compare means and variances of values (x) and labels (y) of a quadrant, as SSIM without constants."""
+    negatives, positives = moments[0, 0], moments[0, 1]
+    sum_negatives, sum_positives = moments[1, 0], moments[1, 1]
+    number, squares = negatives + positives, moments[2, 0] + moments[2, 1]
+    x, y = (sum_negatives + sum_positives) / number, positives / number
+    products = 0.0
+    if negatives > 0 and positives > 0:
+        difference = sum_positives / positives - sum_negatives / negatives
+        products = negatives * positives / number * difference
+        squares += products * difference
+    degrees = max(number - 1, 1)
+    variance_x, variance_y, covariance = squares / degrees, number * y * (1 - y) / degrees, products / degrees
+    numerator, denominator = 4 * x * y * covariance, (x * x + y * y) * (variance_x + variance_y)
+    if numerator != 0:
+        return float(numerator / (denominator + EPS))
+    return 0.0 if denominator != 0 else 1.0
 
 
 @compiled()
 def e_measure(true: int, false: int, positives: int, negatives: int) -> float:
-    """Enhanced alignment: how labels and predictions, each less its mean, agree."""
+    """Compute the enhanced alignment of labels and predictions, each less its mean."""
     size, predicted = positives + negatives, true + false
     if positives == 0:
         aligned = float(size - predicted)
@@ -259,12 +260,16 @@ def e_measure(true: int, false: int, positives: int, negatives: int) -> float:
 
 @compiled()
 def _aligned(p: float, t: float) -> float:
+    """Compute the enhanced alignment of a pixel from its prediction and label, each less its mean."""
     return (2 * p * t / (p * p + t * t + EPS) + 1) ** 2 / 4
 
 
 @compiled()
 def at_thresholds(true: IntArray, false: IntArray, positives: int, negatives: int) -> tuple[FloatArray, FloatArray]:
-    """Measure true and false positives: precision, recall, F and E; IoU, Dice and balanced error. 0 of nothing."""
+    """Compute precision, recall, F and E, shape (4, K), and IoU, Dice and BER, shape (3, K); 0 where nothing is there.
+
+    `true` and `false` are true and false positives at K thresholds.
+    """
     curves, others = np.empty((4, true.size)), np.empty((3, true.size))
     for k in range(true.size):
         precision, recall = true[k] / max(true[k] + false[k], 1), true[k] / max(positives, 1)
@@ -273,14 +278,14 @@ def at_thresholds(true: IntArray, false: IntArray, positives: int, negatives: in
         curves[3, k] = e_measure(true[k], false[k], positives, negatives)
         others[0, k] = true[k] / max(positives + false[k], 1)
         others[1, k] = 2 * true[k] / max(positives + true[k] + false[k], 1)
-        wrong, missed = false[k] / max(negatives, 1), (positives - true[k]) / max(positives, 1)
-        # The mean over the labels that are there: where one is not, its error is 0.
-        others[2, k] = (wrong + missed) / (min(negatives, 1) + min(positives, 1))
+        fpr, fnr = false[k] / max(negatives, 1), (positives - true[k]) / max(positives, 1)
+        # The mean over the labels that the image has; the error of a label without pixels is 0.
+        others[2, k] = (fpr + fnr) / (min(negatives, 1) + min(positives, 1))
     return curves, others
 
 
 def weighted_f(of_positives: float, of_negatives: float, positives: int) -> float:
-    """Weighted F from the weighted errors of both labels; 0 without positives."""
+    """Compute weighted F from the weighted errors of both labels; 0 without positives."""
     if not positives:
         return 0.0
     true = positives - of_positives

@@ -1,4 +1,7 @@
-"""The metrics of the saliency protocol, their curves, and the table of sums over images that gives both."""
+"""The metrics of the saliency protocol, their curves, and the table that computes both from sums over images.
+
+Begin with `METRICS` and `SaliencyTable.formulas`.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
 
     @cached_property
     def estimates(self) -> FloatArray:
-        """Every metric of the benchmark itself; images may be unpacked as they are needed, never all at once."""
+        """Every metric of the benchmark itself; the counts of images are never all in memory at once."""
         if not self.images:
             return np.full(len(self.metrics), np.nan)
         pooled = self.pooled
@@ -117,7 +120,7 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
         return saliency_curve(self.pooled)
 
     def heights(self, space: Space, at: FloatArray, of: Sums) -> FloatArray:
-        """Read mean precision of each row of sums off at some recalls, straight between thresholds; see `Table`."""
+        """Interpolate the mean precision of each row of sums at the recalls `at`, see `Table`."""
         if space == "roc":
             raise ArgumentError(Message("no-roc", "saliency has no ROC curve: its papers report precision and recall"))
         units = UNITS * np.where(of["images"] > 0, of["images"], np.nan)[:, np.newaxis]
@@ -125,9 +128,9 @@ class SaliencyTable(CountsTable[SaliencyCounts]):
 
 
 def f_measure(precision: Values, recall: Values) -> Values:
-    """F of precision and recall, 0 where either is; of arrays, or compiled for numbers."""
-    above = (1 + BETA2) * precision * recall
-    return above / (BETA2 * precision + recall + (above == 0))
+    """Compute F of precision and recall, 0 if either is 0; of arrays, or compiled for numbers."""
+    numerator = (1 + BETA2) * precision * recall
+    return numerator / (BETA2 * precision + recall + (numerator == 0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,7 +175,7 @@ class SaliencyCurve(Drawn):
 
 
 def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
-    """Give mean precision, recall, F and E at each threshold.
+    """Return mean precision, recall, F and E at each threshold.
 
     Parameters
     ----------
@@ -198,5 +201,5 @@ def saliency_curve(counts: SaliencyCounts | Pooled) -> SaliencyCurve:
     [0.5652, 1.0, 1.0]
     """
     pooled = as_pooled(counts, SaliencyCounts)
-    means = (each / (pooled.images * UNITS) for each in pooled.rows)
+    means = (sums / (pooled.images * UNITS) for sums in pooled.rows)
     return SaliencyCurve(np.arange(LEVELS) / (LEVELS - 1), *means)

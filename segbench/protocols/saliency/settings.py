@@ -91,29 +91,27 @@ class Saliency(Protocol, can.Verb, can.Pictured):
         return Counted(count_map(image), notes=image.notes)
 
     def states(self, sample: Sample, threshold: float, counts: SaliencyCounts | None = None) -> NDArray[np.uint8]:
-        """Mark true, false and missed pixels at a threshold of the stretched map, truncated to 256 levels."""
+        """Return the state of each pixel at a threshold of the stretched map, truncated to 256 levels."""
         return self._pictures(sample, [threshold])[1][0]
 
     def pictures(self, sample: Sample, counts: SaliencyCounts, thresholds: FloatArray) -> Pictures:
-        """Draw an image for the report page: states, F and E at each threshold."""
+        """Return an image for the report page: states, F and E at each threshold."""
         import numpy as np
 
         from segbench.core.pictures import Pictures
         from segbench.protocols.saliency.counts import UNITS
 
-        places = np.rint(thresholds * 255).astype(np.int64)
+        levels = np.rint(thresholds * 255).astype(np.int64)
         salient, states = self._pictures(sample, thresholds.tolist())
         truth = np.where(salient, 255, 0).astype(np.uint8)
-        curves = {"F": counts.f, "E": counts.e}
-        return Pictures(
-            truth, truth, states=states, metrics={name: curve[places] / UNITS for name, curve in curves.items()}
-        )
+        metrics = {"F": counts.f[levels] / UNITS, "E": counts.e[levels] / UNITS}
+        return Pictures(truth, truth, states=states, metrics=metrics)
 
-    def _pictures(self, sample: Sample, cuts: Sequence[float]) -> tuple[BoolArray, list[NDArray[np.uint8]]]:
-        """Return what is salient, and the states at thresholds of the stretched map, truncated to 256 levels."""
+    def _pictures(self, sample: Sample, thresholds: Sequence[float]) -> tuple[BoolArray, list[NDArray[np.uint8]]]:
+        """Return which pixels are salient, and their states at thresholds of the stretched map, cut to 256 levels."""
         import numpy as np
 
         image = self.inputs.interpret(sample)
         levels = (image.scores_of_pixels() * 255).astype(np.int64)
-        states = [states_of_labels(image.salient, levels >= np.rint(cut * 255)) for cut in cuts]
+        states = [states_of_labels(image.salient, levels >= np.rint(threshold * 255)) for threshold in thresholds]
         return image.salient, states
