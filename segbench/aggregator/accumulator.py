@@ -41,7 +41,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Note, Setting, warn_of
 from segbench.core.names import MethodRun
 from segbench.core.numbers import many
-from segbench.core.protocol import Counted, Facts, OnDevice, Pooling, Protocol, Settled, Volumes, settled
+from segbench.core.protocol import Counted, Facts, OnDevice, Pooling, Protocol, Settled, settled
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.core.settings import as_path, check_choice
 from segbench.loaders.arrays import squeezed
@@ -471,10 +471,9 @@ class Accumulator:
     def _measure_volumes(self) -> None:
         """Take the protocol for volumes, unless images were counted by that for images."""
         with self._lock:
-            volumes = self.protocol.capability(Volumes)
-            if volumes is None or volumes.of_volumes:
+            if self.protocol.of_volumes:
                 return
-            of_volumes = volumes.for_volumes()
+            of_volumes = self.protocol.for_volumes()
             if of_volumes == self.protocol:  # which counts both alike
                 return
             if self._images:

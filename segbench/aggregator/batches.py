@@ -20,7 +20,7 @@ from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.messages import Message, Note
 from segbench.core.numbers import verb
-from segbench.core.protocol import Protocol, Volumes
+from segbench.core.protocol import Protocol
 from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.pixels.tensors import Tensor, is_tensor, signed
@@ -103,12 +103,11 @@ def are_volumes(protocol: Protocol, labels: Any, *, one_image: bool) -> bool:  #
 
     Of a single slice they are one if the settings are for volumes.
     """
-    volumes = protocol.capability(Volumes)
     shape = getattr(labels, "shape", None)
-    if volumes is None or shape is None:
+    if shape is None or not protocol.takes_volumes:
         return False
     shape = tuple(shape) if one_image else tuple(shape[1:])
-    return len(shape if volumes.of_volumes else squeezed(shape)) == 3
+    return len(shape if protocol.of_volumes else squeezed(shape)) == 3
 
 
 def as_image(

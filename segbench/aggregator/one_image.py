@@ -11,7 +11,7 @@ from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, are_
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, warn_of
-from segbench.core.protocol import Counted, OnDevice, Protocol, Volumes
+from segbench.core.protocol import Counted, OnDevice, Protocol
 from segbench.core.sample import Sample
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.arrays import squeezed
@@ -133,9 +133,8 @@ def count(
     if rules.inputs.why_not_alone:
         raise ArgumentError(rules.inputs.why_not_alone)
     batch = _as_batch(rules, ground_truth, prediction, valid)
-    volumes = rules.capability(Volumes)
-    if batch.volumes and volumes:
-        rules = volumes.for_volumes()
+    if batch.volumes:
+        rules = rules.for_volumes()
     counted = count_batch(rules, batch, _CALLED)
     positives = rules.inputs.settle_alone(counted.facts, _CALLED.labels)
     warn_of(counted.notes, stacklevel=3)

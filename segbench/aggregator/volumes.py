@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from segbench.core.errors import DataError
-from segbench.core.protocol import Protocol, Volumes
+from segbench.core.protocol import Protocol
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import Repairs
 from segbench.loaders.source import read_header
@@ -11,9 +11,8 @@ from segbench.loaders.source import read_header
 
 def for_its_dimensions(protocol: Protocol, pairing: Pairing, repairs: Repairs) -> Protocol:
     """Return the protocol that measures volumes if the first ground truth is one, else the protocol as it is."""
-    volumes = protocol.capability(Volumes)
     first = next((path for files in pairing.files for path in files.ground_truths), None)
-    if volumes is None or first is None:
+    if first is None or not protocol.takes_volumes:
         return protocol
     try:
         header = read_header(first, "ground truth")
@@ -21,5 +20,4 @@ def for_its_dimensions(protocol: Protocol, pairing: Pairing, repairs: Repairs) -
         return protocol
     if not header.volume and not repairs.volumes:
         return protocol
-    of_volumes: Protocol = volumes.for_volumes(with_header=header.geometry is not None)
-    return of_volumes
+    return protocol.for_volumes(with_header=header.geometry is not None)

@@ -251,6 +251,19 @@ class Protocol(ABC):
         """What the files of an image mean under these settings, one of ``segbench.inputs``; by default what is read."""
         return AsRead(reads=self.reads)
 
+    takes_volumes: ClassVar[bool] = False
+    """Whether it measures volumes, of shape (depth, height, width), too, in which voxels depend on others."""
+
+    @property
+    def of_volumes(self) -> bool:
+        """Whether its settings are for volumes, and not for images."""
+        return False
+
+    def for_volumes(self, *, with_header: bool = False) -> Self:
+        """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
+        del with_header
+        return self
+
     @property
     def distance_unit(self) -> str:
         """What distances are in, if not pixels: results in different units do not share a table."""
@@ -360,19 +373,6 @@ class Pictured(ABC):
         states = [self.states(sample, threshold, counts) for threshold in thresholds.tolist()]
         truth = np.where(np.asarray(sample.ground_truths[0]) != 0, 255, 0).astype(np.uint8)
         return Pictures(truth, truth, states=states)
-
-
-class Volumes(ABC):
-    """Measures volumes, of shape (depth, height, width), too, in which pixels depend on others."""
-
-    @property
-    @abstractmethod
-    def of_volumes(self) -> bool:
-        """Whether its settings are for volumes, and not for images."""
-
-    @abstractmethod
-    def for_volumes(self, *, with_header: bool = False) -> Any:  # noqa: ANN401  the protocol
-        """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
 
 
 class FromCounts(ABC):

@@ -111,35 +111,37 @@ def _find_cells(squares: IntArray, step: int, cells: Int32Array, starts: Int32Ar
     the place.
     """
     number = 0
-    for place in range(squares.size):
-        square = squares[place]
+    for index in range(squares.size):
+        square = squares[index]
         if square >= FARTHER:
             continue
         start = np.int64(0)
         while number:
             left = np.int64(cells[number - 1])
-            to_left, to_place = np.int64(starts[number - 1]) - left, place - np.int64(starts[number - 1])
-            if step * step * (to_place - to_left) * (to_place + to_left) + square >= squares[left]:
-                # Up to this index, and not beyond, the left place is as near or nearer; a quotient of numbers above 0.
-                over = step * step * (place - left) * (place + left) + square - squares[left]
-                start = np.int64(np.uint64(over) // np.uint64(2 * step * step * (place - left))) + 1
+            to_left, to_index = np.int64(starts[number - 1]) - left, index - np.int64(starts[number - 1])
+            if step * step * (to_index - to_left) * (to_index + to_left) + square >= squares[left]:
+                # Up to this index, and not beyond, the left index is as near or nearer; a quotient of numbers above 0.
+                over = step * step * (index - left) * (index + left) + square - squares[left]
+                start = np.int64(np.uint64(over) // np.uint64(2 * step * step * (index - left))) + 1
                 break
             number -= 1
         if start < squares.size:
-            cells[number], starts[number] = place, start
+            cells[number], starts[number] = index, start
             number += 1
     return number
 
 
 @compiled()
-def _measure_from_cells(squares: IntArray, step: int, cells: Int32Array, starts: Int32Array, found: Squares) -> None:
+def _measure_from_cells(
+    squares: IntArray, step: int, cells: Int32Array, starts: Int32Array, distances: Squares
+) -> None:
     """Compute the squared distance of each place of a line, given its cells."""
-    end = np.int64(found.size)
+    end = np.int64(distances.size)
     for cell in range(cells.size - 1, -1, -1):
-        place, square = np.int64(cells[cell]), squares[cells[cell]]
+        nearest, square = np.int64(cells[cell]), squares[cells[cell]]
         for index in range(starts[cell], end):
-            away = step * (index - place)
-            found[index] = square + away * away
+            away = step * (index - nearest)
+            distances[index] = square + away * away
         end = np.int64(starts[cell])
 
 
@@ -176,7 +178,7 @@ def measure_layers(marks: ByteArray, steps: IntArray, farthest: int, squares: Sq
 
 @compiled()
 def _measure_by_neighbours(
-    marks: ByteArray, layer: Squares, steps: IntArray, found: IntArray, classes: ByteArray
+    marks: ByteArray, layer: Squares, steps: IntArray, distances: IntArray, classes: ByteArray
 ) -> int:
     """Compute the distances of marks (depth, width) from those in the layers above and below, as far as these can help.
 
@@ -197,7 +199,7 @@ def _measure_by_neighbours(
                     best = min(best, square + np.int64(layer[z + away, x]))
                 away += 1
                 square = steps[0] * steps[0] * away * away
-            found[number], classes[number] = best, marks[z, x]
+            distances[number], classes[number] = best, marks[z, x]
             number += 1
             left -= away
         if left < 0:
@@ -206,7 +208,9 @@ def _measure_by_neighbours(
 
 
 @compiled()
-def _measure_by_columns(marks: ByteArray, layer: Squares, steps: IntArray, found: IntArray, classes: ByteArray) -> int:
+def _measure_by_columns(
+    marks: ByteArray, layer: Squares, steps: IntArray, distances: IntArray, classes: ByteArray
+) -> int:
     """Compute the same from cells along each column, in a time that is linear in the number of voxels."""
     depth, width = marks.shape
     cells, starts = np.empty(depth, np.int32), np.empty(depth, np.int32)
@@ -219,27 +223,27 @@ def _measure_by_columns(marks: ByteArray, layer: Squares, steps: IntArray, found
         _measure_from_cells(column, steps[0], cells[:cells_held], starts, nearest)
         for z in range(depth):
             if marks[z, x]:
-                found[number], classes[number] = nearest[z], marks[z, x]
+                distances[number], classes[number] = nearest[z], marks[z, x]
                 number += 1
     return number
 
 
 @compiled()
 def measure_marks(
-    marks: ByteArray, squares: Squares, steps: IntArray, found: IntArray, classes: ByteArray
+    marks: ByteArray, squares: Squares, steps: IntArray, distances: IntArray, classes: ByteArray
 ) -> tuple[int, int]:
     """Compute the squared distances of the marks of planes (depth, width), given `measure_layers`.
 
-    Returns the first plane whose marks might not fit into `found`, and how many were found.
+    Returns the first plane whose marks might not fit into `distances`, and how many there are.
     """
     depth, height, width = marks.shape
     total = 0
     for y in range(height):
-        if total + depth * width > found.size:
+        if total + depth * width > distances.size:
             return y, total
         plane = marks[:, y]
-        number = _measure_by_neighbours(plane, squares[y], steps, found[total:], classes[total:])
+        number = _measure_by_neighbours(plane, squares[y], steps, distances[total:], classes[total:])
         if number < 0:
-            number = _measure_by_columns(plane, squares[y], steps, found[total:], classes[total:])
+            number = _measure_by_columns(plane, squares[y], steps, distances[total:], classes[total:])
         total += number
     return height, total

@@ -153,15 +153,15 @@ def _histogram(marks: ByteArray, others: ByteArray, steps: IntArray, squares: ND
     farthest = np.iinfo(np.int32).max if squares.dtype == np.int32 else kernels.FARTHER
     kernels.measure_layers(others, steps, farthest, squares)
     # Distances are counted some planes at a time: those of all marks would take as much memory as all voxels.
-    found = np.empty(max(depth * width, min(marks.size, _AT_ONCE)), np.int64)
-    classes = np.empty(found.size, np.uint8)
+    distances = np.empty(max(depth * width, min(marks.size, _AT_ONCE)), np.int64)
+    classes = np.empty(distances.size, np.uint8)
     counted: list[Histogram] = []
     plane = 0
     while plane < height:
-        planes, number = kernels.measure_marks(marks[:, plane:], squares[plane:], steps, found, classes)
+        planes, number = kernels.measure_marks(marks[:, plane:], squares[plane:], steps, distances, classes)
         plane += planes
         if number:
-            counted.append(_count(found[:number], classes[:number]))
+            counted.append(_count(distances[:number], classes[:number]))
         if len(counted) == _JOINED:
             counted = [_joined(counted)]
     return counted[0] if len(counted) == 1 else _joined(counted)
@@ -208,8 +208,8 @@ class SurfaceDistances:
     @property
     def _classes(self) -> list[int]:
         """The classes of elements that occur."""
-        held: list[int] = np.flatnonzero(np.bincount(self.elements)).tolist()
-        return held
+        occurring: list[int] = np.flatnonzero(np.bincount(self.elements)).tolist()
+        return occurring
 
     @cached_property
     def length(self) -> float:
@@ -248,8 +248,8 @@ class SurfaceDistances:
         for kind in self._classes:
             numbers = self._numbers_of(kind)
             excess += self.sizes[kind] * (20 * np.cumsum(numbers) - 19 * numbers.sum())
-        place = int(np.argmax(excess >= -_ROUNDING * 20 * self.length))
-        return float(np.sqrt(self.squared[place]))
+        reached = int(np.argmax(excess >= -_ROUNDING * 20 * self.length))
+        return float(np.sqrt(self.squared[reached]))
 
 
 @lru_cache(maxsize=2**12)

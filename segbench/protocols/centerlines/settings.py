@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
@@ -38,7 +38,7 @@ _MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary h
 
 
 @dataclass(frozen=True, kw_only=True)
-class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured, can.Volumes):
+class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
     """Settings of the centerlines protocol: predictions are masks, or soft maps with `at` or `thresholds`.
 
     Parameters
@@ -72,6 +72,7 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured, can.Volumes)
 
     name: ClassVar[str] = "centerlines"
     reads: ClassVar[Reading] = _MASKS
+    takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.centerlines.counts", "CenterlineCounts")
     title: ClassVar[str] = "Centerlines of masks are compared: clDice and its parts, Betti and Euler errors."
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5", "GT PRED --thresholds 19 --skeleton lee")
@@ -113,7 +114,7 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured, can.Volumes)
         """Whether voxels touch, and not pixels."""
         return self.connectivity in CONNECTIVITY_OF_VOLUMES.values()
 
-    def for_volumes(self, *, with_header: bool = False) -> Centerlines:
+    def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; spacings do not matter."""
         del with_header
         connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)

@@ -64,9 +64,9 @@ def masks_of_classes(image: ClassesOfPixels, inputs: ClassLabelMaps) -> Numbered
     left_out: BoolArray | None = None if image.valid is None else ~image.valid
     for label_map in image.maps:
         coded = label_map.coded
-        place = places_of(coded.values, labels)
-        is_class = (place < len(labels)) & ~np.isin(coded.values, void)
-        number_of_code = np.where(is_class, place + 1, 0).astype(dtype)
+        class_index = places_of(coded.values, labels)
+        is_class = (class_index < len(labels)) & ~np.isin(coded.values, void)
+        number_of_code = np.where(is_class, class_index + 1, 0).astype(dtype)
         numbers.append(number_of_code[coded.codes].reshape(label_map.labels.shape))
         if label_map is image.maps.truth and void:
             is_void = np.isin(coded.values, void)[coded.codes].reshape(label_map.labels.shape)

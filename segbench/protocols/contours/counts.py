@@ -47,10 +47,10 @@ class Distances:
 
     def __add__(self, other: Distances) -> Distances:
         """Return the distances of both."""
-        squared, places = np.unique(np.concatenate([self.squared, other.squared]), return_inverse=True)
+        squared, index = np.unique(np.concatenate([self.squared, other.squared]), return_inverse=True)
         lengths = np.zeros((2, squared.size), np.int64)
         for of_both, name in zip(lengths, ("units", "halves"), strict=True):
-            np.add.at(of_both, places, np.concatenate([getattr(self, name), getattr(other, name)]))
+            np.add.at(of_both, index, np.concatenate([getattr(self, name), getattr(other, name)]))
         return Distances(squared, lengths[0], lengths[1], self.are_lengths)
 
     @cached_property
@@ -88,8 +88,8 @@ class Distances:
         if self.are_lengths:
             # 20 (a + b HALF) >= 19 (A + B HALF) of whole numbers: exact where the two are equal.
             units, halves = (20 * np.cumsum(part) - 19 * part.sum() for part in (self.units, self.halves))
-            place = int(np.argmax(units + halves * HALF >= 0))
-            return float(np.sqrt(self.squared[place]))
+            reached = int(np.argmax(units + halves * HALF >= 0))
+            return float(np.sqrt(self.squared[reached]))
         numbers = np.cumsum(self.units)
         below, remainder = divmod(95 * (int(numbers[-1]) - 1), 100)
         ranks = [below, below + (remainder > 0)]
@@ -267,10 +267,10 @@ class ContourCounts(Counts):
             )
         first = int(self.sizes[:mask].sum())
         middle, last = (first + np.cumsum(self.sizes[mask])).tolist()
-        forth, back = slice(first, middle), slice(middle, last)
+        to_prediction, to_truth = slice(first, middle), slice(middle, last)
         if self.elements.size:
-            return self._surface_distances(forth), self._surface_distances(back)
-        return self._lengths(forth), self._lengths(back)
+            return self._surface_distances(to_prediction), self._surface_distances(to_truth)
+        return self._lengths(to_prediction), self._lengths(to_truth)
 
     def _lengths(self, entries: slice) -> Distances:
         """Return the distances that these entries hold."""

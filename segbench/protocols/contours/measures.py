@@ -153,14 +153,14 @@ class Tolerances(NamedTuple):
 def tolerances_of(
     images: Iterable[ContourCounts], conventions: Conventions, masks: Sequence[int], farthest: float
 ) -> Tolerances:
-    """Compute NSD at each tolerance, averaged over images, and then over the masks in these places."""
+    """Compute NSD at each tolerance, averaged over images, and then over the masks of these numbers."""
     tolerances = np.append(np.arange(NEAR) / _STEPS, _far(math.ceil(farthest)))
     fractions = list(map(exact, tolerances.tolist()))
     sums, defined_in = np.zeros((len(masks), tolerances.size)), np.zeros((len(masks), 1))
     within, whole = np.zeros(tolerances.size), 0.0
     for counts in images:
-        for row, place in enumerate(masks):
-            mask = counts.mask(place)
+        for row, number in enumerate(masks):
+            mask = counts.mask(number)
             truth, predicted, _ = mask.areas
             if truth and predicted and mask.distances:
                 squares = np.array([largest_square(tolerance, mask.unit) for tolerance in fractions], np.int64)
@@ -181,7 +181,7 @@ def tolerances_of(
 
 def farthest_of(images: Iterable[ContourCounts], masks: Sequence[int]) -> float:
     """Return the largest distance of contours, in pixels or mm; 0 without any."""
-    measured = (counts.mask(place) for counts in images for place in masks if counts.areas[place, :2].all())
+    measured = (counts.mask(number) for counts in images for number in masks if counts.areas[number, :2].all())
     return max(
         (direction.farthest * float(mask.unit) for mask in measured for direction in mask.distances or ()), default=0.0
     )

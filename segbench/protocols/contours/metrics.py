@@ -140,7 +140,7 @@ class ContourTable(CountsTable[ContourCounts]):
         meant = in_means(self._labels, background)
         self._places = np.flatnonzero(meant).tolist()
         self._background = background_note(names, meant)
-        self.class_names = () if classes == MASKS else tuple(names[place] for place in self._places)
+        self.class_names = () if classes == MASKS else tuple(names[number] for number in self._places)
         self.conventions = conventions
 
     @cached_property
@@ -152,8 +152,8 @@ class ContourTable(CountsTable[ContourCounts]):
         """Metrics of each mask in the means, shape (images, masks, keys); nan where undefined."""
         values = np.empty((self.images, len(self._places), len(self._keys)))
         for of_image, counts in zip(values, self.ordered, strict=True):
-            for row, place in zip(of_image, self._places, strict=True):
-                metrics = self.conventions.measure(counts.mask(place))
+            for row, number in zip(of_image, self._places, strict=True):
+                metrics = self.conventions.measure(counts.mask(number))
                 row[:] = [metrics[key] for key in self._keys]
         return values
 
@@ -168,7 +168,7 @@ class ContourTable(CountsTable[ContourCounts]):
     def image_weights(self) -> Mapping[str, BoolArray]:
         """Whether an image is in a mean: it has a mask for which the metric is defined."""
         defined = dict(zip(self._keys, np.any(~np.isnan(self._values), axis=1).T, strict=True))
-        return {**defined, **{key_of_images(key): held for key, held in defined.items()}}
+        return {**defined, **{key_of_images(key): is_defined for key, is_defined in defined.items()}}
 
     @property
     def values_in_means(self) -> Mapping[str, IntArray]:
@@ -206,14 +206,14 @@ class ContourTable(CountsTable[ContourCounts]):
     def totals(self) -> Mapping[str, int]:
         """How many masks are empty on one side, and on both."""
         sides = self._sides
-        one = np.count_nonzero(sides[..., 0] != sides[..., 1])
-        return {"one_empty": int(one), "both_empty": int(np.count_nonzero(~sides.any(axis=2)))}
+        one_empty = np.count_nonzero(sides[..., 0] != sides[..., 1])
+        return {"one_empty": int(one_empty), "both_empty": int(np.count_nonzero(~sides.any(axis=2)))}
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
-        held, known = self._sides[..., 0], np.any(self._sides, axis=(0, 2))
-        of_classes = zip(self.class_names, held.T, known, strict=bool(self.class_names))  # a single mask has no name
-        return {name: images for name, images, is_known in of_classes if is_known}
+        is_true, is_known = self._sides[..., 0], np.any(self._sides, axis=(0, 2))
+        of_classes = zip(self.class_names, is_true.T, is_known, strict=bool(self.class_names))  # one mask has no name
+        return {name: images for name, images, occurs in of_classes if occurs}
 
     def why_undefined(self, metric: Metric) -> Message:
         if not self.images:
@@ -238,18 +238,21 @@ class ContourTable(CountsTable[ContourCounts]):
     @property
     def _left_out(self) -> tuple[Note, ...]:
         """Say how many masks are in no mean, since one side or both are empty, and how many count as 0."""
-        of, (one, both) = self._sides[..., 0].size, self.totals.values()
+        pairs = self._sides[..., 0].size
+        one_empty, both_empty = self.totals["one_empty"], self.totals["both_empty"]
         noun = "mask pair" if self.class_names else "image"
         shown = [metric for metric in self.metrics if metric.title]
         starts = tuple(_NAMES[key] for key in DISTANCES)
         distances = [metric for metric in shown if metric.name.startswith(starts)]
         others = [metric for metric in shown if metric not in distances]
         false_alarms = int(np.count_nonzero(~self._sides[..., 0] & self._sides[..., 1]))
-        as_0 = zero_note(others, false_alarms, of, noun)
+        as_0 = zero_note(others, false_alarms, pairs, noun)
         if self.conventions.has_value_of_empty:
             return as_0
-        no_distance = left_out_note(distances, "one mask or both empty", one + both if one else 0, of, noun)
-        no_overlap = left_out_note(others if one else shown, "both masks empty", both, of, noun)
+        no_distance = left_out_note(
+            distances, "one mask or both empty", one_empty + both_empty if one_empty else 0, pairs, noun
+        )
+        no_overlap = left_out_note(others if one_empty else shown, "both masks empty", both_empty, pairs, noun)
         return *no_distance, *no_overlap, *as_0
 
     @cached_property
@@ -279,8 +282,8 @@ class SequenceTable(CountsTable[ContourCounts]):
     def _objects(self) -> dict[str, FloatArray]:
         """J and F of the frames of each object that count, shape (2, frames)."""
         return {
-            name: np.array([_j_and_f(self.per_image[frame], place) for frame in frames]).T
-            for name, (frames, place) in objects_of(self.per_image, all_frames=self._all_frames).items()
+            name: np.array([_j_and_f(self.per_image[frame], mask) for frame in frames]).T
+            for name, (frames, mask) in objects_of(self.per_image, all_frames=self._all_frames).items()
         }
 
     @property
@@ -333,9 +336,9 @@ class SequenceTable(CountsTable[ContourCounts]):
     def _notes_on_gaps(self) -> tuple[Note, ...]:
         """Say which numbers no object has, as where grey levels of a palette stand for its indices."""
         true_objects = {
-            (sequence_of(name), int(place) + 1)
+            (sequence_of(name), int(mask) + 1)
             for name, counts in self.per_image.items()
-            for place in np.flatnonzero(counts.areas[:, 0])
+            for mask in np.flatnonzero(counts.areas[:, 0])
         }
         drawn = {f"{sequence}/{number}".lstrip("/") for sequence, number in true_objects}
         missing = sum(name not in drawn for name in self.names)
@@ -375,28 +378,28 @@ SEQUENCE_TOTALS = (
 
 def objects_in(counts: ContourCounts) -> int:
     """Return the highest number of an object in the ground truth."""
-    held = np.flatnonzero(counts.areas[:, 0])
-    return int(held[-1]) + 1 if held.size else 0
+    drawn = np.flatnonzero(counts.areas[:, 0])
+    return int(drawn[-1]) + 1 if drawn.size else 0
 
 
 def objects_of(per_image: Mapping[str, ContourCounts], *, all_frames: bool) -> dict[str, tuple[Sequence[str], int]]:
-    """Return the objects that the first frame of each sequence numbers: frames that count, and the place of the mask.
+    """Return the objects that the first frame of each sequence numbers: frames that count, and the index of the mask.
 
     All frames but the first and the last count, of a single image that one; objects without any are left out.
     """
     objects: dict[str, tuple[Sequence[str], int]] = {}
     for sequence, names in grouped((sequence_of(name), name) for name in sorted(per_image, key=natural)).items():
         frames = names if all_frames or len(per_image) == 1 else names[1:-1]
-        for place in range(objects_in(per_image[names[0]]) if frames else 0):
-            objects[f"{sequence}/{place + 1}".lstrip("/")] = frames, place
+        for mask in range(objects_in(per_image[names[0]]) if frames else 0):
+            objects[f"{sequence}/{mask + 1}".lstrip("/")] = frames, mask
     return objects
 
 
-def _j_and_f(counts: ContourCounts, place: int) -> tuple[float, float]:
+def _j_and_f(counts: ContourCounts, mask: int) -> tuple[float, float]:
     """Return J and F of an object, which may be in neither map of a frame."""
-    if place >= len(counts.areas):
+    if mask >= len(counts.areas):
         return 1.0, 1.0
-    metrics = Conventions(nsd=()).measure(counts.mask(place))
+    metrics = Conventions(nsd=()).measure(counts.mask(mask))
     return metrics["j"], metrics["f_davis"]
 
 

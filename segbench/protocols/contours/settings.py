@@ -119,7 +119,7 @@ def _typed_empty(text: str) -> str | float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, can.Volumes):
+class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     """Settings of the contours protocol.
 
     Parameters
@@ -180,6 +180,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
 
     name: ClassVar[str] = "contours"
     reads: ClassVar[Reading] = LABEL_MAPS
+    takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.contours.counts", "ContourCounts")
     title: ClassVar[str] = (
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
@@ -548,12 +549,12 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured, ca
         from segbench.protocols.contours.metrics import objects_of
 
         counts, parts = dict(per_image), {}
-        for name, (frames, place) in objects_of(counts, all_frames=self.all_frames).items():
+        for name, (frames, mask) in objects_of(counts, all_frames=self.all_frames).items():
             in_sequence = partial(_is_in, sequence_of(frames[0]))
             parts[name] = can.Part(
-                self if self.positive is not None else replace(self, positive=str(place + 1)),
+                self if self.positive is not None else replace(self, positive=str(mask + 1)),
                 {"object": name},
-                {image: of_image.one(place) for image, of_image in counts.items() if in_sequence(image)},
+                {image: of_image.one(mask) for image, of_image in counts.items() if in_sequence(image)},
                 in_sequence,
             )
         return can.Division(parts, pooled=_FRAMES_NOT_POOLED, averaged=True)

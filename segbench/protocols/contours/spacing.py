@@ -111,8 +111,8 @@ def _sizes_of_images(pairs: Iterable[tuple[str, Any]]) -> SizesOfImages:
 
 def _sizes_in_file(path: str) -> SizesOfImages:
     """Read the sizes of each image from a CSV file."""
-    from segbench.loaders.decoded import shown
     from segbench.loaders.file_list import read_column
+    from segbench.loaders.source import shown
 
     try:
         texts = read_column(path, "spacing")

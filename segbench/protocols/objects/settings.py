@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
@@ -86,7 +86,7 @@ def _name_instances(_values: Sequence[float]) -> Message:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, can.Pictured, can.Volumes):
+class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, can.Pictured):
     """Settings of the objects protocol.
 
     Parameters
@@ -145,6 +145,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     name: ClassVar[str] = "objects"
     reads: ClassVar[Reading] = INSTANCE_MAPS
+    takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
     title: ClassVar[str] = (
         "Objects are matched one to one by their IoU: panoptic quality, F1 and AP of instances, components of masks."
@@ -276,7 +277,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         """Whether voxels of components touch, and not pixels; instances are counted alike."""
         return self.connectivity in CONNECTIVITIES_OF_VOLUMES
 
-    def for_volumes(self, *, with_header: bool = False) -> Objects:
+    def for_volumes(self, *, with_header: bool = False) -> Self:
         """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
         if self.kind == PANOPTIC:
             raise ArgumentError(
