@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from segbench.core.errors import DataError
 from segbench.core.protocol import Protocol
+from segbench.loaders.images import read_header
 from segbench.loaders.pairing import Pairing
 from segbench.loaders.reading import Repairs
-from segbench.loaders.source import read_header
 
 
 def for_its_dimensions(protocol: Protocol, pairing: Pairing, repairs: Repairs) -> Protocol:
