@@ -288,9 +288,12 @@ class StoredProtocol(NamedTuple):
     @classmethod
     def of(cls, protocol: Protocol) -> StoredProtocol:
         """Store the settings of a protocol."""
-        settings = {setting.name: getattr(protocol, setting.name) for setting in _stored_fields(type(protocol))}
-        measuring = {name: settings.pop(name) for name in protocol.measuring_settings() & settings.keys()}
-        counting = {"class": type(protocol).__name__} | settings
+        counting: dict[str, Any] = {"class": type(protocol).__name__}
+        measuring: dict[str, Any] = {}
+        of_measuring = protocol.measuring_settings()
+        for setting in _stored_fields(type(protocol)):
+            settings = measuring if setting.name in of_measuring else counting
+            settings[setting.name] = getattr(protocol, setting.name)
         return cls(_as_json(counting), _as_json(measuring))
 
     def restored(self, name: str) -> Protocol:
