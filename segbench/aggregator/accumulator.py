@@ -218,9 +218,9 @@ class Accumulator:
             volume, with a note. Of `Labels` and `Classes` label maps (B, H, W) beside scores (B, C, H, W) of the
             classes, or of `Labels` beside predicted label maps (B, H, W); without B for a single image. Of other
             protocols each image (H, W) or (1, H, W), and of `Contours`, `Objects` and `Centerlines` also
-            volumes (D, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where there are several annotators, or an array (B, annotators, H,
-            W), without B for a single image. Pixels that a NumPy array masks are counted as ignored, as those outside
-            `valid` are; labels of several annotators may mask none.
+            volumes (D, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where there are several
+            annotators, or an array (B, annotators, H, W), without B for a single image. Pixels that a NumPy array masks
+            are counted as ignored, as those outside `valid` are; labels of several annotators may mask none.
         valid : array or tensor of bool, the shape of `labels`, optional
             False where a pixel is left out; it counts as ignored. Not for `Boundaries` and `Saliency`.
         name : str or int, optional
