@@ -18,7 +18,7 @@ from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.imaging.components import number_components, structure_of
 from segbench.imaging.surfaces import SurfaceDistances, distances_between, marks_of, sizes_of_classes
 from segbench.inputs.overlaps import Overlaps, added_up
-from segbench.protocols.contours.spacing import exact, whole_steps
+from segbench.inputs.spacing import exact, whole_steps
 from segbench.protocols.objects.lesion_scores import FARTHEST
 
 _DILATION = 18  # neighbours of a voxel that a step of dilation adds

@@ -42,8 +42,8 @@ from segbench.inputs.label_rules import Positive
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
+from segbench.inputs.spacing import HEADER, by_image, read_spacing, sizes_of, spacing_text, typed_spacing
 from segbench.loaders.reading import MASKS
-from segbench.protocols.contours.spacing import HEADER, by_image, read_spacing, sizes_of, spacing_text, typed_spacing
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.registry import protocols
 from segbench.protocols.states import State
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from segbench.core.metric import Summary
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
-    from segbench.protocols.contours.spacing import Sizes, Spacing
+    from segbench.inputs.spacing import Sizes, Spacing
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
