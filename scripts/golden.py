@@ -559,7 +559,7 @@ NUMBERS: dict[type, tuple[str, ...]] = {
         "patches",
         "true_area",
         "true_skeleton",
-        *segbench.CenterlineCounts.arrays,
+        *(name for name in segbench.CenterlineCounts.arrays if name != "betti2"),  # which is 0 of images
     ),
     segbench.ObjectCounts: ("things", "objects", "sizes", "shared", "whole", "aji"),
     segbench.AnomalyCounts: (

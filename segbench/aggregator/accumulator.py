@@ -217,10 +217,10 @@ class Accumulator:
             Of `Pixels` any shape, the same for both, and one ground truth per image; of three axes or more it is a
             volume, with a note. Of `Labels` and `Classes` label maps (B, H, W) beside scores (B, C, H, W) of the
             classes, or of `Labels` beside predicted label maps (B, H, W); without B for a single image. Of other
-            protocols each image (H, W) or (1, H, W), and of `Contours` also volumes (D, H, W); of `Boundaries` and
-            `Regions` `labels` may be a list of such where there are several annotators, or an array (B, annotators, H,
-            W), without B for a single image. Pixels that a NumPy array masks are counted as ignored, as those outside
-            `valid` are; labels of several annotators may mask none.
+            protocols each image (H, W) or (1, H, W), and of `Contours`, `Objects` and `Centerlines` also
+            volumes (D, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where there are several
+            annotators, or an array (B, annotators, H, W), without B for a single image. Pixels that a NumPy array masks
+            are counted as ignored, as those outside `valid` are; labels of several annotators may mask none.
         valid : array or tensor of bool, the shape of `labels`, optional
             False where a pixel is left out; it counts as ignored. Not for `Boundaries` and `Saliency`.
         name : str or int, optional
@@ -473,6 +473,9 @@ class Accumulator:
         with self._lock:
             if self.protocol.of_volumes:
                 return
+            of_volumes = self.protocol.for_volumes()
+            if of_volumes == self.protocol:  # which counts both alike
+                return
             if self._images:
                 raise ArgumentError(
                     Message(
@@ -481,7 +484,7 @@ class Accumulator:
                         "give each an accumulator of its own",
                     )
                 )
-            self.protocol = self.protocol.for_volumes()
+            self.protocol = of_volumes
 
     def _count(self, batch: Batch, of_image: str = "", name: str = "batch") -> Counted:
         return count_batch(self.protocol, batch, Called(f"labels{of_image}", f"scores{of_image}"), name)

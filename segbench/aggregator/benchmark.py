@@ -26,6 +26,7 @@ from segbench.aggregator.records import Outcome, Run, as_run
 from segbench.aggregator.result import Result
 from segbench.aggregator.saving import finish
 from segbench.aggregator.store import ResultsFile, require_results_place
+from segbench.aggregator.volumes import for_its_dimensions
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Note, warn_of
 from segbench.core.names import MethodRun
@@ -357,6 +358,7 @@ def evaluate_pairing(
     those that `evaluate` or the command line checked.
     """
     names = pairing.require_complete().names
+    protocol = for_its_dimensions(protocol, pairing, repairs)
     run, method = as_run(run), shown(method)
     passes = protocol.capability(TwoPasses)
     if passes is not None and passes.first:

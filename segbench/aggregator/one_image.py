@@ -36,8 +36,8 @@ def count(
         NumPy arrays, what becomes one, PyTorch tensors (with or without gradient, of any device), or anything with
         DLPack support in the host's memory. Numbers are read as in files: uint8 and uint16 scores are levels, floats
         are scores as they are. `Pixels` and `Labels` take any shape and count all that there is, `Labels` also scores
-        of the classes along one more axis; `Classes` takes a label map (H, W) and scores (C, H, W); `Contours` also
-        volumes (D, H, W); all others (H, W) or (1, H, W).
+        of the classes along one more axis; `Classes` takes a label map (H, W) and scores (C, H, W); `Contours`,
+        `Objects` and `Centerlines` also volumes (D, H, W); all others (H, W) or (1, H, W).
         A list or tuple of arrays as `ground_truth` is one for each annotator, for `Boundaries`, `Regions` and
         ``Pixels(annotators=...)``; nested lists of numbers are one array. Pixels that a NumPy array masks are counted
         as ignored, as those outside `valid` are.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.geometry import Geometry
+    from segbench.core.geometry import Affine, Geometry
 
 Side = Literal["ground truth", "prediction"]
 SIDES: tuple[Side, Side] = ("ground truth", "prediction")
@@ -142,6 +142,8 @@ class Sample:
         the ground truth, else of the prediction. None where neither has one, or none that can be relied on.
     volume : bool
         Whether maps are volumes, of shape (D, H, W).
+    affine : tuple of tuple of float, optional
+        Where voxels lie by the header of the ground truth, else of the prediction, see `segbench.core.geometry`.
 
     Examples
     --------
@@ -170,6 +172,7 @@ class Sample:
     nodata: tuple[NoData | None, ...] = ()
     spacing: tuple[float, ...] | None = None
     volume: bool = False
+    affine: Affine | None = None
 
     @property
     def truth_files(self) -> tuple[str, ...]:

@@ -31,13 +31,19 @@ if TYPE_CHECKING:
     from segbench.loaders.listing import SampleFiles
 
 CONNECTIVITY: Mapping[str, Any] = {
-    "help": "Choose which pixels touch: 8, at corners, too, or 4.",
-    "metavar": "8|4",
+    "help": "Choose which pixels touch: 8, at corners, too, or 4; of volumes 26, 18 or 6.",
+    "metavar": "N",
     "read": read_whole,
     "example": "8",
     "rare": True,
 }
 """The option of protocols that count connected components."""
+
+CONNECTIVITY_OF_VOLUMES: Mapping[int, int] = {8: 26, 4: 6}
+"""How many voxels touch a voxel where so many pixels touch a pixel."""
+
+CONNECTIVITIES_OF_VOLUMES = (26, 18, 6)
+"""How many voxels may touch a voxel: at corners and edges, too; at edges, too; at faces alone."""
 
 _SEVERAL = 0.2
 """From two images and this share of all on, masks of 0 and 1 beside soft maps are no accident."""
@@ -89,7 +95,7 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
     )
     reads: Reading = MASKS  # type: ignore[misc]  # of the protocol
     no_volumes: str
-    """What to do with images of more than two dimensions."""
+    """What to do with images of more than two dimensions that are no volumes."""
     of_labels: Callable[[Sequence[float]], Message] | None = None
     """What to do with label maps, given their rising values."""
     above: bool = False
@@ -150,7 +156,7 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
 
         if self.at_best:
             return Interpreted()
-        truth, stored = mask_pairs.two_maps(sample, self.no_volumes)
+        truth, stored = mask_pairs.two_maps(sample, "" if sample.volume else self.no_volumes)
         ignored = mask_pairs.left_out(sample, truth, self.void)
         mask = mask_pairs.true_mask(sample, truth, self.positive, ignored, of_labels=self.of_labels, void=self.void)
         predicted = scores = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from segbench.core.errors import DataError
 from segbench.core.messages import NOTHING, Message, Setting, as_message, joined, together
@@ -50,10 +50,10 @@ class NumberedObjects(InputSettings):
 
     void: Sequence[int] = ()
     """Ground-truth values of pixels that are left out on both sides."""
-    reads: ClassVar[Reading] = replace(INSTANCE_MAPS, numbered=SIDES)
+    reads: Reading = INSTANCE_MAPS  # type: ignore[misc]  # of the protocol
 
     def __post_init__(self) -> None:
-        set_fields(self, void=void_labels(self.void))
+        set_fields(self, void=void_labels(self.void), reads=replace(self.reads, numbered=SIDES))
 
     def interpret(self, sample: Sample) -> NumberedPair:
         """Return the numbers of the objects on both sides; void pixels are in none."""
@@ -69,7 +69,7 @@ class NumberedObjects(InputSettings):
         )
 
         refuse_numbers_with_loss(sample, advice_on_levels)
-        truth, predicted = whole_numbers(sample, two_maps(sample, NO_LABEL_MAP))
+        truth, predicted = whole_numbers(sample, two_maps(sample, "" if sample.volume else NO_LABEL_MAP))
         refuse_masks(sample, (truth, predicted))
         ignored = left_out(sample, sample.ground_truths[0], self.void)
         if ignored is not None:

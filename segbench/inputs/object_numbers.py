@@ -109,7 +109,7 @@ def _parts(numbers: Array) -> int:
         return _NUMBERED
     if highest != 1:
         return _ANOTHER if highest else 0
-    return min(int(label(numbers, np.ones((3, 3)))[1]), _ANOTHER - 1)
+    return min(int(label(numbers, np.ones((3,) * numbers.ndim))[1]), _ANOTHER - 1)
 
 
 class OnBackground(NamedTuple):

@@ -20,6 +20,8 @@ from segbench.inputs.numbered_objects import NO_LABEL_MAP, components_of_soft_ma
 if TYPE_CHECKING:
     from segbench.inputs.segments import PanopticPair
 
+_NO_VOLUMES = "panoptic maps are matched in images of two dimensions"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PanopticMaps(InputSettings):
@@ -61,7 +63,7 @@ class PanopticMaps(InputSettings):
             reads = PANOPTIC_MAPS
         else:
             set_fields(self, divisor=as_whole(self.divisor, Setting("divisor", None), least=2, most=2**31))
-        set_fields(self, reads=replace(reads, numbered=SIDES))
+        set_fields(self, reads=replace(reads, numbered=SIDES, without_volumes=_NO_VOLUMES))
         void = self.void
         if self.classes is not None or self.names is not None:
             rules = ClassLabelMaps(classes=self.classes, names=self.names, void=() if void is None else void)

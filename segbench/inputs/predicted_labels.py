@@ -116,7 +116,7 @@ def regions_in(soft: Array) -> tuple[float, ...]:
 def median_run(values: Array) -> float:
     """Compute the median number of neighbouring pixels of a row with the same value."""
     starts = np.ones(values.shape, np.bool_)
-    starts[:, 1:] = values[:, 1:] != values[:, :-1]
+    starts[..., 1:] = values[..., 1:] != values[..., :-1]
     return float(np.median(np.diff(np.flatnonzero(starts), append=values.size)))
 
 

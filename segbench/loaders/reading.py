@@ -486,6 +486,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         nodata=fitted.nodata,
         spacing=grid.spacing,
         volume=grid.volume,
+        affine=grid.affine,
     )
 
 

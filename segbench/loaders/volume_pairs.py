@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
-from segbench.core.geometry import CORNERS_APART, Geometry, corners_apart
+from segbench.core.geometry import CORNERS_APART, Affine, Geometry, corners_apart
 from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import Maps, Reading
 from segbench.loaders.decoded import Header, Role
@@ -72,6 +72,7 @@ class OneGrid:
     spacing: tuple[float, ...] | None
     volume: bool
     notes: tuple[Note, ...]
+    affine: Affine | None
 
 
 ON_PIXELS = OneGrid(None, volume=False, notes=())
@@ -101,7 +102,8 @@ def compare(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> One
         if other.shape in ((), grids[0].shape):
             notes += _require_position(other, grids[0], arrays_alone=repairs.geometry == "shape")
     known = [grid.geometry for grid in grids if grid.geometry and not grid.geometry.fault]
-    return OneGrid(known[0].spacing if known else None, volume, tuple(notes))
+    affine = next((geometry.affine for geometry in known if geometry.affine), None)
+    return OneGrid(known[0].spacing if known else None, volume, tuple(notes), affine)
 
 
 def grid_error_of(

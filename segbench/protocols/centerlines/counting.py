@@ -1,16 +1,21 @@
-"""Masks of one image to counts of centerlines: their skeletons (`skeletons`) and their topology, by Betti numbers."""
+"""Masks of one image to counts of centerlines: their skeletons (`skeletons`) and their topology, by Betti numbers.
+
+Volumes have their own in `volumes`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.compiling import compiled, root_of
-from segbench.protocols.centerlines.counts import CenterlineCounts
+from segbench.protocols.centerlines.counts import ERRORS, ERRORS_OF_VOLUMES, CenterlineCounts
 from segbench.protocols.centerlines.skeletons import skeleton_of
+from segbench.protocols.centerlines.volumes import Affine, skeleton_of_volume, topology_of_volume
 
 PATCH_SIDE = 64
 """How many pixels wide and high a patch is."""
@@ -20,26 +25,89 @@ def count_masks(
     truth: BoolArray, predicted: Sequence[BoolArray], thresholds: FloatArray, *, skeleton: str, connectivity: int
 ) -> CenterlineCounts:
     """Count an image: its ground truth, and what is predicted at each threshold."""
-    true_skeleton = skeleton_of(truth, skeleton)
     true_topology, true_patches = _topology(truth, connectivity)
     per_threshold = []
     for mask in predicted:
-        predicted_skeleton = skeleton_of(mask, skeleton)
         topology, patches = _topology(mask, connectivity)
-        pixel_sets = (mask, predicted_skeleton, predicted_skeleton & truth, true_skeleton & mask)
         errors = np.abs(topology - true_topology)
         errors_of_patches = np.abs(patches - true_patches).sum(axis=0)
-        per_threshold.append([*map(np.count_nonzero, pixel_sets), *errors, *errors_of_patches])
-    columns = np.array(per_threshold, np.int64).T
+        named = dict(zip(ERRORS, errors.tolist(), strict=True))
+        named |= dict(zip((f"{name}_patches" for name in ERRORS), errors_of_patches.tolist(), strict=True))
+        per_threshold.append(named)
+    return _counts(
+        truth,
+        predicted,
+        thresholds,
+        per_threshold,
+        skeletonise=partial(skeleton_of, method=skeleton),
+        skeleton=skeleton,
+        connectivity=connectivity,
+        patches=len(true_patches),
+    )
+
+
+def count_volumes(
+    truth: BoolArray,
+    predicted: Sequence[BoolArray],
+    thresholds: FloatArray,
+    *,
+    connectivity: int,
+    affine: Affine | None,
+) -> CenterlineCounts:
+    """Count a volume: its ground truth, and what is predicted at each threshold; `affine` says how axes lie."""
+    true_topology = topology_of_volume(truth, connectivity)
+    per_threshold = []
+    for mask in predicted:
+        errors = np.abs(topology_of_volume(mask, connectivity) - true_topology)
+        without_patches = dict.fromkeys((f"{name}_patches" for name in ERRORS), 0)
+        per_threshold.append(without_patches | dict(zip(ERRORS_OF_VOLUMES, errors.tolist(), strict=True)))
+    return _counts(
+        truth,
+        predicted,
+        thresholds,
+        per_threshold,
+        skeletonise=partial(skeleton_of_volume, affine=affine),
+        skeleton="lee",
+        connectivity=connectivity,
+        patches=0,
+    )
+
+
+def _counts(
+    truth: BoolArray,
+    predicted: Sequence[BoolArray],
+    thresholds: FloatArray,
+    errors: Sequence[Mapping[str, int]],
+    *,
+    skeletonise: Callable[[BoolArray], BoolArray],
+    skeleton: str,
+    connectivity: int,
+    patches: int,
+) -> CenterlineCounts:
+    """Count the pixels of skeletons inside the other mask, and put the errors at each threshold beside them."""
+    true_skeleton = skeletonise(truth)
+    per_threshold = []
+    for mask, errors_of_mask in zip(predicted, errors, strict=True):
+        predicted_skeleton = skeletonise(mask)
+        per_threshold.append(
+            {
+                "area": np.count_nonzero(mask),
+                "skeleton_pixels": np.count_nonzero(predicted_skeleton),
+                "skeleton_inside": np.count_nonzero(predicted_skeleton & truth),
+                "true_inside": np.count_nonzero(true_skeleton & mask),
+                **errors_of_mask,
+            }
+        )
+    columns = {name: np.array([counted[name] for counted in per_threshold], np.int64) for name in per_threshold[0]}
     return CenterlineCounts(
         thresholds,
         skeleton=skeleton,
         connectivity=connectivity,
         images=1,
-        patches=len(true_patches),
+        patches=patches,
         true_area=int(np.count_nonzero(truth)),
         true_skeleton=int(np.count_nonzero(true_skeleton)),
-        **dict(zip(CenterlineCounts.arrays, columns, strict=True)),
+        **columns,
     )
 
 

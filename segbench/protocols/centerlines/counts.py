@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
+from segbench.core.settings import set_fields
+from segbench.inputs.cut_masks import CONNECTIVITY_OF_VOLUMES
 from segbench.protocols.common_thresholds import CountsAtThresholds
 
 TOTALS = ("images", "patches", "true_area", "true_skeleton")
 ERRORS = ("betti0", "betti1", "euler")
+ERRORS_OF_VOLUMES = ("betti0", "betti1", "betti2", "euler")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,10 +27,10 @@ class CenterlineCounts(CountsAtThresholds):
         Rising scores; a pixel is predicted where ``score >= threshold``.
     skeleton : str
         The method of the skeletons, as in `Centerlines`.
-    connectivity : {8, 4}
-        Which pixels of a component touch.
+    connectivity : {8, 4, 26, 6}
+        How many pixels of a component touch a pixel; of volumes how many voxels touch a voxel.
     images, patches : int
-        How many images are added up, and how many patches of 64 by 64 pixels they have.
+        How many images are added up, and how many patches of 64 by 64 pixels they have; volumes have none.
     true_area, true_skeleton : int
         Pixels of the ground truth, and of its skeleton.
     area, skeleton_pixels : array of int, shape (K,)
@@ -35,9 +38,12 @@ class CenterlineCounts(CountsAtThresholds):
     skeleton_inside, true_inside : array of int, shape (K,)
         Pixels of the prediction's skeleton inside the ground truth, and of the ground truth's inside the prediction.
     betti0, betti1, euler : array of int, shape (K,)
-        Absolute differences in components, in holes, and in the Euler characteristic, of whole images.
+        Absolute differences in components, in holes (of volumes: tunnels), and in the Euler characteristic, of whole
+        images.
     betti0_patches, betti1_patches, euler_patches : array of int, shape (K,)
         Those of all patches added up.
+    betti2 : array of int, shape (K,)
+        Absolute differences in cavities of volumes; 0 of images.
 
     Raises
     ------
@@ -74,6 +80,17 @@ class CenterlineCounts(CountsAtThresholds):
     betti0_patches: IntArray
     betti1_patches: IntArray
     euler_patches: IntArray
+    betti2: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        if not np.size(self.betti2):
+            set_fields(self, betti2=np.zeros(np.size(self.thresholds), np.int64))
+        super().__post_init__()
+
+    @property
+    def of_volumes(self) -> bool:
+        """Whether volumes were counted."""
+        return self.connectivity in CONNECTIVITY_OF_VOLUMES.values()
 
     @property
     def ground_truth(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,21 +17,28 @@ from segbench.core.metric import Metric, left_out_note, shares, zero_note
 from segbench.core.numbers import number
 from segbench.core.table import CountsTable, Sums
 from segbench.curves.curve import Drawn
-from segbench.protocols.centerlines.counts import ERRORS, CenterlineCounts, parts_of
+from segbench.protocols.centerlines.counts import ERRORS, ERRORS_OF_VOLUMES, CenterlineCounts, parts_of
 from segbench.protocols.common_thresholds import in_order
 
 _NO_END = (0.0, math.inf)
-_TITLES = {"betti0": "β0", "betti1": "β1", "euler": "χ"}
+_TITLES = {"betti0": "β0", "betti1": "β1", "betti2": "β2", "euler": "χ"}
+_OF_IMAGES = "difference in components (β0), holes (β1) and β0 - β1 (χ)"
+_OF_VOLUMES = "difference in components (β0), tunnels (β1), cavities (β2) and β0 - β1 + β2 (χ)"
 
 
-def _error(name: str) -> Metric:
-    """Describe an error of topology of whole images."""
+def _error(name: str, note: str = "") -> Metric:
+    """Describe an error of topology of whole images or volumes."""
     return Metric(
         key=f"{name}_error", title=_TITLES[name], better="lower", range=_NO_END,
         image_key=f"{name}_error", image_title=_TITLES[name],
         compared=True, mean_over_images=True, adds_up=False, group="error",
-        note="difference in components (β0), holes (β1) and β0 - β1 (χ)" if name == "betti0" else "",
+        note=note,
     )  # fmt: skip
+
+
+def _errors(names: Sequence[str], note: str) -> list[Metric]:
+    """Describe errors of topology, the first of them with a note on all."""
+    return [_error(name, "" if place else note) for place, name in enumerate(names)]
 
 
 def _error_in_patches(name: str) -> Metric:
@@ -43,7 +50,7 @@ def _error_in_patches(name: str) -> Metric:
     )  # fmt: skip
 
 
-METRICS = shares(
+_OF_SKELETONS = (
     Metric(
         key="cldice", title="pooled", better="higher", image_key="cldice", image_title="clDice", headline=True,
         compared=True, group="clDice", note="of the pixels of all images together",
@@ -60,24 +67,29 @@ METRICS = shares(
         key="cldice_sensitivity", title="R", better="higher", image_key="cldice_sensitivity", image_title="R",
         compared=True, priority=1, note="share of the true skeleton inside the prediction",
     ),
-    *map(_error, ERRORS),
-    *map(_error_in_patches, ERRORS),
 )  # fmt: skip
+METRICS = shares(*_OF_SKELETONS, *_errors(ERRORS, _OF_IMAGES), *map(_error_in_patches, ERRORS))
+METRICS_OF_VOLUMES = shares(*_OF_SKELETONS, *_errors(ERRORS_OF_VOLUMES, _OF_VOLUMES))
 THRESHOLD = Metric(
     key="cldice_threshold", title="at", image_key="threshold", kind="threshold", spread="jumps", group="clDice",
     note="best pooled clDice with one threshold for all images",
 )  # fmt: skip
-AT_BEST = (
-    METRICS[0], THRESHOLD, *(replace(metric, spread="jumps", mean_over_images=False) for metric in METRICS[1:]),
-)  # fmt: skip
-"""The metrics of soft maps over thresholds, at the best one, which need not be that of an image by itself."""
+
+
+def at_best(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+    """Return the metrics of soft maps over thresholds, at the best one, which need not be that of an image by itself.
+
+    The threshold itself comes second.
+    """
+    headline, *others = metrics
+    return headline, THRESHOLD, *(replace(metric, spread="jumps", mean_over_images=False) for metric in others)
 
 
 class CenterlineTable(CountsTable[CenterlineCounts]):
     """Counts of centerlines of many images in sorted order of their names."""
 
     counts = CenterlineCounts
-    means = ("cldice", *ERRORS, *(f"{name}_patches" for name in ERRORS))
+    means = ("cldice", *ERRORS_OF_VOLUMES, *(f"{name}_patches" for name in ERRORS))
 
     def __init__(self, per_image: Mapping[str, CenterlineCounts], metrics: tuple[Metric, ...]) -> None:
         super().__init__(per_image)
@@ -91,7 +103,7 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
         return {
             "pixels": np.array([counts.columns for counts in images], np.int64),
             "cldice": np.array([counts.cldice for counts in images]),
-            **{name: np.array([getattr(counts, name) for counts in images], np.float64) for name in ERRORS},
+            **{name: np.array([getattr(counts, name) for counts in images], np.float64) for name in ERRORS_OF_VOLUMES},
             **{
                 f"{name}_patches": np.array([getattr(counts, f"{name}_patches") for counts in images]) / patches
                 for name in ERRORS
@@ -108,7 +120,7 @@ class CenterlineTable(CountsTable[CenterlineCounts]):
             "cldice_precision": precision[best],
             "cldice_sensitivity": sensitivity[best],
             "cldice_threshold": np.where(np.isnan(cldice[best]), np.nan, self._thresholds[threshold]),
-            **{f"{name}_error": of[name][best] for name in ERRORS},
+            **{f"{name}_error": of[name][best] for name in ERRORS_OF_VOLUMES},
             **{f"{name}_error_patches": of[f"{name}_patches"][best] for name in ERRORS},
         }
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES
+from segbench.core.errors import ArgumentError, DataError
+from segbench.core.messages import Message, Setting
 from segbench.core.metric import Metric
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import check_settings, option, option_like
-from segbench.inputs.cut_masks import CONNECTIVITY, CutMasks
+from segbench.core.settings import check_settings, option, option_like, set_fields
+from segbench.inputs.cut_masks import CONNECTIVITY, CONNECTIVITY_OF_VOLUMES, CutMasks
 from segbench.inputs.label_rules import Positive
 from segbench.loaders.reading import MASKS
 from segbench.protocols.states import State
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.core.arrays import FloatArray
+    from segbench.core.arrays import BoolArray, FloatArray
     from segbench.core.pictures import Pictures
     from segbench.inputs.mask_pairs import MaskPair
     from segbench.protocols.centerlines.counts import CenterlineCounts
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 Skeleton: TypeAlias = Literal["zhang", "lee", "thin", "medial-axis"]
 
-_NO_VOLUMES = f"centerlines are compared in two dimensions: save one image per slice, or {VOLUMES}"
+_LEE, _DEFAULT = "lee", "zhang"
 _MASKS = replace(MASKS, name="centerlines", part="Segmentation")  # a boundary has the centerlines of no object
 
 
@@ -48,9 +49,11 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
         Predictions are soft maps, cut at a number of thresholds or at those listed, as in `Boundaries`.
     skeleton : {"zhang", "lee", "thin", "medial-axis"}
         The method of the skeletons: Zhang's and Lee's as ``skimage.morphology.skeletonize`` has them, that of
-        `segbench.thin`, or of ``skimage.morphology.medial_axis``. clDice differs in the second decimal.
-    connectivity : {8, 4}
+        `segbench.thin`, or of ``skimage.morphology.medial_axis``. clDice differs in the second decimal. Volumes have
+        Lee's.
+    connectivity : {8, 4, 26, 6}
         Which pixels of a component touch: at edges and corners, or at edges alone. Background is the other way round.
+        Of volumes 26 in place of 8, and 6 in place of 4.
     positive : str, float or sequence of float, optional
         Which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
     void : sequence of int
@@ -69,6 +72,7 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
 
     name: ClassVar[str] = "centerlines"
     reads: ClassVar[Reading] = _MASKS
+    takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.centerlines.counts", "CenterlineCounts")
     title: ClassVar[str] = "Centerlines of masks are compared: clDice and its parts, Betti and Euler errors."
     examples: ClassVar[tuple[str, ...]] = ("GT PRED --at 0.5", "GT PRED --thresholds 19 --skeleton lee")
@@ -82,20 +86,46 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
     at: float | None = option_like(CutMasks, "at")
     thresholds: int | tuple[float, ...] | None = option_like(CutMasks, "thresholds")
     skeleton: Skeleton = option("Choose the method of the skeletons.", "zhang")
-    connectivity: Literal[8, 4] = option(default=8, **CONNECTIVITY)
+    connectivity: Literal[8, 4, 26, 6] = option(default=8, **CONNECTIVITY)
     positive: Positive | None = option_like(CutMasks, "positive")
     void: Sequence[int] = option_like(CutMasks, "void")
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.of_volumes:
+            self._take_skeleton_of_volumes()
         take_settings(self)
+
+    def _take_skeleton_of_volumes(self) -> None:
+        """Take Lee's skeleton in place of Zhang's, which is the default; others are for images."""
+        if self.skeleton not in (_LEE, _DEFAULT):
+            raise ArgumentError(
+                Message(
+                    "not-of-volumes",
+                    "{given} is a skeleton of images, and volumes have Lee's; give {skeleton}, or leave it out",
+                    given=Setting("skeleton", self.skeleton),
+                    skeleton=Setting("skeleton", _LEE),
+                )
+            )
+        set_fields(self, skeleton=_LEE)
+
+    @property
+    def of_volumes(self) -> bool:
+        """Whether voxels touch, and not pixels."""
+        return self.connectivity in CONNECTIVITY_OF_VOLUMES.values()
+
+    def for_volumes(self, *, with_header: bool = False) -> Self:
+        """Return the protocol that measures volumes; spacings do not matter."""
+        del with_header
+        connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
+        return replace(self, connectivity=cast("Literal[26, 6]", connectivity))
 
     @cached_property
     def inputs(self) -> CutMasks:
         """A mask, and a predicted one or a soft map."""
         soft = self.at is not None or self.thresholds is not None
         reads = replace(_MASKS, levels=soft)  # masks may be of any type
-        inputs: CutMasks = inputs_of(CutMasks, self, reads=reads, no_volumes=_NO_VOLUMES)
+        inputs: CutMasks = inputs_of(CutMasks, self, reads=reads, no_volumes="")
         return inputs
 
     def signature_fields(self) -> dict[str, str]:
@@ -114,12 +144,14 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
     @classmethod
     def measuring(cls, counts: Counts) -> Centerlines:
         thresholds = cast("CenterlineCounts", counts).thresholds.tolist()
-        return cls(thresholds=tuple(thresholds) if len(thresholds) > 1 else None)
+        of_volumes = cast("CenterlineCounts", counts).of_volumes
+        return cls(thresholds=tuple(thresholds) if len(thresholds) > 1 else None, connectivity=26 if of_volumes else 8)
 
     def metrics(self) -> tuple[Metric, ...]:
-        from segbench.protocols.centerlines.metrics import AT_BEST, METRICS
+        from segbench.protocols.centerlines.metrics import METRICS, METRICS_OF_VOLUMES, at_best
 
-        return METRICS if self.thresholds is None else AT_BEST
+        metrics = METRICS_OF_VOLUMES if self.of_volumes else METRICS
+        return metrics if self.thresholds is None else at_best(metrics)
 
     def table(self, per_image: Mapping[str, CenterlineCounts]) -> CenterlineTable:
         from segbench.protocols.centerlines.metrics import CenterlineTable
@@ -129,21 +161,36 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
-        mask = np.eye(3, dtype=np.bool_)
-        self.count(Sample("compiled", (mask,), (mask,)))
+        mask = np.ones((3, 3, 3) if self.of_volumes else (3, 3), np.bool_)
+        self.count(Sample("compiled", (mask,), (mask,), volume=self.of_volumes))
 
     def count(self, sample: Sample) -> Counted:
-        from segbench.protocols.centerlines.counting import count_masks
+        from segbench.protocols.centerlines.counting import count_masks, count_volumes
 
         masks: MaskPair = self.inputs.interpret(sample)
-        counts = count_masks(
-            masks.truth, masks.predicted, masks.thresholds, skeleton=self.skeleton, connectivity=self.connectivity
-        )
+        maps = masks.truth, masks.predicted, masks.thresholds
+        if masks.truth.ndim == 2:
+            self._refuse_image(sample)
+            counts = count_masks(*maps, skeleton=self.skeleton, connectivity=self.connectivity)
+        else:
+            of_volumes = self.for_volumes()
+            counts = count_volumes(*maps, connectivity=of_volumes.connectivity, affine=sample.affine)
         return Counted(counts, masks.facts, masks.notes)
+
+    def _refuse_image(self, sample: Sample) -> None:
+        """Refuse an image where settings are for volumes."""
+        if self.of_volumes:
+            given = Setting("connectivity", self.connectivity)
+            problem = Message("other-dimensions", "has two axes, and {setting} is for volumes", setting=given)
+            connectivity = next(
+                of_image for of_image, voxels in CONNECTIVITY_OF_VOLUMES.items() if voxels == self.connectivity
+            )
+            fix = Message("fix", "give {setting} for images", setting=Setting("connectivity", connectivity))
+            raise DataError(sample.truth_file, problem, fix)
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Mark which pixels of both centerlines lie in the other mask, at a threshold of soft maps over thresholds."""
-        return self._states(self.inputs.interpret(sample), [threshold])[0]
+        return self._states(sample, self.inputs.interpret(sample), [threshold])[0]
 
     def pictures(self, sample: Sample, counts: CenterlineCounts, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its centerlines at each threshold."""
@@ -160,24 +207,32 @@ class Centerlines(Protocol, can.Verb, can.FromCounts, can.Pictured):
         return Pictures(
             truth,
             truth,
-            states=self._states(masks, thresholds.tolist()),
+            states=self._states(sample, masks, thresholds.tolist()),
             soft=soft if self.inputs.soft else None,
             metrics={"clDice": counts.cldice[index], "P": counts.precision[index], "R": counts.sensitivity[index]},
         )
 
-    def _states(self, masks: MaskPair, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
+    def _states(self, sample: Sample, masks: MaskPair, cuts: Sequence[float]) -> list[NDArray[np.uint8]]:
         """Return the states at some thresholds; of masks and with `at` there is one, whatever they are."""
         import numpy as np
 
-        from segbench.protocols.centerlines.skeletons import skeleton_of
-
         predicted_masks = masks.predicted if self.thresholds is None else masks.at_scores(cuts)
-        true_line = skeleton_of(masks.truth, self.skeleton)
+        true_line = self._skeleton_of(masks.truth, sample)
         states_at_cuts = []
         for predicted in predicted_masks:
-            predicted_line = skeleton_of(predicted, self.skeleton)
+            predicted_line = self._skeleton_of(predicted, sample)
             states = np.full(masks.truth.shape, State.NOTHING, np.uint8)
             states[true_line] = np.where(predicted[true_line], State.PARTNER, State.MISSED)
             states[predicted_line] = np.where(masks.truth[predicted_line], State.TRUE, State.FALSE)
             states_at_cuts.append(states)
         return states_at_cuts
+
+    def _skeleton_of(self, mask: BoolArray, sample: Sample) -> BoolArray:
+        """Return the skeleton of a mask of an image or a volume."""
+        if mask.ndim == 2:
+            from segbench.protocols.centerlines.skeletons import skeleton_of
+
+            return skeleton_of(mask, self.skeleton)
+        from segbench.protocols.centerlines.volumes import skeleton_of_volume
+
+        return skeleton_of_volume(mask, sample.affine)

@@ -17,8 +17,8 @@ from segbench.inputs.confusion import ClassesOfPixels
 from segbench.inputs.label_values import places_of
 from segbench.inputs.mask_pairs import MaskPair
 from segbench.inputs.object_numbers import NumberedPair
+from segbench.inputs.spacing import Sizes, Steps, decimal_text, exact, whole_steps
 from segbench.protocols.contours.counts import NO_MATRIX, ContourCounts
-from segbench.protocols.contours.spacing import Sizes, Steps, decimal_text, exact, whole_steps
 
 ByteArray = NDArray[np.uint8]
 

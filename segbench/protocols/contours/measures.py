@@ -12,9 +12,9 @@ import numpy as np
 from segbench.core.arrays import FloatArray
 from segbench.core.metric import key_at
 from segbench.imaging.surfaces import largest_square
+from segbench.inputs.spacing import exact
 from segbench.protocols.contours.conventions import Percentile
 from segbench.protocols.contours.counts import ContourCounts, Mask
-from segbench.protocols.contours.spacing import exact
 
 DISTANCES = ("hd", "hd95", "assd", "masd")
 DAVIS = ("j_and_f", "j", "f_davis")

@@ -11,8 +11,8 @@ from segbench.core.arrays import FloatArray
 from segbench.core.metric import Metric, Summary, image_headline
 from segbench.core.pictures import Pictures
 from segbench.imaging.surfaces import marks_of
+from segbench.inputs.spacing import Sizes
 from segbench.protocols.contours.counting import NumberedMasks
-from segbench.protocols.contours.spacing import Sizes
 from segbench.protocols.states import State
 
 STEPS = (1, 2, 5)

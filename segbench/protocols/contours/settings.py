@@ -33,18 +33,7 @@ from segbench.inputs.class_names import background_option, labels_text, read_bac
 from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.label_rules import MANY_LEVELS, Positive
 from segbench.inputs.numbered_objects import SequenceObjects, sequence_of
-from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.contours.conventions import (
-    MEASURED_AS_TOOL,
-    PIXELS_OF_VOXELS,
-    SETTINGS_OF_TOOLS,
-    VERSIONS,
-    VOXELS_OF_PIXELS,
-    Convention,
-    Percentile,
-    Surface,
-)
-from segbench.protocols.contours.spacing import (
+from segbench.inputs.spacing import (
     HEADER,
     Sizes,
     SizesOfImages,
@@ -55,6 +44,17 @@ from segbench.protocols.contours.spacing import (
     spacing_text,
     typed_spacing,
     typed_text,
+)
+from segbench.loaders.reading import LABEL_MAPS, MASKS
+from segbench.protocols.contours.conventions import (
+    MEASURED_AS_TOOL,
+    PIXELS_OF_VOXELS,
+    SETTINGS_OF_TOOLS,
+    VERSIONS,
+    VOXELS_OF_PIXELS,
+    Convention,
+    Percentile,
+    Surface,
 )
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State

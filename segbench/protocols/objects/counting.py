@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.compiling import compiled
+from segbench.imaging.components import number_components
 from segbench.inputs.class_names import written_classes
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES
 from segbench.inputs.overlaps import Overlaps, added_up
@@ -20,6 +21,8 @@ from segbench.protocols.objects.counts import ObjectCounts
 
 _TIE = 1e-9
 """Sums of IoU that differ by less are ties, in which `aji_plus` takes the larger intersection."""
+_MOST_COUNTED = 2**24
+"""Numbers of objects above this are put in order before their pixels are counted."""
 
 
 class OverlappingPairs(NamedTuple):
@@ -217,23 +220,29 @@ def count_components(true: Array, predicted: Array) -> ObjectCounts:
 def components_of(
     truth: BoolArray, predicted: BoolArray, *, connectivity: int, min_true: int, min_predicted: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Number the components of two masks: predicted ones below a size go, true ones become void with all on them."""
-    from scipy.ndimage import label
+    """Number the components of two masks, without those that are too small, see `leave_out_small`."""
+    true_numbers, predicted_numbers = (number_components(mask, connectivity) for mask in (truth, predicted))
+    leave_out_small(true_numbers, predicted_numbers, min_true=min_true, min_predicted=min_predicted)
+    return true_numbers, predicted_numbers
 
-    structure = np.ones((3, 3)) if connectivity == 8 else None
-    true_numbers, predicted_numbers = label(truth, structure)[0], label(predicted, structure)[0]
+
+def leave_out_small(true_numbers: Array, predicted_numbers: Array, *, min_true: int, min_predicted: int) -> None:
+    """Take out predicted objects of fewer pixels, then true ones, with all that is predicted there, as if void."""
     if min_predicted > 1:
         predicted_numbers[_in_small(predicted_numbers, min_predicted)] = 0
     if min_true > 1:
         void = _in_small(true_numbers, min_true)
         true_numbers[void] = 0
         predicted_numbers[void] = 0
-    return true_numbers, predicted_numbers
 
 
-def _in_small(numbers: NDArray[np.int32], least: int) -> BoolArray:
-    """Mark the pixels of components with fewer pixels than `least`."""
+def _in_small(numbers: Array, least: int) -> BoolArray:
+    """Mark the pixels of objects with fewer pixels than `least`."""
+    if numbers.max(initial=0) > _MOST_COUNTED:
+        values, places = np.unique(numbers, return_inverse=True)
+        has_zero = int(values[0] == 0)
+        numbers = places.reshape(numbers.shape) + (1 - has_zero)
     small = np.bincount(numbers.reshape(-1)) < least
-    small[0] = False
+    small[:1] = False
     in_small: BoolArray = small[numbers]
     return in_small

@@ -6,22 +6,24 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from segbench.core.arrays import IntArray, as_counts, frozen
+from segbench.core.arrays import FloatArray, IntArray, as_counts, as_floats, frozen
 from segbench.core.counts import Counts, noting_origin
 from segbench.core.errors import ArgumentError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message
 from segbench.core.settings import as_whole
 from segbench.inputs.class_names import read_classes, written_classes
+from segbench.inputs.cut_masks import CONNECTIVITIES_OF_VOLUMES
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC
 
-_TABLES = {"objects": 3, "sizes": 2}
-_LISTS = ("things", "objects", "sizes", "shared", "whole", "aji")
+_OF_CLASSES = ("objects", "sizes")
+_TABLES = {"objects": 3, "sizes": 2, "lesions": 3}
+_LISTS = ("things", "objects", "sizes", "shared", "whole", "aji", "lesions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +50,17 @@ class ObjectCounts(Counts):
         Intersection and union of AJI, then of AJI+; of instances alone.
     images : int
         How many images are added up.
+    connectivity : int
+        Of components of volumes how many neighbours of a voxel touch it; 0 of all others.
+    unit : str
+        What distances of lesions are in: ``"mm"``, or empty for voxels.
+    lesions : array of int, shape (L, 3)
+        Of each true lesion of volumes, as BraTS joins them: how many of its voxels are predicted, all of them, and the
+        voxels of all predicted components that touch it.
+    distances : array of float64, shape (L,)
+        HD95 of each of these lesions.
+    false_lesions : int
+        Predicted components that touch no lesion.
 
     Raises
     ------
@@ -76,15 +89,25 @@ class ObjectCounts(Counts):
     whole: IntArray
     aji: IntArray = field(default_factory=lambda: np.zeros(4, np.int64))
     images: int = 1
+    connectivity: int = 0
+    unit: str = ""
+    lesions: IntArray = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    distances: FloatArray = field(default_factory=lambda: np.zeros(0))
+    false_lesions: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "images", as_whole(self.images, "images", most=2**62))
+        for name in ("images", "false_lesions"):
+            object.__setattr__(self, name, as_whole(getattr(self, name), name, most=2**62))
+        object.__setattr__(self, "distances", frozen(as_floats(self.distances, "distances")))
         for name in _LISTS:
             values = as_counts(np.asarray(getattr(self, name)).reshape(-1), name).astype(np.int64, copy=False)
             object.__setattr__(self, name, frozen(values.reshape(-1, _TABLES[name]) if name in _TABLES else values))
         classes_fit = len(self.things) == len(self.objects) == len(self.sizes) == len(self.labels)
         pairs_fit = self.shared.size == self.whole.size == self.sizes.sum()
-        if not (classes_fit and pairs_fit and self.aji.size == 4):
+        is_distance = np.isfinite(self.distances) & (self.distances >= 0)
+        lesions_fit = len(self.lesions) == self.distances.size and bool(is_distance.all() and self.lesions[:, 1].all())
+        lesions_fit &= self.connectivity in (0, *CONNECTIVITIES_OF_VOLUMES)
+        if not (classes_fit and pairs_fit and lesions_fit and self.aji.size == 4):
             raise ArgumentError(
                 Message(
                     "unfit-counts", "the arrays of object counts do not fit each other; take counts from segbench.count"
@@ -94,7 +117,7 @@ class ObjectCounts(Counts):
     @classmethod
     def made(cls, classes: str, shared: ArrayLike, whole: ArrayLike, *, images: int = 1, **others: ArrayLike) -> Self:
         """Make counts of anything that can be turned into arrays."""
-        arrays = {name: np.array(values, np.int64) for name, values in others.items()}
+        arrays: dict[str, Any] = {name: np.array(values, np.int64) for name, values in others.items()}
         return cls(classes=classes, shared=np.asarray(shared), whole=np.asarray(whole), images=images, **arrays)
 
     @property
@@ -118,7 +141,7 @@ class ObjectCounts(Counts):
 
     @property
     def settings(self) -> tuple[str, ...]:
-        return (self.of,)
+        return (self.of, str(self.connectivity), self.unit) if self.connectivity else (self.of,)
 
     @property
     def ground_truth(self) -> str:
@@ -137,7 +160,7 @@ class ObjectCounts(Counts):
             return self.made("none", [], [], images=self.images, things=[], objects=[], sizes=[])
         row = self.labels.index(label)
         shared, whole = self.pairs(row)
-        arrays = {name: getattr(self, name)[row : row + 1] for name in ("things", *_TABLES)}
+        arrays = {name: getattr(self, name)[row : row + 1] for name in ("things", *_OF_CLASSES)}
         return replace(self, classes=written_classes([label], [self.names[row]]), shared=shared, whole=whole, **arrays)
 
     @classmethod
@@ -153,6 +176,14 @@ class ObjectCounts(Counts):
                     "counted-otherwise",
                     "counts of one kind of objects add up, but there are {kinds}",
                     kinds=" and ".join(kinds),
+                )
+            )
+        if len({summand.settings for summand in summands}) > 1:
+            raise ArgumentError(
+                Message(
+                    "counted-otherwise",
+                    "counts of components of volumes add up if connectivity and unit are the same, and these differ; "
+                    "count all with the same settings",
                 )
             )
         by_label = grouped((label, (summand, row)) for summand in summands for row, label in enumerate(summand.labels))
@@ -187,6 +218,25 @@ class ObjectCounts(Counts):
             sizes=sizes,
             aji=np.sum([summand.aji for summand in summands], axis=0),
             images=sum(summand.images for summand in summands),
+        ).with_lesions(
+            np.concatenate([summand.lesions for summand in summands]),
+            np.concatenate([summand.distances for summand in summands]),
+            sum(summand.false_lesions for summand in summands),
+            connectivity=summands[0].connectivity,
+            unit=summands[0].unit,
+        )
+
+    def with_lesions(
+        self, lesions: IntArray, distances: FloatArray, false_lesions: int, *, connectivity: int, unit: str
+    ) -> Self:
+        """Return these counts with those of lesions."""
+        return replace(
+            self,
+            lesions=lesions,
+            distances=distances,
+            false_lesions=false_lesions,
+            connectivity=connectivity,
+            unit=unit,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +19,7 @@ from segbench.core.numbers import shortest
 from segbench.core.table import CountsTable, Sums, columns_of
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, MEAN_OVER, OF_COMPONENTS, PANOPTIC
 from segbench.protocols.objects.counts import ObjectCounts, count_reaching, sum_of_iou
+from segbench.protocols.objects.lesion_scores import FARTHEST, lesion_scores
 
 _OF_MATCHES = ("f1", "precision", "recall", "threat_score")
 _TITLES = {"f1": "F1", "threat_score": "AP"}
@@ -60,6 +62,23 @@ _COMPONENTS = (
     _score("lesion_f1", "lesion F1", "found if one pixel is predicted, false if none is true", compared=True),
     Metric(key="lesion_f1_images", better="higher", mean_over_images=True),
 )
+
+
+def metrics_of_volumes(unit: str) -> tuple[Metric, ...]:
+    """Return the metrics of components of volumes, those of BraTS first, and their totals; distances are in a unit."""
+    lesions = (
+        _score(
+            "lesion_dice", "Dice", "mean over lesions and false ones, then over cases, as BraTS has it",
+            headline=True, compared=True, mean_over_images=True, group="lesions",
+        ),
+        Metric(
+            key="lesion_hd95", title="HD95", measured_in=unit, better="lower", range=(0.0, math.inf),
+            image_key="lesion_hd95", compared=True, mean_over_images=True, group="lesions",
+            note=f"{FARTHEST:g} for missed and false lesions",
+        ),
+    )  # fmt: skip
+    components = [replace(metric, headline=False) for metric in _COMPONENTS]
+    return (*shares(lesions[0]), lesions[1], *shares(*components), *TOTALS)
 
 
 def metrics_of(kind: str, iou: Sequence[Fraction]) -> tuple[Metric, ...]:
@@ -344,7 +363,7 @@ class ComponentTable(ObjectTable):
     """Connected components of masks."""
 
     drawn_from = Fraction(1, 4)
-    means = ("lesion_f1",)
+    means: tuple[str, ...] = ("lesion_f1",)
 
     def _pairs_of_sides(self, pooled: ObjectCounts) -> Sequence[tuple[IntArray, IntArray]]:
         """Return both sides, which are measured by themselves."""
@@ -389,6 +408,30 @@ class ComponentTable(ObjectTable):
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """True components of each image; for the mean over images whether it has a value."""
         return {**super().image_weights, "lesion_f1_images": ~np.isnan(self.columns["lesion_f1"])}
+
+
+class VolumeComponentTable(ComponentTable):
+    """Connected components of volumes, and lesions as BraTS has them."""
+
+    means = (*ComponentTable.means, "lesion_dice", "lesion_hd95")
+
+    @cached_property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """Those of components, and both lesion-wise metrics of each image."""
+        scores = [
+            lesion_scores(counts.lesions, counts.distances, counts.false_lesions)
+            for counts in self.ordered
+        ]  # fmt: skip
+        dice, hd95 = np.array(scores, np.float64).reshape(-1, 2).T
+        return {**super().columns, "lesion_dice": dice, "lesion_hd95": hd95}
+
+    def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
+        return {**super().formulas(of), "lesion_dice": of["lesion_dice"], "lesion_hd95": of["lesion_hd95"]}
+
+    @property
+    def image_weights(self) -> Mapping[str, NDArray[Any]]:
+        """Those of components; all images are in the means of lesions."""
+        return {**super().image_weights, **dict.fromkeys(("lesion_dice", "lesion_hd95"), np.ones(self.images, bool))}
 
 
 TABLES: Mapping[str, type[ObjectTable]] = {

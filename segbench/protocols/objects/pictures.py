@@ -30,7 +30,7 @@ class _Side(NamedTuple):
 def object_states(sample: Sample, settings: Any) -> tuple[Array, NDArray[np.uint8]]:
     """Return the objects of the ground truth, and outlines of found (components: at .5), missed and false ones."""
     image = settings.inputs.interpret(sample)
-    truth, predicted = settings.numbers_in(image)
+    truth, predicted = settings.numbers_in(image, sample)
     overlaps = image.overlaps if settings.kind == PANOPTIC else Overlaps.of(truth, predicted)
     true_side, predicted_side = _sides(image, overlaps, truth, predicted, settings)
     true_index = np.searchsorted(overlaps.true, truth)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message, Setting
-from segbench.core.metric import Metric
+from segbench.core.metric import VOXELS, Metric
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
@@ -29,12 +30,19 @@ from segbench.core.settings import (
     set_fields,
 )
 from segbench.inputs.class_names import written_classes
-from segbench.inputs.cut_masks import CONNECTIVITY, CutMasks, ThresholdOfSet
+from segbench.inputs.cut_masks import (
+    CONNECTIVITIES_OF_VOLUMES,
+    CONNECTIVITY,
+    CONNECTIVITY_OF_VOLUMES,
+    CutMasks,
+    ThresholdOfSet,
+)
 from segbench.inputs.instance_maps import INSTANCE_MAPS
 from segbench.inputs.label_rules import Positive
 from segbench.inputs.numbered_objects import NO_LABEL_MAP, NumberedObjects
 from segbench.inputs.object_kinds import COMPONENTS, INSTANCES, PANOPTIC, Kind
 from segbench.inputs.panoptic_maps import PanopticMaps
+from segbench.inputs.spacing import HEADER, by_image, read_spacing, sizes_of, spacing_text, typed_spacing
 from segbench.loaders.reading import MASKS
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.registry import protocols
@@ -48,17 +56,28 @@ if TYPE_CHECKING:
     from segbench.core.metric import Summary
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
+    from segbench.inputs.spacing import Sizes, Spacing
     from segbench.protocols.objects.counts import ObjectCounts
 
 _MOST_PIXELS = 2**30
+_MOST_DILATIONS = 100
 _PIXELS: Mapping[str, Any] = {"metavar": "N", "read": read_whole, "example": "10", "rare": True}
 _NOT_POOLED = "panoptic quality is defined by class, and averaged; f1@0.5 and its like pool the segments of all classes"
 _DECIMALS = 10**6
 _ONLY_OF: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("divisor", "classes", "names", "things"), (PANOPTIC,)),
-    **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted"), (COMPONENTS,)),
+    **dict.fromkeys(("at", "positive", "connectivity", "min_true", "min_predicted", "dilate"), (COMPONENTS,)),
+    **dict.fromkeys(("min_size", "spacing"), (COMPONENTS, INSTANCES)),
     "iou": (INSTANCES, PANOPTIC),
 }
+
+
+def _read_size(text: str) -> float:
+    """Read a size."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("is not a number") from None
 
 
 def _name_instances(_values: Sequence[float]) -> Message:
@@ -96,10 +115,20 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         predictions are masks.
     positive : str, float or sequence of float, optional
         Of masks: which ground-truth values belong to the mask, as in `Pixels`. None: 0 does not, the only other does.
-    connectivity : {8, 4}
-        Whether pixels of components touch at corners, too.
+    connectivity : {8, 4, 26, 18, 6}
+        Whether pixels of components touch at corners, too. Of volumes how many neighbours of a voxel touch it: 26 in
+        place of 8, and 6 in place of 4.
     min_true, min_predicted : int
         Predicted components of fewer pixels are removed; then true ones become void, with what is predicted there.
+    min_size : float
+        Objects of at most this size are left out, predicted ones first, then true ones with what is predicted there: in
+        pixels or voxels, with a `spacing` in mm² or mm³. Of lesions, true ones alone, see `dilate`.
+    dilate : int
+        Components of volumes: true ones that touch after so many dilations are one lesion of ``lesion_dice`` and
+        ``lesion_hd95``, which take all predicted components that touch its dilation. Lesions of at most `min_size` are
+        left out.
+    spacing : float, sequence of float, mapping, path, or "header"
+        How far apart pixels or voxels are, as in `Contours`: of `min_size` and ``lesion_hd95``.
 
     Raises
     ------
@@ -116,6 +145,7 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     name: ClassVar[str] = "objects"
     reads: ClassVar[Reading] = INSTANCE_MAPS
+    takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.objects.counts", "ObjectCounts")
     title: ClassVar[str] = (
         "Objects are matched one to one by their IoU: panoptic quality, F1 and AP of instances, components of masks."
@@ -162,6 +192,33 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
     connectivity: int = option(default=8, **CONNECTIVITY)
     min_true: int = option("Leave out true components of fewer pixels.", 0, shown="none", **_PIXELS)
     min_predicted: int = option("Remove predicted components of fewer pixels.", 0, shown="none", **_PIXELS)
+    min_size: float = option(
+        "Leave out objects of at most this size, in pixels or voxels, with a spacing in mm² or mm³.",
+        0.0,
+        metavar="SIZE",
+        read=_read_size,
+        example="50",
+        shown="none",
+        rare=True,
+    )
+    dilate: int = option(
+        "Join lesions of volumes that touch after so many dilations, as BraTS does.",
+        0,
+        metavar="N",
+        read=read_whole,
+        example="3",
+        shown="none",
+        rare=True,
+    )
+    spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
+        "Set the size of pixels in mm, in the order of headers, of each image, or as headers have it.",
+        1.0,
+        metavar="MM|WxHxD|header|FILE.csv",
+        read=typed_spacing,
+        example="0.78x0.78x3",
+        shown="pixels",
+        rare=True,
+    )
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -181,10 +238,75 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
                         kind=Setting("kind", kinds[0]),
                     )
                 )
+        self._settle_sizes()
         take_settings(self)
-        check_choice(self.connectivity, Setting("connectivity", None), (8, 4))
+
+    def _settle_sizes(self) -> None:
+        """Read what touches, which objects are left out as they are too small, and in which unit."""
+        check_choice(self.connectivity, Setting("connectivity", None), (8, 4, *CONNECTIVITIES_OF_VOLUMES))
         for name in ("min_true", "min_predicted"):
             set_fields(self, **{name: as_whole(getattr(self, name), Setting(name, None), most=_MOST_PIXELS)})
+        set_fields(self, dilate=as_whole(self.dilate, Setting("dilate", None), most=_MOST_DILATIONS))
+        expected = "a size of at least 0"
+        set_fields(self, min_size=as_real(self.min_size, Setting("min_size", None), expected, least=0, most=1e18))
+        set_fields(self, spacing=read_spacing(self.spacing))
+        if self.dilate:
+            set_fields(self, connectivity=CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity))
+        for name in ("min_true", "min_predicted"):
+            if self.min_size and getattr(self, name):
+                raise ArgumentError(
+                    Message(
+                        "exclusive-settings",
+                        "{setting} and {other} exclude each other: leave one out",
+                        setting=Setting("min_size", None),
+                        other=Setting(name, None),
+                    )
+                )
+        if self.kind == INSTANCES and not self.min_size and self.spacing != 1:
+            raise ArgumentError(
+                Message(
+                    "no-effect",
+                    "{given} has no effect on instances without {size}; leave it out",
+                    given=Setting("spacing", None),
+                    size=Setting("min_size", None),
+                )
+            )
+
+    @property
+    def of_volumes(self) -> bool:
+        """Whether voxels of components touch, and not pixels; instances are counted alike."""
+        return self.connectivity in CONNECTIVITIES_OF_VOLUMES
+
+    def for_volumes(self, *, with_header: bool = False) -> Self:
+        """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
+        if self.kind == PANOPTIC:
+            raise ArgumentError(
+                Message(
+                    "no-volumes",
+                    "panoptic maps are matched in images of two dimensions, and these are volumes; give {instances} or "
+                    "{components}",
+                    instances=Setting("kind", INSTANCES),
+                    components=Setting("kind", COMPONENTS),
+                )
+            )
+        measures_sizes = self.kind == COMPONENTS or self.min_size > 0
+        spacing = HEADER if with_header and self.spacing == 1 and measures_sizes else self.spacing
+        if self.kind == INSTANCES:
+            return replace(self, spacing=spacing)
+        connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
+        return replace(self, connectivity=connectivity, spacing=spacing)
+
+    @property
+    def distance_unit(self) -> str:
+        if not self.of_volumes:
+            return ""
+        return VOXELS if self.spacing == 1 else "mm"
+
+    def _reading(self, reads: Reading) -> Reading:
+        """Say whose spacing is measured with."""
+        if self.spacing == 1:
+            return reads
+        return replace(reads, spacing="header" if self.spacing == HEADER else "given")
 
     @cached_property
     def inputs(self) -> PanopticMaps | NumberedObjects | CutMasks:
@@ -193,13 +315,13 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == PANOPTIC:
             inputs = inputs_of(PanopticMaps, self)
         elif self.kind == INSTANCES:
-            inputs = inputs_of(NumberedObjects, self, void=self.void or ())
+            inputs = inputs_of(NumberedObjects, self, void=self.void or (), reads=self._reading(INSTANCE_MAPS))
         else:
             inputs = inputs_of(
                 CutMasks,
                 self,
                 void=self.void or (),
-                reads=INSTANCE_MAPS if self.at is None else MASKS,
+                reads=self._reading(INSTANCE_MAPS if self.at is None else MASKS),
                 no_volumes=NO_LABEL_MAP,
                 of_labels=_name_instances,
                 above=True,
@@ -234,7 +356,9 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             signature |= {name: str(getattr(self, name)) for name in ("connectivity", "min_true", "min_predicted")}
             if self.at is not None:
                 signature["at"] = self.at if self.at == "best" else written((self.at,))
-            return signature
+            if self.of_volumes:
+                signature["dilate"] = str(self.dilate)
+            return signature | self._sizes_signed
         signature["iou"] = written(cast("tuple[float, ...]", self.iou))
         if self.divisor is not None:
             signature["divisor"] = str(self.divisor)
@@ -243,7 +367,15 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
             signature["classes"] = written_classes(cast("Sequence[int]", self.classes), names)
         if self.things:
             signature["things"] = ",".join(map(str, self.things))
-        return signature
+        return signature | self._sizes_signed
+
+    @property
+    def _sizes_signed(self) -> dict[str, str]:
+        """The smallest size and the spacing, where they matter."""
+        signed = {"min_size": written((self.min_size,))} if self.min_size else {}
+        if self.min_size or self.of_volumes:
+            signed["spacing"] = spacing_text(cast("Spacing", self.spacing))
+        return signed
 
     def measuring_settings(self) -> frozenset[str]:
         """Return `iou`; components have thresholds of their own."""
@@ -251,17 +383,24 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
 
     @classmethod
     def measuring(cls, counts: Counts) -> Objects:
-        return cls(kind=cast("Kind", cast("ObjectCounts", counts).of))
+        objects = cast("ObjectCounts", counts)
+        if not objects.connectivity:
+            return cls(kind=cast("Kind", objects.of))
+        spacing = HEADER if objects.unit else 1.0
+        return cls(kind=cast("Kind", COMPONENTS), connectivity=objects.connectivity, spacing=spacing)
 
     def metrics(self) -> tuple[Metric, ...]:
-        from segbench.protocols.objects.metrics import metrics_of
+        from segbench.protocols.objects.metrics import metrics_of, metrics_of_volumes
 
+        if self.of_volumes:
+            return metrics_of_volumes(self.distance_unit)
         return metrics_of(str(self.kind), self._thresholds)
 
     def table(self, per_image: Mapping[str, ObjectCounts]) -> Table:
-        from segbench.protocols.objects.metrics import TABLES
+        from segbench.protocols.objects.metrics import TABLES, VolumeComponentTable
 
-        return TABLES[str(self.kind)](self._thresholds, self.metrics(), per_image)
+        table = VolumeComponentTable if self.of_volumes else TABLES[str(self.kind)]
+        return table(self._thresholds, self.metrics(), per_image)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -319,21 +458,91 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         if self.kind == PANOPTIC:
             segments = image.true_segments, image.predicted_segments
             counts = counting.count_panoptic(image.overlaps, *segments, image.classes)
-        elif self.kind == INSTANCES:
-            counts = counting.count_instances(image.truth, image.predicted)
+            return Counted(counts, image.facts, image.notes)
+        self._refuse_image(sample, image.truth.ndim)
+        maps = self._maps_of(image)
+        if image.truth.ndim == 3:
+            from segbench.imaging.components import box_of
+
+            box = box_of((maps[0] != 0) | (maps[1] != 0))  # outside of which there is nothing to count
+            maps = maps[0][box], maps[1][box]
+        numbers = self._numbers_of(maps, sample)
+        if self.kind == INSTANCES:
+            counts = counting.count_instances(*numbers)
         else:
-            counts = counting.count_components(*self.numbers_in(image))
+            counts = counting.count_components(*numbers)
+            if image.truth.ndim == 3:
+                counts = self._with_lesions(counts, maps, sample)
         return Counted(counts, image.facts, image.notes)
 
-    def numbers_in(self, image: Any) -> tuple[Array, Array]:
+    def _refuse_image(self, sample: Sample, dimensions: int) -> None:
+        """Refuse an image where settings are for volumes."""
+        if dimensions == 2 and self.of_volumes:
+            given = Setting("dilate", self.dilate) if self.dilate else Setting("connectivity", self.connectivity)
+            problem = Message("other-dimensions", "has two axes, and {setting} is for volumes", setting=given)
+            raise DataError(sample.truth_file, problem, Message("fix", "leave out {given}", given=given))
+
+    def numbers_in(self, image: Any, sample: Sample) -> tuple[Array, Array]:
         """Return the maps of both sides as numbers of objects, of masks those of their components."""
+        maps = self._maps_of(image)
+        return maps if self.kind == PANOPTIC else self._numbers_of(maps, sample)
+
+    def _maps_of(self, image: Any) -> tuple[Array, Array]:
+        """Return the maps of both sides: numbers, or masks."""
         if self.kind != COMPONENTS:
             return image.truth, image.predicted
-        from segbench.protocols.objects.counting import components_of
-
         (predicted,) = image.predicted
-        sizes = {"min_true": self.min_true, "min_predicted": self.min_predicted}
-        return components_of(image.truth, predicted, connectivity=self.connectivity, **sizes)
+        return image.truth, predicted
+
+    def _numbers_of(self, maps: tuple[Array, Array], sample: Sample) -> tuple[Array, Array]:
+        """Return the numbers of the objects of both sides that are large enough, of masks those of their components."""
+        from segbench.protocols.objects.counting import components_of, leave_out_small
+        from segbench.protocols.objects.lesions import largest_of_size
+
+        truth, predicted = maps
+        if self.kind == INSTANCES and not self.min_size:
+            return maps
+        least_true, least_predicted = self.min_true, self.min_predicted
+        if self.min_size:
+            least_true = least_predicted = 1 + largest_of_size(self.min_size, self._sizes_of(sample, truth.ndim))
+        if self.kind == INSTANCES:
+            numbers = truth.copy(), predicted.copy()
+            leave_out_small(*numbers, min_true=least_true, min_predicted=least_predicted)
+            return numbers
+        connectivity = self.connectivity
+        if truth.ndim == 3:
+            connectivity = CONNECTIVITY_OF_VOLUMES.get(connectivity, connectivity)
+        return components_of(
+            truth, predicted, connectivity=connectivity, min_true=least_true, min_predicted=least_predicted
+        )
+
+    def _with_lesions(self, counts: ObjectCounts, maps: tuple[Array, Array], sample: Sample) -> ObjectCounts:
+        """Add the lesions of a volume to the counts of its components."""
+        from segbench.protocols.objects.lesions import count_lesions, largest_of_size
+
+        sizes = self._sizes_of(sample, 3)
+        connectivity = CONNECTIVITY_OF_VOLUMES.get(self.connectivity, self.connectivity)
+        lesions = count_lesions(
+            *maps,
+            sizes,
+            connectivity=connectivity,
+            dilate=self.dilate,
+            largest_left_out=largest_of_size(self.min_size, sizes),
+        )
+        return counts.with_lesions(*lesions, connectivity=connectivity, unit="" if self.spacing == 1 else "mm")
+
+    def _sizes_of(self, sample: Sample, dimensions: int) -> Sizes:
+        """Return how far apart pixels or voxels are along each axis."""
+        sizes = sizes_of(self._spacing_by_image, sample, dimensions)
+        return (cast("float", self.spacing),) * dimensions if sizes is None else sizes
+
+    @cached_property
+    def _spacing_by_image(self) -> float | Sizes | Mapping[str, Sizes] | str:
+        """The spacing; of each image by its name where they differ."""
+        spacing = cast("Spacing", self.spacing)
+        if isinstance(spacing, tuple) and isinstance(spacing[0], tuple):
+            return by_image(spacing)
+        return spacing
 
     def states(self, sample: Sample, threshold: float, counts: Any = None) -> NDArray[np.uint8]:
         """Outline what is found at the lowest threshold of IoU, at .5 of components, and what is missed or false."""

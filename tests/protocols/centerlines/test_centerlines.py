@@ -298,7 +298,7 @@ def test_the_errors_do_not_depend_on_the_order_of_the_masks():
     ("wrong", "value"),
     [
         ({"skeleton": "skan"}, "'skan'"),
-        ({"connectivity": 6}, "6"),
+        ({"connectivity": 18}, "18"),
         ({"connectivity": True}, "True"),
         ({"at": float("nan")}, "nan"),
         ({"thresholds": (0.5, 0.25)}, "(0.5, 0.25)"),
@@ -319,7 +319,7 @@ def test_a_threshold_and_several_are_refused():
     ("truth", "predicted", "kind", "values"),
     [
         (np.zeros((3, 3)), np.zeros((3, 4)), "other-size", {"shape": (3, 4), "expected": (3, 3)}),
-        (np.zeros((3, 3, 3)), np.zeros((3, 3, 3)), "other-shape", {"shape": (3, 3, 3), "volumes": VOLUMES}),
+        (np.zeros((2, 3, 3, 3)), np.zeros((2, 3, 3, 3)), "other-shape", {"shape": (2, 3, 3, 3), "volumes": VOLUMES}),
         (np.zeros((0, 3)), np.zeros((0, 3)), "no-pixels", {"name": "ground_truth", "shape": (0, 3)}),
     ],
 )

@@ -19,7 +19,7 @@ from surface_peers import random_pair
 from segbench import Accumulator, ArgumentError, ContourCounts, Contours, DataError, count, evaluate, load_results
 from segbench.aggregator.codec import decode, encode
 from segbench.core.sample import Sample
-from segbench.protocols.contours.spacing import decimal_text, exact, typed_spacing, whole_steps
+from segbench.inputs.spacing import decimal_text, exact, typed_spacing, whole_steps
 from segbench.protocols.registry import StoredProtocol
 from segbench.protocols.states import State
 

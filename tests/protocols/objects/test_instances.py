@@ -12,6 +12,7 @@ from scipy.ndimage import distance_transform_edt
 
 from segbench import ArgumentError, DataError, ObjectCounts, Objects, count, evaluate
 from segbench.core.messages import Setting, part_of
+from segbench.core.sample import Sample
 
 
 def drawn(*rows):
@@ -235,9 +236,9 @@ def test_counts_add_up_in_any_order():
         ),
         ({"divisor": 10, "things": [0]}, "unfit-things", {"given": Setting("things", None), "label": 0}),
         (
-            {"kind": "components", "connectivity": 6},
+            {"kind": "components", "connectivity": 12},
             "wrong-value",
-            {"argument": Setting("connectivity", None), "value": "6"},
+            {"argument": Setting("connectivity", None), "value": "12"},
         ),
         ({"kind": "components", "min_true": -1}, "wrong-value", {"argument": Setting("min_true", None), "value": "-1"}),
     ],
@@ -262,8 +263,9 @@ def test_maps_that_hold_no_numbers_of_objects_are_refused(truth, kind, values):
 
 
 def test_stacks_of_overlapping_masks_are_refused():
-    with refused("other-shape", ArgumentError, name_has="ground_truth has", shape=(2, 3, 3)):
-        count(np.zeros((2, 3, 3), int), np.zeros((2, 3, 3), int), "objects")
+    stack = np.zeros((2, 3, 3), int)
+    with refused("other-dimensions", DataError):
+        Objects().count(Sample("a", (stack[0],), (stack,)))
 
 
 def test_counts_of_other_kinds_do_not_add_up():
