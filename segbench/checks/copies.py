@@ -131,7 +131,7 @@ def _holds_objects(path: Source) -> bool:
     lowest, *others = few_distinct(array.reshape(-1)) or (0.0,)
     if len(others) != 1:
         return len(others) > 1
-    _, objects = label(array != lowest, np.ones((3, 3)))
+    _, objects = label(array != lowest, np.ones((3,) * array.ndim))
     return bool(objects > 1)
 
 

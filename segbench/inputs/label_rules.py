@@ -426,7 +426,11 @@ def _one_or_two_values(
     lowest, highest = among.min(), among.max()
     neighbours = among.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
     if not neighbours and not ((among == lowest) | (among == highest)).all():
+        from segbench.inputs.interpolated import refuse_interpolated
+
         held = np.unique(among)
+        cut = Message("fix", "{rule}, if these are shares", rule=Setting("positive", ">=0.5"))
+        refuse_interpolated(name, ground_truth, cut)
         raise ManyValuesError(name, _expected_two(held), held.tolist(), partial(suggested_beside, void=void))
     return tuple(dict.fromkeys((float(lowest), float(highest))))
 

@@ -32,6 +32,8 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note, joined
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS, refuse_pointer, shown
+from segbench.loaders.endings import split_extension, split_suffix
+from segbench.loaders.images import OF_VOLUMES
 from segbench.loaders.source import (
     KNOWN,
     Entries,
@@ -40,12 +42,12 @@ from segbench.loaders.source import (
     listing_of,
     method_name,
     not_readable,
-    split_extension,
-    split_suffix,
 )
+from segbench.loaders.volumes import MAX_VOXELS
 
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
-"""What one member may unpack to: the largest image, in 64-bit numbers, with a header."""
+MAX_BYTES_OF_VOLUMES = 8 * MAX_VOXELS + 2**16
+"""What one member may unpack to: the largest image, or volume, in 64-bit numbers, with a header."""
 MAX_UNPACKED = 2**37
 """What a ``.tar.gz`` may unpack to, besides half of what is free in the temporary folder."""
 
@@ -233,7 +235,7 @@ def _tar_members(archive: Archive, others: Counter[str], wrong: list[Message]) -
                 wrong.append(Message("link", "{member} is a link to {target}", member=shown(info.name), target=target))
             elif known and info.issparse():
                 wrong.append(Message("sparse", "{member} is stored as a sparse file", member=shown(info.name)))
-            elif known and info.isreg() and info.size > MAX_BYTES:
+            elif known and info.isreg() and info.size > _most_bytes(inside):
                 wrong.append(_too_large(info.name, info.size))
             elif info.isreg():
                 yield inside, (info.offset_data, info.size)
@@ -301,7 +303,12 @@ def _zip_fault(info: zipfile.ZipInfo) -> Message | None:
             member=name,
             method=info.compress_type,
         )
-    return _too_large(info.filename, info.file_size) if info.file_size > MAX_BYTES else None
+    return _too_large(info.filename, info.file_size) if info.file_size > _most_bytes(info.filename) else None
+
+
+def _most_bytes(member: str) -> int:
+    """Return what a member may unpack to."""
+    return MAX_BYTES_OF_VOLUMES if split_extension(member)[1] in OF_VOLUMES else MAX_BYTES
 
 
 def _too_large(member: str, size: int) -> Message:
@@ -311,7 +318,7 @@ def _too_large(member: str, size: int) -> Message:
         "{member} unpacks to {bytes} bytes, more than {most}",
         member=shown(member),
         bytes=size,
-        most=MAX_BYTES,
+        most=_most_bytes(member),
     )
 
 

@@ -18,8 +18,9 @@ from typing import NamedTuple
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Note, Setting, joined
 from segbench.loaders.decoded import shown
+from segbench.loaders.endings import split_extension
 from segbench.loaders.listing import read_text
-from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream, split_extension
+from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream
 
 Images = Iterable[str] | str | PathLike[str] | None
 

@@ -11,15 +11,19 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.loaders import arrays, matlab, raster, tiff
+from segbench.loaders import arrays, matlab, metaimage, nifti, nrrd, raster, tiff
 from segbench.loaders.decoded import CUT, WRITE_AGAIN, Decoded, Format, Role, Source, refuse_pointer, shown
+from segbench.loaders.endings import extension_of
 from segbench.loaders.other_formats import ending_of, other_format
+from segbench.loaders.volumes import decode_array
 
 _lock = threading.Lock()
 _stack = ExitStack()
@@ -58,8 +62,11 @@ FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,
     tiff.FORMAT,
     matlab.FORMAT,
-    arrays.NPY,
-    arrays.NPZ,
+    replace(arrays.NPY, decode_volume=decode_array),
+    replace(arrays.NPZ, decode_volume=decode_array),
+    nifti.FORMAT,
+    metaimage.FORMAT,
+    nrrd.FORMAT,
 )
 """Every format that is read; a new one is a module that defines a `Format`, and its line here."""
 
@@ -70,13 +77,16 @@ EXTENSIONS = tuple(BY_EXTENSION)
 STACKS = (*arrays.NPY.extensions, *arrays.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
 
+OF_VOLUMES = frozenset(chain(nifti.FORMAT.extensions, metaimage.FORMAT.extensions, nrrd.FORMAT.extensions))
+"""Extensions of files of which a header says that they are volumes."""
+
 _OF_THE_WEB = b"<"
 """What HTML and XML begin with."""
 
 
-def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
-    """Decode the bytes of one image or array file."""
-    extension = path.suffix.lower()
+def decode(data: bytes, path: Source, *, role: Role, as_volume: bool = False) -> Decoded:
+    """Decode the bytes of one image or array file; what may be a stack is a volume if asked for."""
+    extension = extension_of(path.name)
     form = BY_EXTENSION.get(extension)
     if form is None:
         problem = Message(
@@ -89,15 +99,15 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, extension):
-        return form.decode(data, name, role)
+        return (form.decode_volume if as_volume and form.decode_volume else form.decode)(data, name, role)
 
 
-def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
+def decode_stack(data: bytes, path: Source, *, role: Role = "prediction", as_volume: bool = False) -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, path.suffix.lower()):
-        return arrays.decode_stack(data, name, role)
+        return arrays.decode_stack(data, name, role, as_volume=as_volume)
 
 
 @contextmanager

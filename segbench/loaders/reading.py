@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal
 
 from segbench.core.errors import ArgumentError, DataError
@@ -28,6 +28,7 @@ _ALL = 1 << 8
 """All labels that palettes can have."""
 _LISTED_ONE_BY_ONE = 4
 _WHOLE_IMAGES = "boundaries are counted over whole images, without a field of view"
+_NO_VOLUMES = "{} in images of two dimensions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +52,17 @@ class OneMap(Reading):
                 return Maps(matlab.annotators(contents, path, self.part), (note,) if self.part_noted else ())
             if maps := self.other_truths(contents, path):
                 return maps
-        decoded = _decode(data, path, self.truth_role)
-        return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+        return self._one(self._decoded(data, path, self.truth_role), "map")
+
+    def _decoded(self, data: bytes, path: Source, role: Role) -> Decoded:
+        """Decode a file."""
+        from segbench.loaders.images import decode
+
+        return decode(data, path, role=role, as_volume=self.as_volumes)
+
+    def _one(self, decoded: Decoded, form: Form) -> Maps:
+        """Return the only map of a side."""
+        return replace(_maps_of([decoded]), form=form)
 
     def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
         """Read further ground truths of a .mat file; None where it holds none."""
@@ -61,13 +71,13 @@ class OneMap(Reading):
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
         """Decode the prediction; several files of one image are refused."""
-        decoded = _decode(contents[files.prediction], files.prediction, self.role)
+        decoded = self._decoded(contents[files.prediction], files.prediction, self.role)
         if files.scales:
             problem = Message(
                 "several-images", "{images} predictions of one image, expected one", images=1 + len(files.scales)
             )
             raise _beside(files, problem)
-        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+        return self._one(decoded, self.form)
 
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse to leave pixels out where whole images are compared."""
@@ -98,7 +108,7 @@ class ContourFiles(OneMap):
             return first
         if first.form != self.form:
             raise _beside(files, Message("no-scale", "{form} beside other scales", form=first.form))
-        other_scales = [_decode(contents[path], path, role) for path in files.scales]
+        other_scales = [self._decoded(contents[path], path, role) for path in files.scales]
         notes = _notes_on_maps([first.notes, *(scale.notes for scale in other_scales)], files.tags)
         lossy = first.lossy or _first_lossy(other_scales)
         return Maps((*first.maps, *(scale.array for scale in other_scales)), notes, "labels", lossy=lossy)
@@ -112,8 +122,7 @@ class ContourFiles(OneMap):
                 return Maps((matlab.ucm2(contents, path),), (), "ucm2")
             if "segs" in contents:
                 return Maps(matlab.segs(contents, path), (), "labels")
-        decoded = _decode(data, path, role)
-        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+        return self._one(self._decoded(data, path, role), self.form)
 
     def shape_of(self, prediction: Header, truth: tuple[int, int]) -> tuple[int, int]:
         """Return the size that a prediction must have, by its header: a ``ucm2`` that of its double grid."""
@@ -142,7 +151,7 @@ class AnnotatorFiles(OneMap):
 
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse any."""
-        if repairs.signature_fields():
+        if repairs.of_maps:
             raise ArgumentError(
                 Message("unfit-repairs", "repairs are for predictions, and annotators are compared without one")
             )
@@ -163,19 +172,27 @@ class LabelMapFiles(OneMap):
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
         """Decode the label map, of several scales one each, or the stack."""
+        path, data = files.prediction, contents[files.prediction]
+        first = self._stack(data, path) if self.leaves_axes_open(path) else self._decoded(data, path, self.role)
+        decoded = [first, *(self._decoded(contents[path], path, self.role) for path in files.scales)]
+        maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
+        known = _maps_of(decoded)
+        return replace(known, notes=maps.notes, form=maps.form)
+
+    def _stack(self, data: bytes, path: Source) -> Decoded:
+        """Decode an array that may have an axis of classes."""
         from segbench.loaders.images import decode_stack
 
-        path, data = files.prediction, contents[files.prediction]
-        if self.leaves_axes_open(path):
-            first = Decoded(decode_stack(data, path, role=self.role))
-        else:
-            first = _decode(data, path, self.role)
-        decoded = [first, *(_decode(contents[path], path, self.role) for path in files.scales)]
-        maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
-        return replace(maps, lossy=_first_lossy(decoded), nodata=_nodata_of(decoded))
+        stack = decode_stack(data, path, role=self.role, as_volume=self.as_volumes)
+        if not self.as_volumes:
+            return Decoded(stack)
+        from segbench.loaders.volumes import as_volume
+
+        return Decoded(as_volume(stack, shown(path), self.role) if stack.ndim == 3 else stack, volume=True)
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
-        form: Form = "stack" if any(array.ndim > 2 for array in maps) else "labels" if len(maps) > 1 else "map"
+        axes = 3 if self.as_volumes else 2
+        form: Form = "stack" if any(array.ndim > axes for array in maps) else "labels" if len(maps) > 1 else "map"
         return Maps(maps, _notes_on_maps(notes, tags), form)
 
     def leaves_axes_open(self, path: Source) -> bool:
@@ -191,6 +208,18 @@ class LabelMapFiles(OneMap):
                 Message("unfit-repairs", "label maps have no scale; leave out {scale}", scale=Setting("scale", None))
             )
         _refuse_for_labels(repairs)
+
+
+def _maps_of(decoded: Sequence[Decoded]) -> Maps:
+    """Return what files have in common with maps, and of the geometry that of the first."""
+    return Maps(
+        tuple(file.array for file in decoded),
+        decoded[0].notes,
+        lossy=_first_lossy(decoded),
+        nodata=_nodata_of(decoded),
+        volume=any(file.volume for file in decoded),
+        geometry=decoded[0].geometry,
+    )
 
 
 def _nodata_of(decoded: Sequence[Decoded]) -> tuple[NoData | None, ...]:
@@ -211,7 +240,7 @@ class ClassMaps(LabelMapFiles):
 
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse any but what to do where there are no data."""
-        if replace(repairs, nodata=None).signature_fields():
+        if repairs.of_maps - {"nodata"}:
             raise ArgumentError(
                 Message("unfit-repairs", "repairs are for one soft map per image, not for the maps of several classes")
             )
@@ -222,13 +251,21 @@ BOUNDARIES = BoundaryFiles(
     name="boundaries",
     part_noted=False,
     without_field=_WHOLE_IMAGES,
+    without_volumes=_NO_VOLUMES.format("boundaries are matched"),
     soft=True,
 )
-ANNOTATORS = AnnotatorFiles(name="annotators", alone=True, part_noted=False, without_field=_WHOLE_IMAGES)
+ANNOTATORS = AnnotatorFiles(
+    name="annotators",
+    alone=True,
+    part_noted=False,
+    without_field=_WHOLE_IMAGES,
+    without_volumes=BOUNDARIES.without_volumes,
+)
 REGIONS = RegionFiles(
     name="regions",
     levels=False,
     without_negatives="regions",
+    without_volumes=_NO_VOLUMES.format("regions are compared"),
     part="Segmentation",
     part_noted=False,
     truth_role="label map",
@@ -345,21 +382,24 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         require_same_size,
         without_values_of_nodata,
     )
+    from segbench.loaders.volume_pairs import one_grid, refuse_field
 
     repairs = repairs or Repairs()
+    reads = replace(reads, as_volumes=True) if repairs.volumes else reads
     files, contents = raw.files, raw.contents
-    notes: dict[Note, None] = {}
-    truths: list[tuple[str, NDArray[Any]]] = []
-    categories, about, true_lossy = False, None, ""
-    truth_nodata: dict[float, None] = {}
-    for path in files.ground_truths:
-        drawn = reads.truths(contents[path], path)
-        about, true_lossy = about or drawn.about, true_lossy or drawn.lossy
-        truths += ((shown(path), array) for array in drawn.maps)
-        truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
-        categories = drawn.form == "categories"
-        notes |= _on_side("ground truth", drawn.notes)
+    drawn_by_file = [(shown(path), reads.truths(contents[path], path)) for path in files.ground_truths]
+    drawn = [maps for _, maps in drawn_by_file]
+    truths = [(file, array) for file, maps in drawn_by_file for array in maps.maps]
+    about = next((maps.about for maps in drawn if maps.about), None)
+    true_lossy = next((maps.lossy for maps in drawn if maps.lossy), "")
+    truth_nodata = dict.fromkeys(hole.value for maps in drawn for hole in maps.nodata if hole)
+    notes = _on_side("ground truth", chain.from_iterable(maps.notes for maps in drawn))
+    reads = replace(reads, as_volumes=True) if any(maps.volume for maps in drawn) else reads
     predicted = reads.predictions(files, contents)
+    grid = one_grid(drawn_by_file, (shown(files.prediction), predicted), reads, repairs)
+    if grid.volume and files.field is not None:
+        refuse_field(shown(files.field))
+    notes |= dict.fromkeys(grid.notes)
     predictions, prediction_notes, form = predicted.maps, predicted.notes, predicted.form
     if form == "soft" and reads.levels and repairs.scale is None:
         prediction_notes += note_on_levels(predictions[0].dtype)
@@ -386,7 +426,8 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         fitted = without_values_of_nodata(fitted)
     if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
-        require_same_size([*sizes, *((name, array.shape) for name, array in fitted.predictions if array.ndim == 2)])
+        axes = len(sizes[0][1])
+        require_same_size([*sizes, *((name, array.shape) for name, array in named if array.ndim == axes)])
     else:
         fitted = repaired(fitted, repairs)
     return Sample(
@@ -398,13 +439,15 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         tuple(name for name, _ in truths),
         shown(files.prediction),
         labels_predicted=form == "labels",
-        categories_drawn=categories,
+        categories_drawn=any(maps.form == "categories" for maps in drawn),
         without_truth=not files.ground_truths,
         about=(about, predicted.about),
         lossy=lossy,
         numbered=numbered,
         truth_nodata=tuple(truth_nodata),
         nodata=fitted.nodata,
+        spacing=grid.spacing,
+        volume=grid.volume,
     )
 
 

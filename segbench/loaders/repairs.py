@@ -24,6 +24,7 @@ from segbench.loaders.source import SampleFiles, read_header
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 NoDataRule: TypeAlias = Literal["lowest", "exclude"]
+GeometryRule: TypeAlias = Literal["header", "shape"]
 Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
 
 _PER_IMAGE = " per image"
@@ -59,6 +60,13 @@ class Repairs:
         all, so that they are predicted last, or leave them out of prediction and ground truth, so that positives among
         them are lost to every metric; a note says how many. None: scores without data are refused.
 
+    geometry : {"header", "shape"}
+        Whether the voxels of volumes have to lie at the same positions by the headers of both files, where both tell,
+        or only arrays have to have the same shape; a note says which images lie elsewhere. Nothing is resampled.
+    volumes : bool
+        Whether arrays of three axes in NPY and NPZ files, and TIFF files of several pages, are volumes. They are beside
+        a ground truth whose header says that it is one.
+
     Raises
     ------
     ArgumentError
@@ -70,12 +78,16 @@ class Repairs:
     {'resize': 'bilinear', 'scale': '255'}
     """
 
-    may_differ: ClassVar[frozenset[str]] = frozenset({"resize", "scale"})  # others change the ground truth, too
+    may_differ: ClassVar[frozenset[str]] = frozenset(
+        {"resize", "scale", "geometry"}
+    )  # others change the ground truth, too
 
     resize: Resize | None = None
     crop: bool = False
     scale: Scale | None = None
     nodata: NoDataRule | None = None
+    geometry: GeometryRule = "header"
+    volumes: bool = False
 
     def __post_init__(self) -> None:
         if self.resize is not None:
@@ -93,12 +105,20 @@ class Repairs:
             object.__setattr__(self, "scale", as_scale(self.scale))
         if self.nodata is not None:
             check_choice(self.nodata, Setting("nodata", None), get_args(NoDataRule))
+        check_choice(self.geometry, Setting("geometry", None), get_args(GeometryRule))
+
+    @property
+    def of_maps(self) -> frozenset[str]:
+        """The repairs that are made to maps; how volumes are read and compared is none."""
+        return frozenset(self.signature_fields()) - {"geometry", "volumes"}
 
     def signature_fields(self) -> dict[str, str]:
         """Name the requested repairs; nothing where there are none."""
         fields = {"resize": self.resize, "crop": "lower right" if self.crop else None, "nodata": self.nodata}
         if self.scale is not None:
             fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
+        fields["geometry"] = self.geometry if self.geometry != "header" else None
+        fields["volumes"] = "yes" if self.volumes else None
         return {name: text for name, text in fields.items() if text is not None}
 
     @classmethod
@@ -110,6 +130,8 @@ class Repairs:
             crop="crop" in settings,
             scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
             nodata=cast("NoDataRule | None", settings.get("nodata")),
+            geometry=cast("GeometryRule", settings.get("geometry", "header")),
+            volumes="volumes" in settings,
         )
 
 
@@ -125,6 +147,17 @@ def as_repairs(repairs: object, reads: Reading) -> Repairs:
             )
         )
     reads.check_repairs(repairs)
+    of_volumes = [Setting("volumes", True)] if repairs.volumes else []
+    of_volumes += [Setting("geometry", repairs.geometry)] if repairs.geometry != "header" else []
+    if of_volumes and reads.without_volumes:
+        raise ArgumentError(
+            Message(
+                "unfit-repairs",
+                "{given} is for volumes, and {reason}; leave it out",
+                given=of_volumes[0],
+                reason=reads.without_volumes,
+            )
+        )
     return repairs
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-import sys
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,12 +16,14 @@ from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
 from os import PathLike
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note, Setting
 from segbench.loaders.decoded import WRITE_AGAIN, Header, Role, Source, refuse_pointer, shown
+from segbench.loaders.detached import may_be_detached, with_data_file
+from segbench.loaders.endings import extension_of, split_extension, split_suffix
 from segbench.loaders.images import BY_EXTENSION, EXTENSIONS, quiet
 from segbench.loaders.other_formats import ending_of, other_format
 
@@ -45,7 +46,7 @@ class LocalFile(str):
     @property
     def suffix(self) -> str:
         """The extension, with its dot."""
-        return PurePath(self).suffix
+        return split_suffix(self.name)[1]
 
     def read_bytes(self) -> bytes:
         """Read the whole content."""
@@ -75,7 +76,7 @@ def read_bytes(path: Source) -> bytes:
         raise not_readable(path, error) from None
     if not data:
         raise empty(path)
-    return data
+    return with_data_file(path, data)
 
 
 def not_readable(path: object, error: OSError | ValueError, kind: str = "file") -> DataError:
@@ -229,20 +230,6 @@ def listing_of(folder: str, entries: Entries, others: Counter[str]) -> Listing:
     return Listing(entries, (Note(message),))
 
 
-def split_suffix(name: str) -> tuple[str, str]:
-    """Part a path from its extension; a name that is only dot and letters has none."""
-    stem, dot, extension = name.rpartition(".")
-    if not stem or stem.endswith("/") or "/" in extension:
-        return name, ""
-    return stem, sys.intern(dot + extension)  # one text for all files
-
-
-def split_extension(name: str) -> tuple[str, str]:
-    """Part a path from its extension, which is given in lower case."""
-    stem, suffix = split_suffix(name)
-    return stem, suffix.lower()
-
-
 def is_clutter(name: str) -> bool:
     """Whether a file or folder is one that people do not see."""
     return name.startswith(".") or name.lower() in CLUTTER
@@ -345,10 +332,10 @@ def read_header(path: Source, role: Role) -> Header:
                 raise empty(path)
             try:
                 with quiet():
-                    header = BY_EXTENSION[path.suffix.lower()].header(file, role)
+                    header = BY_EXTENSION[extension_of(path.name)].header(file, role)
             except Exception:  # noqa: BLE001  whatever a library makes of damaged bytes
                 header = Header(odd=True)
-            return replace(header, size=size)
+            return replace(header, size=0 if may_be_detached(path) else size)
     except (OSError, ValueError) as error:
         raise not_readable(path, error) from None
 
