@@ -298,6 +298,11 @@ class Protocol(ABC):
     def metrics(self) -> tuple[Metric, ...]:
         """Return every metric and total, in the order in which they are reported; exactly one is the headline."""
 
+    def metrics_of(self, per_image: Mapping[str, Any]) -> tuple[Metric, ...]:
+        """Return the same for counts by image name, on which it may depend what tables show: volumes, or images."""
+        del per_image
+        return self.metrics()
+
     @abstractmethod
     def count(self, sample: Sample) -> Counted:
         """Count one image; a `DataError` says what is wrong with it."""

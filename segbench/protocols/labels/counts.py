@@ -27,6 +27,8 @@ class LabelCounts(AddedByField):
         Ground truth in rows, predictions in columns; the last column holds predictions outside the classes.
     ignored : int
         Pixels left out: void, or outside the field of view.
+    volumes : int
+        How many of the images are volumes, of which tables show means over cases.
 
     Raises
     ------
@@ -50,6 +52,7 @@ class LabelCounts(AddedByField):
     classes: str
     matrix: IntArray
     ignored: int = 0
+    volumes: int = 0
 
     def __post_init__(self) -> None:
         size = len(self.names)

@@ -16,8 +16,11 @@ Conventions
 5. With two classes the second is the positive one; ``iou_images`` and ``dice_images`` are means over the images that
    contain it.
 6. Background is in no mean over classes: ``miou``, ``miou_images`` and ``miou_classes``, their worst 5 %,
-   ``mean_accuracy``, ``mean_dice`` and ``fw_iou``. Its pixels count: predictions of a class there are false positives.
-7. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
+   ``mean_accuracy``, ``mean_dice``, ``fw_iou``, ``mean_dice_cases`` and ``mean_iou_cases``. Its pixels count:
+   predictions of a class there are false positives.
+7. ``dice_cases`` and ``iou_cases`` are means over the images (cases) in which either side holds the class, so that an
+   image where it is only predicted counts 0. ``both_empty=1`` counts images that neither side holds as 1.
+8. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
    image are equal to the metrics of that image.
 
 References
@@ -30,7 +33,7 @@ Cohen: A coefficient of agreement for nominal scales. Educational and Psychologi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -42,7 +45,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Note, part_of
-from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
+from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, keys_and_names, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
@@ -91,6 +94,14 @@ CLASSES = shares(
         key="kappa", title="kappa", better="higher", range=_AGREEMENT, image_key="kappa", priority=1,
         note="Cohen's kappa",
     ),
+    Metric(
+        key="mean_dice_cases", better="higher",
+        note="mean over classes of the mean over the cases where either side holds the class",
+    ),
+    Metric(
+        key="mean_iou_cases", better="higher",
+        note="mean over classes of the mean over the cases where either side holds the class",
+    ),
 )  # fmt: skip
 POSITIVE = shares(
     Metric(
@@ -114,6 +125,14 @@ POSITIVE = shares(
         note="balanced error rate, the mean of 1 - R and 1 - spec",
     ),
     Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", priority=3),
+    Metric(
+        key="dice_cases", better="higher", mean_over_images=True,
+        note="mean over the cases where either side holds the class",
+    ),
+    Metric(
+        key="iou_cases", better="higher", mean_over_images=True,
+        note="mean over the cases where either side holds the class",
+    ),
 )  # fmt: skip
 TOTALS = (
     CLASSES_PRESENT,
@@ -123,6 +142,9 @@ TOTALS = (
 
 
 _MEANS = frozenset(metric.key for metric in CLASSES) - {"pixel_accuracy", "kappa"}
+_MEANS_OVER_CASES = ("mean_dice_cases", "mean_iou_cases")
+_CASES_OF_CLASS = ("dice_cases", "iou_cases")
+_SHOWN_FOR_VOLUMES = {"mean_dice_cases": "mDice cases", "dice_cases": "Dice cases"}
 
 
 def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
@@ -132,6 +154,16 @@ def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
     if classes == 2:
         return (*CLASSES, *(replace(metric, headline=False, compared=False) for metric in POSITIVE))
     return CLASSES
+
+
+def shown_for_volumes(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
+    """Return metrics with the columns that tables of volumes have, too: means over cases."""
+    return tuple(
+        replace(metric, title=_SHOWN_FOR_VOLUMES[metric.key], compared=True)
+        if metric.key in _SHOWN_FOR_VOLUMES
+        else metric
+        for metric in metrics
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +185,11 @@ class _ByClass:
         return f_of(self.tp, self.predicted - self.tp, self.truth)
 
     @property
+    def on_either_side(self) -> BoolArray:
+        """Where the ground truth or the prediction holds each class."""
+        return np.asarray((self.truth > 0) | (self.predicted > 0))
+
+    @property
     def last(self) -> _ByClass:
         """The last class alone, shape (rows,)."""
         return _ByClass(self.tp[:, -1], self.truth[:, -1], self.predicted[:, -1])
@@ -171,14 +208,14 @@ class LabelTable(CountsTable[LabelCounts]):
     """Confusion matrices of the images of one method, which must have been counted by these classes."""
 
     counts = LabelCounts
-    means = ("mean_iou", "iou", "dice")
+    means = ("mean_iou", "iou", "dice", "dice_cases", "iou_cases")
 
     def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
         super().__init__(per_image, settings)
         self.classes: str = settings.classes_text
         labels, _ = read_classes(self.classes)
         self._in_means = in_means(labels, settings.background)  # (K,): False for background
-        self.metrics = tuple(metric for metric in settings.metrics() if metric.kind == "score")
+        self.metrics = tuple(metric for metric in settings.metrics_of(per_image) if metric.kind == "score")
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -220,6 +257,7 @@ class LabelTable(CountsTable[LabelCounts]):
         number = present[:, self._in_means].sum(axis=1)
         mean_iou = np.full(self.images, np.nan)
         np.divide(iou[:, self._in_means].sum(axis=1), number, out=mean_iou, where=number > 0)
+        both_empty = np.nan if self.settings.both_empty is None else self.settings.both_empty
         return {
             "tp": counts.tp.astype(np.int64),
             "truth": counts.truth.astype(np.int64),
@@ -228,6 +266,8 @@ class LabelTable(CountsTable[LabelCounts]):
             "mean_iou": mean_iou,
             "iou": np.where(present, iou, np.nan),
             "dice": np.where(counts.last.truth > 0, counts.last.dice, np.nan),
+            "dice_cases": np.where(counts.on_either_side, counts.dice, both_empty),
+            "iou_cases": np.where(counts.on_either_side, counts.iou, both_empty),
         }
 
     @cached_property
@@ -255,6 +295,8 @@ class LabelTable(CountsTable[LabelCounts]):
             "miou_classes_5": worst_iou,
             "mean_accuracy": share(by_class.tp, by_class.truth),
             "mean_dice": by_class.dice,
+            "mean_dice_cases": of["dice_cases"],
+            "mean_iou_cases": of["iou_cases"],
         }
         return {
             **{name: mean_of_defined(values[:, self._in_means]) for name, values in over_classes.items()},
@@ -264,6 +306,7 @@ class LabelTable(CountsTable[LabelCounts]):
             **_positive(by_class),
             "iou_images": of["iou"][:, -1],
             "dice_images": of["dice"],
+            **{key: of[key][:, -1] for key in _CASES_OF_CLASS},
         }
 
     @property
@@ -271,6 +314,7 @@ class LabelTable(CountsTable[LabelCounts]):
         """Pixels of each image, or of the positive class; for means over images whether the image counts."""
         truth = self.columns["truth"]
         pixels, positives, counts = truth.sum(axis=1), truth[:, -1], self.columns["has_classes"]
+        defined = ~np.isnan(self.columns["dice_cases"])
         return {
             **dict.fromkeys((metric.key for metric in CLASSES), pixels),
             **dict.fromkeys(("iou", "dice", "precision", "recall", "mcc"), positives),
@@ -278,6 +322,8 @@ class LabelTable(CountsTable[LabelCounts]):
             "ber": pixels,
             **dict.fromkeys(("miou_images", "miou_classes", "miou_images_5", "miou_classes_5"), counts),
             **dict.fromkeys(("iou_images", "dice_images"), positives > 0),
+            **dict.fromkeys(_MEANS_OVER_CASES, defined[:, self._in_means].any(axis=1)),
+            **dict.fromkeys(_CASES_OF_CLASS, defined[:, -1]),
         }
 
     @cached_property
@@ -293,7 +339,7 @@ class LabelTable(CountsTable[LabelCounts]):
     def images_of_classes(self) -> Mapping[str, BoolArray]:
         counts = self._counted.by_class
         present = counts.truth > 0
-        on_either_side = (present.any(axis=0) | counts.predicted.any(axis=0)) & self._in_means
+        on_either_side = counts.on_either_side.any(axis=0) & self._in_means
         of_classes = zip(self.class_names, present.T, on_either_side.tolist(), strict=True)
         return {name: images for name, images, is_shown in of_classes if is_shown}
 
@@ -310,6 +356,12 @@ class LabelTable(CountsTable[LabelCounts]):
         }
 
     def why_undefined(self, metric: Metric) -> Message:
+        if metric.key in _CASES_OF_CLASS:
+            return Message("on-no-side", "no case holds the class on either side")
+        return self._why_undefined(metric)
+
+    def _why_undefined(self, metric: Metric) -> Message:
+        """Say why a metric that is no mean over cases of one class is nan."""
         present = self._counted.by_class.truth.sum(axis=0) > 0
         if not present.any():
             return Message("no-pixels", "no pixels")
@@ -365,9 +417,26 @@ class LabelTable(CountsTable[LabelCounts]):
             images_with = dict(zip(self.class_names, np.count_nonzero(counts.truth, axis=0).tolist(), strict=True))
             averaged = {name: images_with[name] for name in self._named(self._in_means)}
             notes += held_note(titled["miou_classes"], averaged, self.images)
+        notes += self._notes_on_cases(titled)
         labels, _ = read_classes(self.classes)
         remapped = bool(self.settings.gt_map or self.settings.pred_map)
         return (*notes, *notes_on_predictions(self._counted.pooled, labels, self.images, remapped=remapped))
+
+    def _notes_on_cases(self, shown: Mapping[str, Metric]) -> Iterator[Note]:
+        """Say which cases that neither side holds means over cases leave out, or count as 1."""
+        on_neither_side = ~self._counted.by_class.on_either_side
+        for key, classes in (("mean_dice_cases", self._in_means), ("dice_cases", slice(-1, None))):
+            empty = on_neither_side[:, classes]
+            if key not in shown or not empty.any():
+                continue
+            metrics = keys_and_names([shown[key]])
+            of = "case-class pair" if empty.shape[1] > 1 else "case"
+            number = part_of(int(np.count_nonzero(empty)), empty.size, of)
+            if self.settings.both_empty is None:
+                message = Message("left-out", "left out of {metrics}, on neither side: {number}", number=number)
+            else:
+                message = Message("counted-as-1", "counted as 1 in {metrics}, on neither side: {number}", number=number)
+            yield Note(message, metrics=metrics)
 
     def _named(self, classes: BoolArray) -> list[str]:
         """List the names of the marked classes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
@@ -17,7 +17,7 @@ from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import check_settings, option_like, set_fields
+from segbench.core.settings import check_settings, option, option_like, read_whole, set_fields
 from segbench.inputs.class_label_maps import ClassLabelMaps
 from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
 from segbench.inputs.label_masks import LabelMasks
@@ -69,6 +69,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         Of masks: which values of the predictions are positive, as stored: ``">=128"`` for 8-bit probabilities,
         ``">=0.5"`` for floats. None: 0 is negative and the only other value positive. Arrays of type bool are taken as
         they are.
+    both_empty : {1}, optional
+        What means over cases (``dice_cases`` and the like) take where neither side holds a class: 1, as BraTS does.
+        None leaves such a case out of the mean of the class.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
     palette : str, path or mapping of (r, g, b) to label, optional
@@ -108,6 +111,14 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     background: int | Sequence[int] | str = background_option()
     positive: Positive | None = option_like(LabelMasks, "positive")
     predicted_positive: Positive | None = option_like(LabelMasks, "predicted_positive")
+    both_empty: Literal[1] | None = option(
+        "Count cases in which neither side holds a class as 1 in means over cases (dice_cases), as BraTS does.",
+        metavar="1",
+        read=read_whole,
+        rare=True,
+        measuring="apart",
+        none="none leaves them out",
+    )
     gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
     palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
@@ -196,6 +207,13 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
         return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
 
+    def metrics_of(self, per_image: Mapping[str, Any]) -> tuple[Metric, ...]:
+        """Return the metrics; tables of volumes have columns of means over cases, too."""
+        from segbench.protocols.labels.metrics import shown_for_volumes
+
+        first = next(iter(per_image.values()), None)
+        return shown_for_volumes(self.metrics()) if first is not None and first.volumes else self.metrics()
+
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
 
@@ -217,7 +235,8 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
     def of_class(self, label: int) -> ClassAgainstOthers:
         """Return the protocol that measures one class against all others."""
-        return ClassAgainstOthers(of=self, label=label, class_name=self._names[self._labels.index(label)])
+        name = self._names[self._labels.index(label)]
+        return ClassAgainstOthers(of=self, label=label, class_name=name, both_empty=self.both_empty)
 
     def _one_against_others(self, counts: LabelCounts, label: int, name: str) -> LabelCounts:
         """Return the counts of one class against all others; predictions outside the classes are another."""
@@ -230,13 +249,15 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         fp, fn = matrix[:, index].sum() - tp, matrix[index].sum() - tp
         tn = matrix.sum() - tp - fp - fn
         two_classes = np.array([[tn, fp, 0], [fn, tp, 0]])
-        return LabelCounts(_against_others(name), two_classes, counts.ignored)
+        return LabelCounts(_against_others(name), two_classes, counts.ignored, counts.volumes)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counts import LabelCounts
 
         image = self.inputs.interpret(sample)
-        return Counted(LabelCounts(self.classes_text, image.matrix, image.ignored), image.facts, image.notes)
+        is_volume = image.maps.truth.labels.ndim == 3
+        counts = LabelCounts(self.classes_text, image.matrix, image.ignored, int(is_volume))
+        return Counted(counts, image.facts, image.notes)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Return the state of each pixel: wrong or not; of masks true, false and missed."""
