@@ -349,6 +349,9 @@ class Pictured(ABC):
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType({})
     """What the states are called in legends, in their order there."""
 
+    classes_drawn: Sequence[str] = ()
+    """What pictures of label maps tell apart by colours, in the order of `segbench.core.pictures.Pictures.classes`."""
+
     ranked_beside: ClassVar[str] = ""
     """The key for images by which the page ranks those that the headline leaves undefined, the highest first."""
 

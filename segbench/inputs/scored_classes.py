@@ -24,6 +24,7 @@ from segbench.inputs.annotators import only_truth
 from segbench.inputs.class_names import (
     MOST_CLASSES,
     classes_of,
+    refuse_regions,
     refuse_unfit,
     void_beside,
     void_without,
@@ -99,6 +100,7 @@ class ScoredClasses(InputSettings):
         """Check and normalise the settings."""
         check_settings(self)
         given = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
+        refuse_regions(given)
         labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in given)
         names = tuple(map(str, labels if self.names is None else self.names))
         void = void_labels(self.void)

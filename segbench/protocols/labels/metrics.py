@@ -20,7 +20,9 @@ Conventions
    predictions of a class there are false positives.
 7. ``dice_cases`` and ``iou_cases`` are means over the images (cases) in which either side holds the class, so that an
    image where it is only predicted counts 0. ``both_empty=1`` counts images that neither side holds as 1.
-8. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
+8. Regions of several labels may overlap, so that accuracies over all pixels, ``kappa`` and ``fw_iou`` have no meaning
+   for them; all other metrics are of each region against the pixels outside it.
+9. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
    image are equal to the metrics of that image.
 
 References
@@ -49,7 +51,8 @@ from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, keys_and_na
 from segbench.core.names import first_names
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
-from segbench.inputs.class_names import background_note, in_means, read_classes
+from segbench.inputs.class_names import background_note, in_means, read_class_labels
+from segbench.inputs.class_regions import counted_labels, has_regions
 from segbench.inputs.renumbering import notes_on_predictions
 from segbench.protocols.labels.counts import LabelCounts, names_of
 
@@ -144,11 +147,14 @@ TOTALS = (
 _MEANS = frozenset(metric.key for metric in CLASSES) - {"pixel_accuracy", "kappa"}
 _MEANS_OVER_CASES = ("mean_dice_cases", "mean_iou_cases")
 _CASES_OF_CLASS = ("dice_cases", "iou_cases")
+_OF_DISJOINT_CLASSES = ("pixel_accuracy", "fw_iou", "kappa")
 _SHOWN_FOR_VOLUMES = {"mean_dice_cases": "mDice cases", "dice_cases": "Dice cases"}
 
 
-def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
+def metrics_of(classes: int, *, masks: bool, overlapping: bool = False) -> tuple[Metric, ...]:
     """Return the metrics for a number of classes; for masks those of the positive class come first and rank methods."""
+    if overlapping:
+        return tuple(metric for metric in CLASSES if metric.key not in _OF_DISJOINT_CLASSES)
     if masks:
         return (*POSITIVE, *(replace(metric, headline=False, title="", compared=False) for metric in CLASSES))
     if classes == 2:
@@ -199,9 +205,10 @@ class _Counted(NamedTuple):
     """The counts of all images."""
 
     by_class: _ByClass  # of each image
+    pixels: IntArray  # of each image
     ignored: IntArray  # of each image
     outside: IntArray  # predictions outside the classes, of each image
-    pooled: IntArray  # the confusion matrix of all images
+    pooled: IntArray | None  # the confusion matrix of all images; None of none
 
 
 class LabelTable(CountsTable[LabelCounts]):
@@ -213,8 +220,8 @@ class LabelTable(CountsTable[LabelCounts]):
     def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
         super().__init__(per_image, settings)
         self.classes: str = settings.classes_text
-        labels, _ = read_classes(self.classes)
-        self._in_means = in_means(labels, settings.background)  # (K,): False for background
+        self._labels, _ = read_class_labels(self.classes)
+        self._in_means = in_means(self._labels, settings.background)  # (K,): False for background
         self.metrics = tuple(metric for metric in settings.metrics_of(per_image) if metric.kind == "score")
 
     @property
@@ -225,10 +232,9 @@ class LabelTable(CountsTable[LabelCounts]):
     @cached_property
     def _counted(self) -> _Counted:
         """The counts of all images as arrays."""
-        size = len(self.class_names)
-        tp, truth, predicted = np.zeros((3, self.images, size))
-        ignored, outside = np.zeros((2, self.images), np.int64)
-        pooled = np.zeros((size, size + 1), np.int64)
+        tp, truth, predicted = np.zeros((3, self.images, len(self.class_names)))
+        pixels, ignored, outside = np.zeros((3, self.images), np.int64)
+        pooled: IntArray | None = None
         for image, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
             if counts.classes != self.classes:
                 raise ArgumentError(
@@ -241,12 +247,10 @@ class LabelTable(CountsTable[LabelCounts]):
                         expected=self.classes,
                     )
                 )
-            matrix = counts.matrix
-            tp[image], truth[image] = np.diagonal(matrix), matrix.sum(axis=1)
-            predicted[image] = matrix[:, :size].sum(axis=0)
-            ignored[image], outside[image] = counts.ignored, matrix[:, size].sum()
-            pooled += matrix
-        return _Counted(_ByClass(tp, truth, predicted), ignored, outside, pooled)
+            tp[image], truth[image], predicted[image] = counts.by_class
+            pixels[image], ignored[image], outside[image] = counts.pixels, counts.ignored, counts.outside
+            pooled = counts.matrix.copy() if pooled is None else np.add(pooled, counts.matrix, out=pooled)
+        return _Counted(_ByClass(tp, truth, predicted), pixels, ignored, outside, pooled)
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
@@ -262,6 +266,7 @@ class LabelTable(CountsTable[LabelCounts]):
             "tp": counts.tp.astype(np.int64),
             "truth": counts.truth.astype(np.int64),
             "predicted": counts.predicted.astype(np.int64),
+            "pixels": self._counted.pixels,
             "has_classes": number > 0,
             "mean_iou": mean_iou,
             "iou": np.where(present, iou, np.nan),
@@ -300,10 +305,10 @@ class LabelTable(CountsTable[LabelCounts]):
         }
         return {
             **{name: mean_of_defined(values[:, self._in_means]) for name, values in over_classes.items()},
-            **_pooled(by_class, self._in_means),
+            **_pooled(by_class, of["pixels"], self._in_means),
             "miou_images": of["mean_iou"],
             "miou_images_5": worst_mean_iou,
-            **_positive(by_class),
+            **_positive(by_class, of["pixels"]),
             "iou_images": of["iou"][:, -1],
             "dice_images": of["dice"],
             **{key: of[key][:, -1] for key in _CASES_OF_CLASS},
@@ -312,8 +317,8 @@ class LabelTable(CountsTable[LabelCounts]):
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """Pixels of each image, or of the positive class; for means over images whether the image counts."""
-        truth = self.columns["truth"]
-        pixels, positives, counts = truth.sum(axis=1), truth[:, -1], self.columns["has_classes"]
+        pixels, positives = self.columns["pixels"], self.columns["truth"][:, -1]
+        counts = self.columns["has_classes"]
         defined = ~np.isnan(self.columns["dice_cases"])
         return {
             **dict.fromkeys((metric.key for metric in CLASSES), pixels),
@@ -350,20 +355,20 @@ class LabelTable(CountsTable[LabelCounts]):
         return {
             "classes_present": int(np.count_nonzero(truth[self._in_means])),
             "classes": int(np.count_nonzero(self._in_means)),
-            "pixels": int(truth.sum()),
+            "pixels": int(self._counted.pixels.sum()),
             "ignored": int(self._counted.ignored.sum()),
             "outside": int(self._counted.outside.sum()),
         }
 
     def why_undefined(self, metric: Metric) -> Message:
-        if metric.key in _CASES_OF_CLASS:
+        if metric.key in _CASES_OF_CLASS and self._counted.pixels.any():
             return Message("on-no-side", "no case holds the class on either side")
         return self._why_undefined(metric)
 
     def _why_undefined(self, metric: Metric) -> Message:
         """Say why a metric that is no mean over cases of one class is nan."""
         present = self._counted.by_class.truth.sum(axis=0) > 0
-        if not present.any():
+        if not self._counted.pixels.any():
             return Message("no-pixels", "no pixels")
         if not present[self._in_means].any() and metric.key in _MEANS:
             return Message("background-alone", "the ground truth holds the background alone")
@@ -386,12 +391,13 @@ class LabelTable(CountsTable[LabelCounts]):
         without_classes = int(np.count_nonzero(~self.columns["has_classes"]))
         metrics = {metric.key: metric for metric in self.metrics}
         titled = {metric.key: metric for metric in self.metrics if metric.title}
+        regions = has_regions(self._labels)
         notes: list[Note] = [*background_note(self.class_names, self._in_means)]
         if 0 < without_classes < self.images and "miou" in metrics:
             left_out = Message(
                 "left-out",
                 "left out of means over images, {why}: {number}",
-                why="void everywhere" if self._in_means.all() else "no class but the background",
+                why="void everywhere" if self._in_means.all() and not regions else "no class but the background",
                 number=part_of(without_classes, self.images),
             )
             notes.append(Note(left_out))
@@ -402,7 +408,7 @@ class LabelTable(CountsTable[LabelCounts]):
                 classes=first_names(absent, _SHOWN),
             )
             notes.append(Note(lacking))
-        if only_predicted and len(self.class_names) > 2:
+        if only_predicted and (regions or len(self.class_names) > 2):
             as_0 = Message(
                 "false-classes",
                 "IoU 0 in mIoU, predicted but absent from the ground truth: {classes}",
@@ -418,9 +424,15 @@ class LabelTable(CountsTable[LabelCounts]):
             averaged = {name: images_with[name] for name in self._named(self._in_means)}
             notes += held_note(titled["miou_classes"], averaged, self.images)
         notes += self._notes_on_cases(titled)
-        labels, _ = read_classes(self.classes)
+        return (*notes, *self._notes_on_predictions())
+
+    def _notes_on_predictions(self) -> tuple[Note, ...]:
+        """Doubt predictions that number the classes otherwise, by the confusion matrix of all images."""
+        if self._counted.pooled is None:
+            return ()
         remapped = bool(self.settings.gt_map or self.settings.pred_map)
-        return (*notes, *notes_on_predictions(self._counted.pooled, labels, self.images, remapped=remapped))
+        labels = counted_labels(self._labels)
+        return notes_on_predictions(self._counted.pooled, labels, self.images, remapped=remapped)
 
     def _notes_on_cases(self, shown: Mapping[str, Metric]) -> Iterator[Note]:
         """Say which cases that neither side holds means over cases leave out, or count as 1."""
@@ -450,9 +462,9 @@ def _mean_of_worst(values: FloatArray) -> float:
     return math.fsum(lowest.tolist()) / lowest.size if lowest.size else math.nan
 
 
-def _pooled(sums: _ByClass, in_means: BoolArray) -> dict[str, FloatArray]:
+def _pooled(sums: _ByClass, pixels: FloatArray, in_means: BoolArray) -> dict[str, FloatArray]:
     """Compute metrics over the pixels of all classes; those `in_means` are weighted in `fw_iou`."""
-    pixels, correct = sums.truth.sum(axis=1), sums.tp.sum(axis=1)
+    correct = sums.tp.sum(axis=1)
     truth, iou = sums.truth[:, in_means], sums.iou[:, in_means]
     # Products of pixels rather than shares: for most data sets they are exact.
     chance = (sums.truth * sums.predicted).sum(axis=1)
@@ -463,10 +475,10 @@ def _pooled(sums: _ByClass, in_means: BoolArray) -> dict[str, FloatArray]:
     }
 
 
-def _positive(sums: _ByClass) -> dict[str, FloatArray]:
+def _positive(sums: _ByClass, pixels: FloatArray) -> dict[str, FloatArray]:
     """Compute the metrics of the last class against all other pixels."""
     positive = sums.last
-    negatives = sums.truth.sum(axis=1) - positive.truth
+    negatives = pixels - positive.truth
     confusion = Confusion(positive.tp, positive.predicted - positive.tp, positive.truth, negatives)
     return {
         "iou": positive.iou,

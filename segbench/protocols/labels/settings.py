@@ -19,7 +19,14 @@ from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import check_settings, option, option_like, read_whole, set_fields
 from segbench.inputs.class_label_maps import ClassLabelMaps
-from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
+from segbench.inputs.class_names import (
+    background_option,
+    labels_text,
+    read_background,
+    read_class_labels,
+    written_classes,
+)
+from segbench.inputs.class_regions import ClassLabel, has_regions
 from segbench.inputs.label_masks import LabelMasks
 from segbench.inputs.label_rules import Positive, where_not_void
 from segbench.inputs.label_values import places_of
@@ -49,10 +56,11 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
     Parameters
     ----------
-    classes : int, sequence of int or str, optional
+    classes : int, sequence or str, optional
         The labels of the classes: ``19`` for 0 to 18, ``range(1, 21)``, or a text as the command line takes it:
-        ``"0-18"``, ``"road=0,car=13"``, a file with a label and a name a line. None: ground truth and predictions are
-        masks.
+        ``"0-18"``, ``"road=0,car=13"``, a file with a label and a name a line. Regions of several labels, which may
+        overlap, are ``"WT=1+2+3,TC=1+3,ET=3"``, or ``[(1, 2, 3), (1, 3), 3]`` with `names`; label 0 lies outside them.
+        None: ground truth and predictions are masks.
     names : sequence of str, optional
         What the classes are called; by default by their labels.
     void : sequence of int, optional
@@ -105,7 +113,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         "GT PRED --classes classes.txt -o results.segbench",
     )
 
-    classes: int | Sequence[int] | str | None = option_like(ClassLabelMaps, "classes", shown="two-valued masks")
+    classes: int | Sequence[ClassLabel | Sequence[int]] | str | None = option_like(
+        ClassLabelMaps, "classes", shown="two-valued masks"
+    )
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option_like(ClassLabelMaps, "void", shown="255; none for masks")
     background: int | Sequence[int] | str = background_option()
@@ -166,6 +176,11 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         """Names of the states that pictures of label maps, or of masks, distinguish."""
         return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
+    @property
+    def classes_drawn(self) -> tuple[str, ...]:  # type: ignore[override]  # which is read alone
+        """Names of the labels that pictures tell apart: of classes, or where regions overlap of their labels."""
+        return () if self.masks else self.inputs.class_names
+
     def measuring_settings(self) -> frozenset[str]:
         """Return the settings of measuring; masks have no background."""
         return super().measuring_settings() - (frozenset(("background",)) if self.masks else frozenset())
@@ -199,13 +214,14 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         classes = cast("LabelCounts", counts).classes
         if classes == _MASK_CLASSES:
             return cls()
-        labels, names = read_classes(classes)
+        labels, names = read_class_labels(classes)
         return cls(classes=labels, names=names, void=())
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.labels.metrics import TOTALS, metrics_of
 
-        return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
+        overlapping = has_regions(self._labels)
+        return (*metrics_of(len(self._labels), masks=self.masks, overlapping=overlapping), *TOTALS)
 
     def metrics_of(self, per_image: Mapping[str, Any]) -> tuple[Metric, ...]:
         """Return the metrics; tables of volumes have columns of means over cases, too."""
@@ -233,21 +249,20 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         classes = zip(self._labels, self._names, strict=True)
         return divided_by_class(classes, per_image, self.of_class, self._one_against_others, why_not_pooled=_NOT_POOLED)
 
-    def of_class(self, label: int) -> ClassAgainstOthers:
+    def of_class(self, label: ClassLabel) -> ClassAgainstOthers:
         """Return the protocol that measures one class against all others."""
         name = self._names[self._labels.index(label)]
         return ClassAgainstOthers(of=self, label=label, class_name=name, both_empty=self.both_empty)
 
-    def _one_against_others(self, counts: LabelCounts, label: int, name: str) -> LabelCounts:
+    def _one_against_others(self, counts: LabelCounts, label: ClassLabel, name: str) -> LabelCounts:
         """Return the counts of one class against all others; predictions outside the classes are another."""
         import numpy as np
 
         from segbench.protocols.labels.counts import LabelCounts
 
-        index, matrix = self._labels.index(label), counts.matrix
-        tp = matrix[index, index]
-        fp, fn = matrix[:, index].sum() - tp, matrix[index].sum() - tp
-        tn = matrix.sum() - tp - fp - fn
+        tp, truth, predicted = (pixels[self._labels.index(label)] for pixels in counts.by_class)
+        fp, fn = predicted - tp, truth - tp
+        tn = counts.pixels - tp - fp - fn
         two_classes = np.array([[tn, fp, 0], [fn, tp, 0]])
         return LabelCounts(_against_others(name), two_classes, counts.ignored, counts.volumes)
 
@@ -297,7 +312,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
             white = np.uint8(255)
             ranks = truth.astype(np.int64)
             return Pictures(truth * white, ranks, states=[states], soft=predicted * white, metrics=metrics)
-        labels = self._labels
+        labels = inputs.labels
         if len(labels) > _MOST_DRAWN:
             too_many = Message(
                 "too-many-classes",
@@ -316,9 +331,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return Pictures(true_classes, ranks, states=[states], classes=predicted_classes, metrics=metrics)
 
     @property
-    def _labels(self) -> tuple[int, ...]:
+    def _labels(self) -> tuple[ClassLabel, ...]:
         """The labels of the classes; of masks 0 and 1."""
-        return self.inputs.labels
+        return self.inputs.labels if self.masks else cast("tuple[ClassLabel, ...]", self.classes)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -331,7 +346,7 @@ class ClassAgainstOthers(OneClass, Labels):
     """The labels protocol for one class against all others: a part of a result of many classes."""
 
     of: Labels
-    label: int
+    label: ClassLabel
     class_name: str
 
     @cached_property

@@ -198,8 +198,8 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
                 protocol=result.protocol,
             )
         )
-    shares, named = confusion_shares(counts.matrix, counts.names)
-    names, columns = short_names(list(counts.names)), short_names(named)
+    shares, named = confusion_shares(counts.matrix, counts.label_names)
+    names, columns = short_names(list(counts.label_names)), short_names(named)
     ax = as_axes(ax)
     (method,) = short_names([result.method])
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")
