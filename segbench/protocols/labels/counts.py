@@ -118,6 +118,65 @@ class LabelCounts(AddedByField):
         return ", ".join(f"{pixels} of {name}" for name, pixels in pixels_of_classes)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassCounts(AddedByField):
+    """Pixels of each class against all others, as the summaries of nnU-Net have them; they add with ``+``.
+
+    Parameters
+    ----------
+    classes : str
+        The K classes as the command line takes them.
+    tp, fp, fn : array of int, shape (K,)
+        True and false positives and false negatives of each class.
+    pixels : int
+        Pixels that count.
+    volumes : int
+        How many of the images are volumes.
+
+    Raises
+    ------
+    ArgumentError
+        If there is not one number for each class, or some are no counts, or more than there are pixels.
+    """
+
+    kind: ClassVar[str] = "class counts"
+    same: ClassVar[tuple[str, ...]] = ("classes",)
+    ignored: ClassVar[int] = 0
+    outside: ClassVar[int] = 0
+
+    classes: str
+    tp: IntArray
+    fp: IntArray
+    fn: IntArray
+    pixels: int
+    volumes: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        classes = len(self.names)
+        if any(counts.shape != (classes,) for counts in self.rows):
+            raise ArgumentError(
+                Message("other-size", "expected one number of TP, FP and FN for each of {classes}", classes=classes)
+            )
+        if (self.tp + self.fp + self.fn).max(initial=0) > self.pixels:
+            raise ArgumentError(Message("contradiction", "a class has more pixels than the image"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        return names_of(self.classes)
+
+    @property
+    def by_class(self) -> ClassPixels:
+        """The pixels of each class."""
+        return ClassPixels(self.tp, self.tp + self.fn, self.tp + self.fp)
+
+    @property
+    def ground_truth(self) -> str:
+        pixels_of_classes = zip(self.names, self.by_class.truth.tolist(), strict=True)
+        return ", ".join(f"{pixels} of {name}" for name, pixels in pixels_of_classes)
+
+
 @lru_cache(maxsize=256)
 def names_of(classes: str) -> tuple[str, ...]:
     """Return the names of classes that are written as text."""

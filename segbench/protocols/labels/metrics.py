@@ -162,6 +162,12 @@ def metrics_of(classes: int, *, masks: bool, overlapping: bool = False) -> tuple
     return CLASSES
 
 
+def without_matrix(classes: int, *, overlapping: bool) -> tuple[Metric, ...]:
+    """Return the metrics that follow from TP, FP, FN and TN of each class alone."""
+    metrics = metrics_of(classes, masks=False, overlapping=overlapping)
+    return tuple(metric for metric in metrics if metric.key not in ("pixel_accuracy", "kappa"))
+
+
 def shown_for_volumes(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
     """Return metrics with the columns that tables of volumes have, too: means over cases."""
     return tuple(
@@ -219,6 +225,7 @@ class LabelTable(CountsTable[LabelCounts]):
 
     def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
         super().__init__(per_image, settings)
+        self.counts = settings.counts
         self.classes: str = settings.classes_text
         self._labels, _ = read_class_labels(self.classes)
         self._in_means = in_means(self._labels, settings.background)  # (K,): False for background
@@ -249,7 +256,8 @@ class LabelTable(CountsTable[LabelCounts]):
                 )
             tp[image], truth[image], predicted[image] = counts.by_class
             pixels[image], ignored[image], outside[image] = counts.pixels, counts.ignored, counts.outside
-            pooled = counts.matrix.copy() if pooled is None else np.add(pooled, counts.matrix, out=pooled)
+            if isinstance(counts, LabelCounts):
+                pooled = counts.matrix.copy() if pooled is None else np.add(pooled, counts.matrix, out=pooled)
         return _Counted(_ByClass(tp, truth, predicted), pixels, ignored, outside, pooled)
 
     @cached_property
@@ -352,10 +360,15 @@ class LabelTable(CountsTable[LabelCounts]):
     def totals(self) -> Mapping[str, int]:
         """Classes of means in the ground truth and in all, pixels counted and left out, predictions outside."""
         truth = self._counted.by_class.truth.sum(axis=0)
-        return {
+        known = {
             "classes_present": int(np.count_nonzero(truth[self._in_means])),
             "classes": int(np.count_nonzero(self._in_means)),
             "pixels": int(self._counted.pixels.sum()),
+        }
+        if self._counted.pooled is None and self.images:  # of what others counted
+            return known
+        return {
+            **known,
             "ignored": int(self._counted.ignored.sum()),
             "outside": int(self._counted.outside.sum()),
         }

@@ -331,6 +331,16 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return Pictures(true_classes, ranks, states=[states], classes=predicted_classes, metrics=metrics)
 
     @property
+    def class_labels(self) -> tuple[ClassLabel, ...]:
+        """The labels of the classes, of regions as text; of masks 0 and 1."""
+        return self._labels
+
+    @property
+    def background_labels(self) -> tuple[int, ...]:
+        """The labels that means over classes leave out; of masks 0."""
+        return (0,) if self.masks else cast("tuple[int, ...]", self.background)
+
+    @property
     def _labels(self) -> tuple[ClassLabel, ...]:
         """The labels of the classes; of masks 0 and 1."""
         return self.inputs.labels if self.masks else cast("tuple[ClassLabel, ...]", self.classes)
@@ -339,6 +349,36 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
     def _names(self) -> tuple[str, ...]:
         """The names of the classes; none of masks."""
         return tuple(self.names or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummarizedLabels(Labels):
+    """The labels protocol for counts of each class against all others, which nnU-Net counted."""
+
+    counts = counts_in("segbench.protocols.labels.counts", "ClassCounts")
+
+    def signature_fields(self) -> dict[str, str]:
+        """Return the settings that are known: the classes, and that others counted."""
+        fields = {"classes": self.classes_text, "source": "imported"}
+        background = super().signature_fields().get("background")
+        return fields if background is None else fields | {"background": background}
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics that need no confusion matrix."""
+        from segbench.protocols.labels.metrics import TOTALS, without_matrix
+
+        return (*without_matrix(len(self._labels), overlapping=has_regions(self._labels)), *TOTALS[:3])
+
+    def count(self, sample: Sample) -> Counted:
+        """Refuse images: others counted them."""
+        raise ArgumentError(
+            Message(
+                "imported-counts",
+                "counts of a summary were counted by nnU-Net; count {image} with {labels}",
+                image=sample.name,
+                labels=Either("Labels()", "segbench labels"),
+            )
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
