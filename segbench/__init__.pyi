@@ -57,7 +57,7 @@ from .loaders.pairing import Inputs as Inputs
 from .loaders.presets import Preset as Preset
 from .loaders.presets import load_preset as load_preset
 from .loaders.presets import presets as presets
-from .loaders.repairs import Repairs as Repairs
+from .loaders.reading import Repairs as Repairs
 from .protocols.anomalies.counts import AnomalyCounts as AnomalyCounts
 from .protocols.anomalies.settings import Anomalies as Anomalies
 from .protocols.boundaries.counts import BoundaryCounts as BoundaryCounts

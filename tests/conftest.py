@@ -46,19 +46,21 @@ class Answer(NamedTuple):
 
 @functools.cache
 def _of_python():
-    """Give a pattern of arguments and calls in Python, which no command should print."""
-    from segbench import Boundaries, Classes, Labels, Pixels, Regions, Repairs, Saliency, evaluate
+    """Return a pattern of arguments and calls in Python, which no command should print."""
+    import segbench as library
+    from segbench import Repairs, evaluate
 
-    kinds = (Repairs, Pixels, Classes, Labels, Boundaries, Regions, Saliency)
-    names = {*inspect.signature(evaluate).parameters, *(each.name for kind in kinds for each in fields(kind))}
+    protocols = "Anomalies Boundaries Centerlines Classes Contours Labels Objects Pixels Regions Saliency"
+    kinds = (Repairs, *(getattr(library, name) for name in protocols.split()))
+    names = {*inspect.signature(evaluate).parameters, *(field.name for kind in kinds for field in fields(kind))}
     calls = "|".join(kind.__name__ for kind in kinds)
-    given = rf"(?<![\w:-])(?:{'|'.join(names)})=[.\d\"'(\[A-Z]"
-    return re.compile(rf"{given}|\b(?:{calls}|evaluate|load_results|plot_\w+)\(")
+    argument = rf"(?<![\w:-])(?:{'|'.join(names)})=[.\d\"'(\[A-Z]"
+    return re.compile(rf"{argument}|\b(?:{calls}|evaluate|load_results|plot_\w+)\(")
 
 
 @pytest.fixture
 def segbench(monkeypatch, capsys):
-    """Run a command line and give its exit code and what it printed."""
+    """Run a command line; return its exit code and what it printed."""
     from segbench import SegbenchError
     from segbench.cli.command import UsageError
     from segbench.cli.main import main
@@ -84,7 +86,7 @@ def segbench(monkeypatch, capsys):
 
 @pytest.fixture
 def install(monkeypatch, tmp_path_factory):
-    """Install protocols of another package, for this test's process and as long as the test runs; give their folder."""
+    """Install protocols of another package for this process, as long as the test runs; return their folder."""
     from segbench.protocols import registry
 
     def forget():

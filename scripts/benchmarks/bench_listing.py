@@ -20,8 +20,7 @@ from pathlib import Path
 from measuring import processor_seconds as seconds
 
 from segbench.core.errors import DataError
-from segbench.loaders.archives import list_archive
-from segbench.loaders.listing import list_folder
+from segbench.loaders.listing import list_archive, list_folder
 from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.source import read_bytes
 

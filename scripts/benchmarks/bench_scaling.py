@@ -30,7 +30,8 @@ from segbench.aggregator.executors import answers
 from segbench.aggregator.pools import cores, process_pool
 from segbench.aggregator.records import Outcome
 from segbench.core.protocol import Protocol
-from segbench.loaders.pairing import Inputs, SampleFiles, pair
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.pairing import Inputs, pair
 from segbench.protocols.boundaries.counting import compile_kernels
 
 SHAPE = (321, 481)

@@ -91,7 +91,7 @@ def check(protocol: str, kills: int, images: int) -> None:
         folder, file = Path(scratch), Path(scratch) / "r.segbench"
         add_images(folder, images, protocol)
         subprocess.run(command(folder, protocol), check=True, stdout=subprocess.DEVNULL)
-        done, kept, of_workers = 0, 0, 0
+        done, images_kept, of_workers = 0, 0, 0
         while done < kills:
             worker = bool(done % 2)
             process = subprocess.Popen(
@@ -110,11 +110,11 @@ def check(protocol: str, kills: int, images: int) -> None:
                 if process.returncode or b"Traceback" in message:
                     raise SystemExit(f"a lost worker ended the run: {message.decode()}")
             now = kept(file)
-            if now < kept:
-                raise SystemExit(f"{kept} images were kept, now {now}")
-            kept, done, of_workers = now, done + killed, of_workers + (worker and killed)
+            if now < images_kept:
+                raise SystemExit(f"{images_kept} images were kept, now {now}")
+            images_kept, done, of_workers = now, done + killed, of_workers + (worker and killed)
             if killed:
-                print(f"  {'worker' if worker else 'parent'} killed, {kept} images kept", flush=True)
+                print(f"  {'worker' if worker else 'parent'} killed, {images_kept} images kept", flush=True)
             if worker:
                 add_images(folder, images // 4, protocol)
         total = len(list((folder / "gt").iterdir()))

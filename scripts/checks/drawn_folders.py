@@ -67,8 +67,8 @@ def draw(rng: np.random.Generator, shape: tuple[int, int], *, lines: bool) -> Sc
     rows, columns = shape[0] // CELL, shape[1] // CELL
     cells = rows * columns
     true = rng.permutation(np.arange(cells) < max(2, round(0.4 * cells)))
-    predicted = true ^ (rng.random(cells) < 0.2)
-    predicted[np.flatnonzero(true)[0]] = True
+    detected = true ^ (rng.random(cells) < 0.2)
+    detected[np.flatnonzero(true)[0]] = True
     mask, predicted = np.zeros((2, *shape), np.bool_)
     for cell in range(cells):
         top, left = CELL * (cell // columns) + 1, CELL * (cell % columns) + 1
@@ -76,7 +76,7 @@ def draw(rng: np.random.Generator, shape: tuple[int, int], *, lines: bool) -> Sc
         moved = int(rng.random() < 0.4) if not lines else 0
         if true[cell]:
             mask[top : top + height, left : left + 4] = True
-        if predicted[cell]:
+        if detected[cell]:
             predicted[top : top + height, left + moved : left + 4] = True
     levels = np.where(predicted, rng.integers(140, 251, shape), rng.integers(3, 120, shape)).astype(np.uint8)
     labels = np.kron(rng.integers(0, CLASSES, (rows, columns)), np.ones((CELL, CELL), int))

@@ -101,7 +101,7 @@ def sound(*extensions: str) -> list[bytes]:
 def decode(extension: str, data: bytes) -> None:
     """Decode a file, then read its header."""
     from segbench.loaders.images import decode as decode_image
-    from segbench.loaders.source import read_header
+    from segbench.loaders.images import read_header
 
     role: Any = chosen(data, ROLES)
     source = Memory(f"a{extension}", data)
@@ -113,7 +113,7 @@ def decode_mat_truth(data: bytes) -> None:
     """Read a MAT file as the ground truth of one of the protocols."""
     from loaders.encoders import GREY8, npy
 
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
     from segbench.loaders.reading import BOUNDARIES, MASKS, REGIONS, RawFiles, decode_sample
 
     reads: Any = chosen(data, (MASKS, BOUNDARIES, REGIONS))
@@ -126,8 +126,9 @@ def decode_mat_truth(data: bytes) -> None:
 
 def archive(extension: str, data: bytes) -> None:
     """List an archive and read what it holds."""
-    from segbench.loaders.archives import list_archive
-    from segbench.loaders.source import read_bytes, read_header
+    from segbench.loaders.images import read_header
+    from segbench.loaders.listing import list_archive
+    from segbench.loaders.source import read_bytes
 
     path = Path.cwd() / f"a{extension}"
     path.write_bytes(data)

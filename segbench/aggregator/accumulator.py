@@ -44,7 +44,7 @@ from segbench.core.protocol import Counted, Facts, OnDevice, Pooling, Protocol, 
 from segbench.core.scores import Pool, ScoreCounts
 from segbench.core.settings import as_path, check_choice
 from segbench.loaders.arrays import squeezed
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.protocols.pixels.settings import Pixels
@@ -185,9 +185,8 @@ class Accumulator:
     def _forget(self) -> None:
         self._images: dict[str, _HeldImage] = {}
         self._digests: dict[str, str] = {}  # of images in the results file
-        self._image_facts: dict[
-            str, Facts
-        ] = {}  # of images that have any, so that each update does not read all images
+        # Of images that have any, so that each update does not read all images.
+        self._image_facts: dict[str, Facts] = {}
         self._unnamed: dict[Facts, Pool] = {}
         self._notes: set[Note] = set()
 

@@ -92,8 +92,8 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             image_notes[outcome.name] = palettes.add(
                 outcome.notes, {side: f"the {side} of {outcome.name!r}" for side in SIDES}
             )
-    palettes.require_agreement()
     unnamed = decode(packed[UNNAMED], protocol.counts) if UNNAMED in digests else None
+    palettes.require_agreement()
     is_whole_set = not failed and {"subset", "partial"}.isdisjoint(settings)
     try:
         packed.in_memory |= _settled(facts, packed, protocol, run, part=not is_whole_set)

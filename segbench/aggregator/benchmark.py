@@ -6,7 +6,7 @@ Begin with `evaluate_pairing`, which has the steps in order; `evaluate` reads th
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -34,12 +34,12 @@ from segbench.core.protocol import Pooling, Protocol, TwoPasses
 from segbench.core.scores import Thresholds
 from segbench.core.settings import as_path
 from segbench.inputs.files import find_files
-from segbench.loaders.belonging import KINDS, UNIT, Assignment, By, assignments, usual_units
-from segbench.loaders.decoded import shown
+from segbench.loaders.belonging import KINDS, UNIT, By, assignments, usual_units
 from segbench.loaders.file_list import Images
 from segbench.loaders.listing import listed_once
 from segbench.loaders.pairing import Pairing, find_inputs, method_of
-from segbench.loaders.repairs import Repairs, as_repairs
+from segbench.loaders.reading import Repairs, as_repairs
+from segbench.loaders.source import shown
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -265,7 +265,8 @@ def evaluate(
         pairing.require_complete()
     if several is not None:
         refuse_overlapping_runs(pairings)
-    total, done = sum(len(pairing.files) for pairing in pairings.values()), 0
+    images_of = {called: len(pairing.files) for called, pairing in pairings.items()}
+    total, done = sum(images_of.values()), 0
     evaluated = []
     for called, pairing in pairings.items():
         result = evaluate_pairing(
@@ -283,7 +284,7 @@ def evaluate(
             warn=True,
         )
         evaluated.append(result)
-        done += len(pairing.files)
+        done += images_of[called]
     return evaluated[0] if several is None else evaluated
 
 
@@ -335,16 +336,6 @@ def _refuse_beside_several(
             )
 
 
-def _assigned(
-    belonging: Mapping[str, By], protocol: Protocol, names: Collection[str]
-) -> tuple[dict[str, Assignment], tuple[Note, ...]]:
-    """Return what images belong to, by default the units that a benchmark is known for; and notes on these."""
-    usual, notes = dict[str, Assignment](), tuple[Note, ...]()
-    if protocol.usual_unit and not belonging.get(UNIT):
-        usual, notes = usual_units(protocol.usual_unit, names)
-    return usual | assignments(belonging, names), notes
-
-
 def evaluate_pairing(
     pairing: Pairing,
     protocol: Protocol,
@@ -366,7 +357,7 @@ def evaluate_pairing(
     """
     _refuse_unfit(protocol, repairs, thresholds, executor)
     pairing.require_complete()
-    run = as_run(run)
+    run, method = as_run(run), shown(method)
     passes = protocol.capability(TwoPasses)
     if passes is not None and passes.first:
         first_pass = evaluate_pairing(
@@ -381,14 +372,15 @@ def evaluate_pairing(
             belonging=belonging,
         )
         if first_pass.failed and not first_pass.counts:
-            raise DataError(shown(method), _failed_images(first_pass, len(first_pass.failed)))
+            raise DataError(method, _failed_images(first_pass, len(first_pass.failed)))
         protocol = passes.after(first_pass.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
-    assigned, on_units = _assigned(belonging, protocol, pairing.names)
+    usual, on_units = usual_units("" if belonging.get(UNIT) else protocol.usual_unit, pairing.names)
+    assigned = usual | assignments(belonging, pairing.names)
     notes = (*pairing.notes, *on_units)
     record = Run.of(
         protocol,
-        method=shown(method),
+        method=method,
         run=run,
         settings=repairs.signature_fields() | pairing.signature_fields(),
         notes=notes if run else (*notes, *pairing.notes_on_left_out),  # a run may be a fold
@@ -412,8 +404,8 @@ def evaluate_pairing(
             else:
                 outcomes += batch
             done += len(batch)
-            reused += sum(outcome.unchanged for outcome in batch)
             doubts.update(note.of_set for outcome in batch for note in outcome.notes if note.doubt)
+            reused += sum(outcome.unchanged for outcome in batch)
             if progress:
                 progress(done, len(pairing.files))
         all_outcomes: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))

@@ -15,7 +15,7 @@ import segbench
 from segbench._version import __version__
 from segbench.core.errors import ArgumentError, DataError, SegbenchError, WorkerError
 from segbench.core.messages import Message
-from segbench.loaders.decoded import Source, shown
+from segbench.loaders.source import Source, shown
 
 _PATIENCE = 30
 

@@ -29,10 +29,10 @@ from segbench.core.messages import Either, Message, Setting
 from segbench.core.numbers import many
 from segbench.core.pooling import batched, number_of_scores
 from segbench.core.protocol import Pooling
-from segbench.core.scores import ScoreCounts, Several
-from segbench.core.table import Kept
-from segbench.loaders.decoded import shown
+from segbench.core.scores import ScoreBatch, ScoreCounts
+from segbench.core.table import CachedPool
 from segbench.loaders.hints import nearest
+from segbench.loaders.source import shown
 from segbench.protocols.registry import counts_types
 
 _PARTS = b"{"  # which no frame of Zstandard begins with
@@ -254,12 +254,12 @@ def _refusing_damage() -> Iterator[None]:
         raise DataError("packed counts", problem, _COUNT_AFRESH) from error
 
 
-def encode_kept(kept: Kept) -> tuple[str, bytes]:
+def encode_kept(kept: CachedPool) -> tuple[str, bytes]:
     """Write numbers as JSON, with the NaN of JavaScript, and pack counts."""
     return json.dumps({name: part.tolist() for name, part in kept.numbers.items()}), encode(kept.counts)
 
 
-def decode_kept(numbers: str, counts: bytes, pooling: Pooling, kind: type[Counts]) -> Kept | None:
+def decode_kept(numbers: str, counts: bytes, pooling: Pooling, kind: type[Counts]) -> CachedPool | None:
     """Read what `encode_kept` wrote; None where it is not what a protocol keeps today."""
     with _refusing_damage():
         lists: dict[str, list[float]] = json.loads(numbers)
@@ -271,7 +271,7 @@ def decode_kept(numbers: str, counts: bytes, pooling: Pooling, kind: type[Counts
             if arrays[name].shape != part.shape:
                 raise ValueError(f"{name} of another shape")
         reduced = _decode(counts, kind, 0)
-    return Kept(reduced, arrays) if isinstance(reduced, kind) else None
+    return CachedPool(reduced, arrays) if isinstance(reduced, kind) else None
 
 
 class EncodedCounts(ByName[Counts]):
@@ -328,7 +328,7 @@ class EncodedCounts(ByName[Counts]):
         """Return the counts of one image, still packed."""
         return self._packed[name]
 
-    def in_batches(self) -> Iterator[Several]:
+    def in_batches(self) -> Iterator[ScoreBatch]:
         """Unpack all images in sorted order of names, those whose scores are levels many at a time."""
         images = (_UnpackedImage.of(name, self._packed[name]) for name in self._names)
         for as_levels, consecutive in groupby(images, key=lambda image: image.layout is not None):
@@ -337,11 +337,11 @@ class EncodedCounts(ByName[Counts]):
                     self._several, batched(consecutive, lambda image: image.layout.scores if image.layout else 0)
                 )
             else:
-                yield from map(Several.of, batched(map(self._decoded, consecutive), number_of_scores))
+                yield from map(ScoreBatch.of, batched(map(self._decoded, consecutive), number_of_scores))
         if not self._names:
-            yield Several.of(())
+            yield ScoreBatch.of(())
 
-    def _several(self, images: Sequence[_UnpackedImage]) -> Several:
+    def _several(self, images: Sequence[_UnpackedImage]) -> ScoreBatch:
         """Unpack images by their layouts."""
         from segbench.aggregator.unpacking import unpack
 
@@ -353,8 +353,8 @@ class EncodedCounts(ByName[Counts]):
         counts = np.empty((2, scores.size), np.int64)
         block = np.frombuffer(b"".join(image.unpacked for image in images), np.uint8)
         if not unpack(block, starts, layouts, scores, counts):
-            return Several.of([*map(self._decoded, images)])  # which says what is wrong
-        return Several(scores, counts[0], counts[1], ends)
+            return ScoreBatch.of([*map(self._decoded, images)])  # which says what is wrong
+        return ScoreBatch(scores, counts[0], counts[1], ends)
 
     def between(self, name: str, lowest: float, below: float) -> ScoreCounts:
         """Unpack the counts of an image from one score up to, not including, another, without ignored pixels."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from segbench.aggregator.codec import EncodedCounts
 from segbench.aggregator.joining import join_runs
-from segbench.aggregator.measuring import measured_alike, measured_apart, without_measuring
+from segbench.aggregator.measuring import differing_settings, measured_alike, measured_apart, without_measuring
 from segbench.aggregator.part_means import MeanOverParts
 from segbench.aggregator.records import DataDigest, resigned, without_selection
 from segbench.aggregator.result import Result, joined, names_of
@@ -24,7 +24,7 @@ from segbench.core.names import few_names, first_names
 from segbench.core.protocol import Protocol
 from segbench.core.settings import fields_with
 from segbench.loaders.belonging import KINDS, MAPPING, By
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
 from segbench.statistics.comparison import Comparison, by_reason
 from segbench.statistics.comparison import compare as compare_tables
@@ -396,11 +396,7 @@ def _refuse_namesakes(results: Sequence[Result]) -> None:
 def _differences(results: Sequence[Result]) -> dict[str, list[str]]:
     """Return the settings of counting in which results differ, with the value of each result."""
     settings = [without_selection(without_measuring(result)) for result in results]
-    return {
-        key: [fields.get(key, "none") for fields in settings]
-        for key in dict.fromkeys(key for fields in settings for key in fields)
-        if len({fields.get(key) for fields in settings}) > 1
-    }
+    return {name: [of_result.get(name, "none") for of_result in settings] for name in differing_settings(settings)}
 
 
 def _said_of_each(results: Sequence[Result], differing: Mapping[str, Sequence[str]]) -> str:

@@ -28,9 +28,8 @@ from segbench.core.errors import DataError, Failure, WorkerError
 from segbench.core.messages import Either, Message
 from segbench.core.protocol import Protocol
 from segbench.inputs.nodata import count_decoded, decode_for
-from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.reading import Repairs, read
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

@@ -143,6 +143,12 @@ def _as_text(result: HasSettings, name: str) -> str:
     return result.settings.get(name) or setting_text(getattr(innermost(result.rules), name, None))
 
 
+def differing_settings(settings: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the names of the settings that do not have the same value in all of these."""
+    names = dict.fromkeys(name for of_result in settings for name in of_result)
+    return [name for name in names if len({of_result.get(name) for of_result in settings}) > 1]
+
+
 def without_measuring(result: Measurable) -> Mapping[str, str]:
     """Return the settings of a result without those of measuring, which do not tell runs apart."""
     measuring = {setting.name for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]

@@ -22,8 +22,8 @@ from segbench.core.messages import NOTHING, Either, Message, Note, NoteWarning, 
 from segbench.core.numbers import of_all
 from segbench.core.temporary import remove_left_behind, temporary_file
 from segbench.loaders.belonging import together
-from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
+from segbench.loaders.source import shown
 from segbench.protocols.registry import StoredProtocol
 
 _HINT = "check the disk and permissions, or name another file"

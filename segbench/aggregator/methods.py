@@ -14,9 +14,8 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.names import MethodRun
 from segbench.core.settings import as_path
-from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.source import method_name
+from segbench.loaders.source import method_name, shown
 from segbench.statistics.runs import are_folds
 
 Place: TypeAlias = str | os.PathLike[str]

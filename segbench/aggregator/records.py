@@ -27,9 +27,9 @@ from segbench.core.names import MethodRun
 from segbench.core.protocol import Protocol, read_published
 from segbench.core.sample import SIDES
 from segbench.loaders.belonging import KINDS, UNIT, Assignment
-from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs
-from segbench.loaders.repairs import idle
+from segbench.loaders.reading import KINDS_OF_CHANGES, idle
+from segbench.loaders.source import shown
 from segbench.protocols.registry import StoredProtocol, protocols
 
 SELECTION = ("subset", "missing", "partial", "runs", "folds")
@@ -266,7 +266,8 @@ def notes_on_images(image_notes: Mapping[str, Sequence[Note]], settings: Mapping
         images.update(amounts.keys())
         added_up.update(amounts)
     on_images = [replace(note, amount=added_up[note], images=images[note], total=total) for note in images]
-    return [*on_images, *(idle(settings, images) if total else ())]
+    may_idle = total and not KINDS_OF_CHANGES.keys().isdisjoint(settings)
+    return [*on_images, *(idle(settings, images) if may_idle else ())]
 
 
 def reference(note: Note) -> tuple[str, str, str]:

@@ -17,11 +17,10 @@ from segbench.core.part_means import singular
 from segbench.core.protocol import Divided, Pictured
 from segbench.core.sample import Sample
 from segbench.inputs.nodata import decode_for
-from segbench.loaders.decoded import shown
-from segbench.loaders.pairing import FilesByName, SampleFiles, pair
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs
-from segbench.loaders.source import is_stream
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.pairing import FilesByName, pair
+from segbench.loaders.reading import Repairs, read
+from segbench.loaders.source import is_stream, shown
 from segbench.protocols.registry import verb_of
 
 if TYPE_CHECKING:

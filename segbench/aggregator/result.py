@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from segbench.aggregator.codec import EncodedCounts, encode
-from segbench.aggregator.measuring import measured_alike, without_measuring
+from segbench.aggregator.measuring import differing_settings, measured_alike, without_measuring
 from segbench.aggregator.part_means import MeanOverParts, MeanOverRuns, innermost
 from segbench.aggregator.records import (
     UNNAMED,
@@ -42,20 +42,11 @@ from segbench.core.messages import NOTHING, Either, Message, Note, Setting, Styl
 from segbench.core.metric import Metric, Summary, columns, finite, finite_values, footnotes, headline, refuse_outside
 from segbench.core.names import MethodRun, first_names
 from segbench.core.numbers import many, of_all
-from segbench.core.protocol import (
-    ApartByFolder,
-    Divided,
-    Division,
-    MeasuredBySet,
-    Part,
-    Pooling,
-    Protocol,
-    Published,
-)
+from segbench.core.protocol import ApartByFolder, Divided, Division, MeasuredBySet, Part, Pooling, Protocol, Published
 from segbench.core.scores import ScoreCounts, Thresholds
 from segbench.core.series import Series
 from segbench.core.settings import as_path
-from segbench.core.table import Kept, Reducing, Table
+from segbench.core.table import CachedPool, Reducing, Table
 from segbench.core.text_table import TextTable, data_frame, table_html
 from segbench.core.units import unit_metrics
 from segbench.curves.mean import MeanCurve
@@ -121,7 +112,7 @@ class Result:
     unnamed : ScoreCounts, optional
         Pixels that an `Accumulator` got without the name of an image: part of the pooled metrics and the curve, while
         metrics of single images (OIS, mean F), intervals and comparisons are undefined.
-    kept : Kept, optional
+    kept : CachedPool, optional
         What a results file keeps of very many scores or images, which take long to go through: `reduced`, and what that
         does not tell of all counts, such as areas.
     reused : int
@@ -168,7 +159,7 @@ class Result:
     published: Published | None = None
     image_notes: Mapping[str, tuple[Note, ...]] = field(default_factory=dict)
     unnamed: ScoreCounts | None = None
-    kept: Kept | None = None
+    kept: CachedPool | None = None
     reused: int = 0
     partial: tuple[int, int | None] | None = None
     repeated: int = 0
@@ -306,11 +297,11 @@ class Result:
         return (_ON_THE_TUNING_SET if is_tuning_set else _BEST_OF_TUNED,)
 
     @property
-    def _keeps(self) -> Kept | None:
+    def _keeps(self) -> CachedPool | None:
         """What the results file keeps, if it was measured as this result is: at all scores."""
         return None if self._is_tuned else self.kept
 
-    def _laid_out(self, kept: Kept | None = None) -> Table:
+    def _laid_out(self, kept: CachedPool | None = None) -> Table:
         """Lay out all counts; only a protocol that pools has any beside those of images."""
         pooling = self.rules.capability(Pooling)
         return pooling.table(self.counts, rest=self.unnamed, kept=kept) if pooling else self.rules.table(self.counts)
@@ -591,6 +582,8 @@ class Result:
         if self.published:
             return self.published.summary
         summary = self.measured.summary()
+        if not self._is_tuned:
+            return summary
         return replace(summary, notes=(*self._notes_on_tuning, *summary.notes))
 
     @cached_property
@@ -1408,17 +1401,13 @@ def names_of(results: Sequence[Result], sets: Sequence[str] = ()) -> list[str]:
             for name, other in zip(sets or [""] * len(results), results, strict=True)
             if other.label == result.label
         ]
-        of_sets = grouped(namesakes).values()
-        alike = grouped(
+        settings_by_set = grouped(
             (name, without_measuring(other)) for name, other in namesakes if other.protocol == result.protocol
         )
-        differing = dict.fromkeys(
-            key
-            for of_set in alike.values()
-            for key in dict.fromkeys(key for settings in of_set for key in settings if key != "partial")
-            if len({settings.get(key) for settings in of_set}) > 1
-        )
-        several_protocols = any(len({namesake.protocol for namesake in of_set}) > 1 for of_set in of_sets)
+        differing = dict.fromkeys(key for settings in settings_by_set.values() for key in differing_settings(settings))
+        differing.pop("partial", None)
+        protocols_by_set = grouped((name, other.protocol) for name, other in namesakes)
+        several_protocols = any(len(set(protocols)) > 1 for protocols in protocols_by_set.values())
         added = [result.protocol] if several_protocols else []
         added += [f"{key}:{result.settings.get(key, 'none')}" for key in differing]
         added += [f"partial: {partial_images(result.partial)}"] if result.partial else []

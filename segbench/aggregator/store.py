@@ -38,7 +38,7 @@ from segbench.aggregator.records import (
 from segbench.core.errors import ArgumentError, DataError, Failure
 from segbench.core.messages import Either, Message, Note, Setting
 from segbench.core.names import MethodRun
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 
 APPLICATION_ID = 0x5E6B_E9C4
 SCHEMA = 7
@@ -254,7 +254,7 @@ def _foreign(path: Path, *, create: bool) -> ArgumentError | DataError:
 
 
 def _is_plain(database: sqlite3.Connection) -> bool:
-    """Whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
+    """Return whether there is nothing but our tables: views, triggers and computed columns could run what they like."""
     kinds = "SELECT type, name, sql LIKE 'CREATE TABLE%' FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
     if database.execute(kinds).fetchall() != [("table", name, 1) for name in sorted(_COLUMNS)]:
         return False

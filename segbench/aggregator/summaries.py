@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -33,11 +33,27 @@ LayOut = Callable[[Mapping[str, Counts]], Table]
 """Makes a table of the counts of some images, measured as the whole set decides."""
 
 
-class ImageSummaries(ByName[Summary]):
+class Summaries(ByName[Summary]):
+    """The metrics of single images or units, by name."""
+
+    noun: ClassVar[str]
+    """What each of them is of."""
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return a table with a row for each and a column per metric; needs pandas, which is not installed with it."""
+        return data_frame(list(self.values()), self.noun, list(self))
+
+    def __repr__(self) -> str:
+        return f"<metrics of {many(len(self), self.noun)} by name>"
+
+
+class ImageSummaries(Summaries):
     """The metrics of each image alone, by its name, sorted as text.
 
     Scores of all images at once, where there are any, are columns by their keys for images.
     """
+
+    noun = "image"
 
     def __init__(
         self, counts: Mapping[str, Counts], lay_out: LayOut, columns: Callable[[], Mapping[str, FloatArray]]
@@ -57,19 +73,14 @@ class ImageSummaries(ByName[Summary]):
         values = self._columns().get(key)
         return np.array([summary.get(key, math.nan) for summary in self.values()]) if values is None else values
 
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a table with a row per image and a column per metric; needs pandas, which is not installed with it."""
-        return data_frame(list(self.values()), "image", list(self))
 
-    def __repr__(self) -> str:
-        return f"<metrics of {many(len(self), 'image')} by name>"
-
-
-class UnitSummaries(ByName[Summary]):
+class UnitSummaries(Summaries):
     """The metrics of each unit, by its name: its counts added up as one image, or else means over its images.
 
     Of several `trainings` on the same images, each with its counts and what lays them out, values are means.
     """
+
+    noun = "unit"
 
     def __init__(
         self,
@@ -110,10 +121,3 @@ class UnitSummaries(ByName[Summary]):
     def column(self, key: str) -> FloatArray:
         """Return one metric of every unit, in the order of the names; nan where it is undefined."""
         return np.array([values.get(key, math.nan) for values in self._values.values()])
-
-    def to_dataframe(self) -> pd.DataFrame:
-        """Return a table with a row per unit and a column per metric; needs pandas, which is not installed with it."""
-        return data_frame(list(self.values()), "unit", list(self))
-
-    def __repr__(self) -> str:
-        return f"<metrics of {many(len(self), 'unit')} by name>"

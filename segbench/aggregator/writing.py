@@ -19,8 +19,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.core.temporary import remove_left_behind, temporary_file
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.source import LocalFile
+from segbench.loaders.source import LocalFile, Source, shown
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -29,7 +29,7 @@ from segbench.core.errors import DataError
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, joined
 from segbench.core.names import MethodRun
-from segbench.core.protocol import Protocol, settled
+from segbench.core.protocol import Protocol
 from segbench.core.settings import as_whole
 from segbench.inputs.files import find_files
 from segbench.inputs.mask_summaries import summarized
@@ -37,13 +37,14 @@ from segbench.inputs.nodata import count_decoded, decode_for, interpret_decoded
 from segbench.inputs.stacks import with_its_classes
 from segbench.inputs.summaries import ImageSummary, as_in_run
 from segbench.loaders.arrays import StackError
-from segbench.loaders.decoded import Header, Role, Source
+from segbench.loaders.decoded import Header, Role
 from segbench.loaders.file_list import Images
-from segbench.loaders.listing import listed_once
-from segbench.loaders.pairing import Pairing, SampleFiles, find_inputs, method_of
-from segbench.loaders.reading import read
-from segbench.loaders.repairs import Repairs, as_repairs, fixable
-from segbench.loaders.source import LocalFile, read_header
+from segbench.loaders.images import read_header
+from segbench.loaders.listing import SampleFiles, listed_once
+from segbench.loaders.pairing import Pairing, find_inputs, method_of
+from segbench.loaders.reading import Repairs, as_repairs, read
+from segbench.loaders.sizes import fixable
+from segbench.loaders.source import LocalFile, Source
 from segbench.protocols.guesses import answering
 from segbench.protocols.pixels.settings import Pixels
 from segbench.protocols.registry import as_protocol
@@ -234,13 +235,7 @@ class _Set:
         }
         if failures or known or _stops_set(findings):
             return seen.of_part(uncounted_findings(failures, len(seen.summaries)))
-        facts = {summary.image: summary.facts for summary in seen.summaries if summary.facts}
-        complete, part = len(seen.summaries) == len(self.pairing.files), "subset" in self.pairing.signature_fields()
-        try:
-            settled(self.protocol, facts, complete=complete, part=part)
-        except DataError as error:
-            return seen.of_part(refused_set(error))
-        return []
+        return seen.of_part(refused_set(seen.refusal)) if seen.refusal else []
 
     def refused_by_run(self, findings: Sequence[Finding]) -> list[Finding]:
         """Count every image, and find what that refuses, of the images or of the set, and no finding explains."""

@@ -25,7 +25,7 @@ def palettes(seen: Seen) -> list[Finding]:
     if not disagreement:
         return []
     places = map(Place, disagreement.files)
-    message = Message("palettes", "{reason}", reason=disagreement.what)
+    message = Message("palettes", "{reason}", reason=disagreement.problem)
     return finding(message, collected.hint(disagreement), places, side=disagreement.about, whole=disagreement.surely)
 
 

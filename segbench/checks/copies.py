@@ -14,10 +14,10 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.inputs.summaries import few_distinct
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.images import decode
-from segbench.loaders.pairing import Pairing, SampleFiles
-from segbench.loaders.source import LocalFile, opened, read_bytes
+from segbench.loaders.images import decode, opened, read_content
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.pairing import Pairing
+from segbench.loaders.source import LocalFile, Source, shown
 
 _PIECE = 4096
 """How much is read at the start, in the middle and at the end before whole files are compared."""
@@ -125,7 +125,7 @@ def _holds_objects(path: Source) -> bool:
     from scipy.ndimage import label
 
     try:
-        array = decode(read_bytes(path), path, role="ground truth").array
+        array = decode(read_content(path), path, role="ground truth").array
     except DataError:
         return False
     lowest, *others = few_distinct(array.reshape(-1)) or (0.0,)
@@ -138,7 +138,7 @@ def _holds_objects(path: Source) -> bool:
 def _one_value(path: Source) -> bool:
     """Return whether a map holds a single value."""
     try:
-        array = decode(read_bytes(path), path, role="ground truth").array
+        array = decode(read_content(path), path, role="ground truth").array
     except DataError:
         return False
     return bool((array == array.flat[0]).all())

@@ -11,7 +11,6 @@ from segbench.checks.seen import Seen, rule
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, joined, together, write
 from segbench.core.numbers import many
-from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
 from segbench.loaders.pairing import (
     Pairing,
@@ -22,6 +21,7 @@ from segbench.loaders.pairing import (
     several_methods,
     unmatched,
 )
+from segbench.loaders.source import shown
 
 _stopping = partial(finding, side="names", whole=True)
 

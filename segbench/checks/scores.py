@@ -29,7 +29,7 @@ from segbench.core.protocol import SoftMaps
 from segbench.inputs.cut_masks import above_scores
 from segbench.inputs.label_rules import listed
 from segbench.inputs.summaries import MOST_VALUES, ScoreSummary
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 
 LABELS = Either("Labels()", "segbench labels GT PRED")
 """Counts masks."""

@@ -10,7 +10,7 @@ from segbench.checks.findings import Finding
 from segbench.checks.survey import Misfit, Surveyed
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.core.protocol import InputSettings, Protocol, SoftMaps, soft_maps_of
+from segbench.core.protocol import InputSettings, Protocol, SoftMaps, settled, soft_maps_of
 from segbench.inputs.boundary_maps import BoundaryMaps
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import LabelRule, leaving_out
@@ -19,9 +19,11 @@ from segbench.inputs.numbered_objects import NumberedObjects
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.inputs.sides import DrawnMasks, masks_of
 from segbench.inputs.summaries import ImageSummary, Ranking, RegionsSummary, ScoreSummary, TruthSummary
-from segbench.loaders.decoded import Header, Role, Source, shown
+from segbench.loaders.decoded import Header, Role
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.repairs import Repairs, SizeError
+from segbench.loaders.reading import Repairs
+from segbench.loaders.sizes import SizeError
+from segbench.loaders.source import Source, shown
 
 SAMPLE = 32
 """Images decoded by `check`: what one image in ten shows is then found with 97 %."""
@@ -184,6 +186,17 @@ class Seen:
     def left_out_by(self) -> Message:
         """The options that leave pixels out, as they were given."""
         return leaving_out(self.protocol.signature_fields(), self.pairing.inputs.field)
+
+    @cached_property
+    def refusal(self) -> DataError | None:
+        """Why a run refuses the set, as far as the images looked at decide it; None if they do not."""
+        facts = {summary.image: summary.facts for summary in self.readable if summary.facts}
+        complete, part = not self.not_looked_at, "subset" in self.pairing.signature_fields()
+        try:
+            settled(self.protocol, facts, excluded_by=self.left_out_by, complete=complete, part=part)
+        except DataError as error:
+            return error
+        return None
 
     @cached_property
     def misfits(self) -> Sequence[Misfit]:

@@ -12,7 +12,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, joined
 from segbench.inputs.stacks import ClassMapsError, ClassStackError
 from segbench.inputs.summaries import UncountedError
-from segbench.loaders.repairs import HINT, SizeError, how_to_fix
+from segbench.loaders.sizes import HINT, SizeError, how_to_fix
 from segbench.loaders.volume_pairs import GridError
 
 RENAME = Message(

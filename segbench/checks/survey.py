@@ -11,9 +11,11 @@ from segbench.checks.findings import Place
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.sample import Reading, Side
-from segbench.loaders.decoded import Header, Role, Source, shown, size
-from segbench.loaders.pairing import SampleFiles
-from segbench.loaders.repairs import Repairs, fixable, nearly, relation
+from segbench.loaders.decoded import Header, Role, size
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.reading import Repairs
+from segbench.loaders.sizes import fixable, nearly, relation
+from segbench.loaders.source import Source, shown
 from segbench.loaders.volume_pairs import GridError, grid_error_of
 
 Read: TypeAlias = Callable[[Source, Role], Header]

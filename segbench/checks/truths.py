@@ -14,7 +14,6 @@ from segbench.checks.seen import Seen, rule
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Setting, as_message
 from segbench.core.numbers import written
-from segbench.inputs.annotators import take_one
 from segbench.inputs.label_rules import (
     BOTH_SIDES,
     HALOS,
@@ -32,6 +31,7 @@ from segbench.inputs.label_rules import (
     left_out,
     listed,
     suggested_positive,
+    take_one,
 )
 from segbench.inputs.summaries import MOST_VALUES, TruthSummary, UncountedError
 
@@ -310,19 +310,15 @@ def _settled_by_set(seen: Seen) -> bool:
 
 @rule("mixed-ground-truth", needs=["truths"], unless=[photographs, several_values, labels_as_scores])
 def mixed_values(seen: Seen) -> list[Finding]:
-    """Find masks that hold other pairs of values than others."""
+    """Find masks that hold other pairs of values than others, in the words of the run that refuses the set."""
     by_values = grouped((truth.values, truth) for truth in seen.truths if truth.values)
     together = sorted({value for values in by_values for value in values})
-    if not _settled_by_set(seen) or len(together) <= 2 or _by_kind(seen):
+    refusal = seen.refusal
+    if refusal is None or not _settled_by_set(seen) or len(together) <= 2 or _by_kind(seen):
         return []
-    message = Message(
-        "mixed-ground-truth",
-        "masks do not agree on their two values: {listed} across the set",
-        listed=listed(together),
-        values=together,
-    )
+    message = Message("mixed-ground-truth", "{reason}", reason=refusal.what, values=together)
     rarest = min(by_values.values(), key=len)
-    return _found(rarest, message, Setting("positive", f">={together[1]:g}"), _held, whole=True)
+    return _found(rarest, message, refusal.hint, _held, whole=True)
 
 
 @rule(ONE_SIDED, needs=["readable"], unless=[photographs, several_values, mixed_values])
@@ -349,6 +345,16 @@ def one_sided_truths(seen: Seen) -> list[Finding]:
         left=f": nothing but {together[0]:g} is left" if left else "",
         values=together,
     )
+    if unsettled and seen.refusal is not None:
+        message = Message(
+            "no-positives",
+            "{reason}",
+            reason=seen.refusal.what,
+            values=together,
+            lacking=lacking,
+            count=len(seen.readable),
+        )
+        return _found(truths, message, seen.refusal.hint, _held, whole=True)
     fix = Message(
         "fix",
         "{positive} with {which}: {listed}",
@@ -358,7 +364,7 @@ def one_sided_truths(seen: Seen) -> list[Finding]:
     )
     if alone:
         fix = as_message((left_out(seen.left_out_by) if left else "") or BOTH_SIDES)
-    return _found(truths, message, fix, _held, whole=unsettled and len(seen.readable) == seen.total)
+    return _found(truths, message, fix, _held)
 
 
 @rule("nan-ground-truth", needs=["truths"])

@@ -24,12 +24,12 @@ def grids(seen: Seen) -> list[Finding]:
     errors = {image: error for image, error in seen.failures.items() if isinstance(error, GridError)}
     errors = {**seen.surveyed.off_grid, **errors}
     groups = grouped((_kind_of(error), image) for image, error in errors.items())
-    found = []
+    findings: list[Finding] = []
     for kind, images in groups.items():
         message = _message(kind, len(images), seen.total)
         side: About = "prediction" if kind in ("volume-shape", "permuted-axes", "geometry") else "ground truth"
-        found += failing(message, {image: errors[image] for image in images}, side=side)
-    return found
+        findings += failing(message, {image: errors[image] for image in images}, side=side)
+    return findings
 
 
 def _kind_of(error: DataError) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from segbench.core.names import MethodRun
     from segbench.core.protocol import Protocol
     from segbench.loaders.pairing import Pairing
-    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.reading import Repairs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from segbench.aggregator.result import Result
     from segbench.core.protocol import Protocol
     from segbench.core.scores import Thresholds
-    from segbench.loaders.decoded import Source
     from segbench.loaders.pairing import Pairing
-    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.reading import Repairs
+    from segbench.loaders.source import Source
 
 _WORTH_TELLING = 1.0  # seconds
 
@@ -121,7 +121,7 @@ def count_methods(
     from segbench.core.protocol import Companions
     from segbench.inputs.files import find_files
     from segbench.loaders.listing import forget_listings
-    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.reading import Repairs
 
     repairs = repairs or Repairs()
     protocol.reads.check_repairs(repairs)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from segbench.core.protocol import Protocol
     from segbench.loaders.pairing import Inputs, Pairing
     from segbench.loaders.presets import Preset
-    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.reading import Repairs
 
 
 def _take_over(context: click.Context, _: click.Parameter, name: str | None) -> str | None:
@@ -312,7 +312,7 @@ class Data(Belonging):
 
     def repairs(self, protocol: Protocol) -> Repairs:
         """Read what may be done to predictions; what has no meaning for them is refused before its value is read."""
-        from segbench.loaders.repairs import Repairs
+        from segbench.loaders.reading import Repairs
 
         resize, scale = self.resize_predictions and "nearest", self.scale and 1
         protocol.reads.check_repairs(Repairs(resize=resize, crop=self.crop, scale=scale, nodata=self.nodata))  # type: ignore[arg-type]  # as below

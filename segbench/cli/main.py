@@ -82,7 +82,7 @@ def _run() -> None:
         sys.exit(0)
     except OSError as error:
         # A name too long, a folder one may not enter: what no reader or writer foresaw is still the place's fault.
-        from segbench.loaders.decoded import shown
+        from segbench.loaders.source import shown
 
         click.secho(f"segbench: {shown(error)}; check the path, disk and permissions", fg="red", err=True)
         sys.exit(1)

@@ -83,8 +83,7 @@ def _is_named(text: str) -> bool:
 
 def _name_and_place(text: str) -> tuple[str, str]:
     """Return the name that stands before a place, by default that of the place itself."""
-    from segbench.loaders.decoded import shown
-    from segbench.loaders.source import method_name
+    from segbench.loaders.source import method_name, shown
 
     name, _, path = text.partition("=") if _is_named(text) else (method_name(text), "", text)
     name = shown(name)
@@ -96,9 +95,8 @@ def _name_and_place(text: str) -> tuple[str, str]:
 def _matching(text: str, method: str, pattern: str) -> dict[MethodRun, str]:
     """Return the folders and archives that a glob matches, or else files, as runs named by what its * stands for."""
     from segbench.aggregator.methods import require_new
-    from segbench.loaders.decoded import shown
     from segbench.loaders.pairing import natural
-    from segbench.loaders.source import is_archive, method_name
+    from segbench.loaders.source import is_archive, method_name, shown
 
     if pattern.count("*") != 1:
         has_folders = "*" not in pattern and any(path.is_dir() for path in Path(pattern).glob("*"))

@@ -63,21 +63,21 @@ def print_results(results: Sequence[Result], form: ShownForm, **listing: Any) ->
     """Print results to standard output."""
     from segbench.report.tables import TableSettings
 
-    how = TableSettings(**listing, style="options")
+    settings = TableSettings(**listing, style="options")
     if form == "table":
         from rich.console import Console
 
         from segbench.report.terminal import show
 
-        show(results, Console(), how)
+        show(results, Console(), settings)
     else:
         from segbench.report.documents import document
 
-        click.echo(document(results, form, how), nl=False)
-    if form == "csv" and how.rows in ("method", "group", "object", "run"):  # which has no place for them
+        click.echo(document(results, form, settings), nl=False)
+    if form == "csv" and settings.rows in ("method", "group", "object", "run"):  # which has no place for them
         from segbench.report.remarks import run_notes
 
-        notes = run_notes(results, of_metrics=how.rows == "method")
+        notes = run_notes(results, of_metrics=settings.rows == "method")
         click.echo("".join(f"{note.written('options')}\n" for note in notes), nl=False, err=True)
 
 

@@ -18,7 +18,7 @@ from segbench.core.numbers import many
 from segbench.core.settings import option
 
 if TYPE_CHECKING:
-    from segbench.loaders.decoded import Source
+    from segbench.loaders.source import Source
 
 
 _HINT = "give another folder"

@@ -46,11 +46,13 @@ def are_wide(dtype: np.dtype[Any]) -> bool:
 
 def note_on_scales(highest: Collection[float]) -> tuple[Note, ...]:
     """Return a note if images lie on different scales, given the highest score of each."""
+    if not are_apart(highest):
+        return ()
     message = Message(
         "several-scales",
         "scores of some images are from 0 to 1, and those of others go far beyond; give all on one scale",
     )
-    return (Note(message),) if are_apart(highest) else ()
+    return (Note(message),)
 
 
 def note_on_levels(dtype: np.dtype[Any], *, scalable: bool = True) -> tuple[Note, ...]:

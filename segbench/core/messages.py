@@ -197,7 +197,7 @@ def _escaped(text: str) -> str:
 
 
 def plain(text: str) -> Message:
-    """Return a message of words alone, such as a protocol of one's own may say."""
+    """Return a message of words alone, such as a protocol of your own may say."""
     return Message("text", "{text}", text=text) if text else NOTHING
 
 
@@ -513,7 +513,7 @@ def part_of_json(stored: Any) -> Message | str:  # noqa: ANN401  a text or an ob
 
 
 def as_note(note_or_text: Note | Message | str) -> Note:
-    """Return a note as it is, and make one of a message or a text, as a protocol of one's own may give."""
+    """Return a note as it is, and make one of a message or a text, as a protocol of your own may give."""
     return note_or_text if isinstance(note_or_text, Note) else Note(as_message(note_or_text))
 
 

@@ -35,7 +35,7 @@ def digits_within(low: float, high: float) -> int:
 
 
 def number_within(value: float, low: float, high: float) -> str:
-    """Write a number for a sentence in the digits that its interval lets readers trust; without one in three."""
+    """Write a number for a sentence in the digits that its interval supports; in three without an interval."""
     if high - low > 0:
         return number(value, digits=digits_within(low, high))
     whole, point, decimals = number(value, digits=digits_within(0, abs(value) / 10)).partition(".")
@@ -43,7 +43,7 @@ def number_within(value: float, low: float, high: float) -> str:
 
 
 def number_below(value: float, *, digits: int = DIGITS) -> str:
-    """Write a number rounded down: what reaches it as it is still reaches it as it is printed."""
+    """Write a number rounded down: a score that reaches the number also reaches what is printed."""
     text = number(value, digits=digits)
     if math.isnan(value) or float(text) <= value:
         return text
@@ -62,7 +62,7 @@ def signed(value: float, *, digits: int = DIGITS) -> str:
 
 
 def exact(value: float) -> str:
-    """Write a number with all its digits, for other programs; nothing where it is undefined."""
+    """Write a number with all its digits, for other programs; an empty text where it is undefined."""
     return "" if math.isnan(value) else repr(value)
 
 
@@ -77,7 +77,7 @@ def verb(count: int, plural: str) -> str:
 
 
 def of_all(count: int, total: int, noun: str, plural: str = "") -> str:
-    """Return a part of a number with its noun, and perhaps the verb of the part: 2 of 9 images have."""
+    """Return how many of a total, with a noun and perhaps a verb: 2 of 9 images have."""
     return f"{count} of {many(total, noun)}" + (f" {verb(count, plural)}" if plural else "")
 
 

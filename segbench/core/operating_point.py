@@ -1,6 +1,4 @@
-"""The metrics of confusion counts, each with its only formula."""
-
-# Numbers give numbers, arrays give arrays.
+"""The metrics of confusion counts, each with its only formula, for numbers and for arrays."""
 
 from __future__ import annotations
 
@@ -126,17 +124,17 @@ class OperatingPoint(Rates[float]):
 
 
 def f_of(tp: Any, fp: Any, positives: Any, *, beta: float = 1.0) -> Any:  # noqa: ANN401  numbers or arrays
-    """F, of counts; 0 where all that is predicted is wrong, nan of nothing."""
+    """Compute F from counts; 0 where all that is predicted is wrong, nan where there is nothing."""
     return share((1 + beta**2) * tp, beta**2 * positives + tp + fp)
 
 
 def iou_of(tp: Any, fp: Any, positives: Any) -> Any:  # noqa: ANN401  numbers or arrays
-    """Intersection over union, of counts; 0 where all that is predicted is wrong, nan of nothing."""
+    """Compute intersection over union; 0 where all that is predicted is wrong, nan where there is nothing."""
     return share(tp, positives + fp)
 
 
 def share(part: Any, whole: Any) -> Any:  # noqa: ANN401  numbers or arrays
-    """Divide; nan where the whole is 0."""
+    """Divide a part by the whole; nan where the whole is 0."""
     if isinstance(part, (int, float)):
         return part / whole if whole else math.nan
     with np.errstate(invalid="ignore", divide="ignore"):

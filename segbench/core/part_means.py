@@ -120,7 +120,7 @@ class PartMeans(Table):
         return self if all(tables[name] is table for name, table in self.tables.items()) else restricted
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Any metric: a part may lack it."""
+        """Return True: a part may lack any metric."""
         del metric
         return True
 
@@ -167,5 +167,5 @@ class PartMeans(Table):
 
 
 def singular(parts: str) -> str:
-    """Return what one of the parts is called."""
+    """Return the noun for one of the parts."""
     return {"classes": "class"}.get(parts, parts.removesuffix("s"))

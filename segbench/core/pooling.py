@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from segbench.core.arrays import FloatArray, within_total
-from segbench.core.scores import Pool, ScoreCounts, Several, pooled
+from segbench.core.scores import Pool, ScoreBatch, ScoreCounts, pooled
 
 SCORES_AT_ONCE = 2**24
 """Distinct scores held in memory at a time while pooling: about 1 GB at most, with what sorting takes."""
@@ -33,7 +33,7 @@ class Ranged(Protocol):
 class InBatches(Protocol):
     """Counts by image name that can be had many at a time."""
 
-    def in_batches(self) -> Iterator[Several]:
+    def in_batches(self) -> Iterator[ScoreBatch]:
         """Yield the counts of all images in sorted order of names."""
 
 
@@ -124,8 +124,8 @@ def number_of_scores(counts: ScoreCounts) -> int:
     return counts.scores.size
 
 
-def in_batches(images: Mapping[str, ScoreCounts]) -> Iterator[Several]:
+def in_batches(images: Mapping[str, ScoreCounts]) -> Iterator[ScoreBatch]:
     """Return the counts of images by name in sorted order of names, in one batch at least."""
     if isinstance(images, InBatches):
         return images.in_batches()
-    return map(Several.of, batched((images[name] for name in sorted(images)), number_of_scores))
+    return map(ScoreBatch.of, batched((images[name] for name in sorted(images)), number_of_scores))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from segbench.core.pictures import Pictures
-    from segbench.core.table import Kept, Table
+    from segbench.core.table import CachedPool, Table
 
 Facts = tuple[float, ...]
 """What an image contributes to a decision that only the whole set can make, for instance the label values found."""
@@ -180,7 +180,7 @@ class AsRead(InputSettings, SoftMaps):
 
 
 def inputs_of(kind: type[Any], protocol: Any, **others: Any) -> Any:  # noqa: ANN401  a kind of `InputSettings`
-    """Make inputs of the settings of a protocol that have the names of its own, and of `others`."""
+    """Make inputs from the settings of a protocol that they share with it, and from `others`."""
     names = [setting.name for setting in fields(kind) if setting.init and setting.name not in others]
     shared = {name: getattr(protocol, name) for name in names if hasattr(protocol, name)}
     return kind(**shared, **others)
@@ -206,7 +206,7 @@ class Counted:
     counts : Counts
         The counts of the image.
     facts : tuple of float
-        What `segbench.core.protocol.InputSettings.settle` needs to know of the image; empty where nothing is left open.
+        What `InputSettings.settle` needs to know of the image; empty where nothing is left open.
     notes : tuple of Note, or of str
         What the settings changed in the data, and what was found in it, to be shown to the user; texts become notes.
     """
@@ -216,7 +216,7 @@ class Counted:
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Make notes of texts, as a protocol of one's own may give them."""
+        """Turn texts, which a protocol of your own may give, into notes."""
         object.__setattr__(self, "notes", tuple(map(as_note, self.notes)))
 
 
@@ -224,10 +224,10 @@ class Protocol(ABC):
     """How images are counted and counts become metrics: a frozen dataclass of settings, with these members.
 
     Fields with a help text (`segbench.core.settings`) are options of the protocol's verb on the command line. What only
-    some protocols can do is a class of `segbench.core.protocol`, from which these derive, too.
+    some protocols can do is a class below, from which these derive, too: a capability.
 
     `evaluate`, results files, workers, tables, comparisons, plots and the report ask the protocol and know none by
-    name. A protocol of one's own derives from this class; see `segbench.protocols.registry` for the command line.
+    name. A protocol of your own derives from this class; see `segbench.protocols.registry` for the command line.
     """
 
     name: ClassVar[str]
@@ -242,7 +242,7 @@ class Protocol(ABC):
     """What it does instead, in words, if its results are not ranked among those of methods; empty if they are."""
 
     def __new__(cls, *_: object, **settings: object) -> Self:
-        """Refuse settings that there are not, and say which were meant."""
+        """Refuse unknown settings, and say which were meant."""
         refuse_unknown_settings(cls, settings)
         return super().__new__(cls)
 
@@ -324,11 +324,11 @@ class Protocol(ABC):
         return not self.instead_of_competing
 
     def measured_with(self, image: str) -> str:
-        """Name the images that are left out with this one if it is missing, such as its sequence: none but itself."""
+        """Return what is left out with this image if it is missing, such as its sequence; by default itself."""
         return image
 
     def capability(self, kind: type[Capability]) -> Capability | None:
-        """Return the protocol as a capability, a class of `segbench.core.protocol`; None if it lacks that."""
+        """Return the protocol as a capability, such as `Pictured`; None if it lacks that."""
         return self if isinstance(self, kind) else None
 
 
@@ -383,7 +383,7 @@ class OnDevice:
     """Takes tensors on a device, and copies no more of them than it needs."""
 
     def count_tensors(self, labels: Any, scores: Any, valid: Any, called: tuple[str, str]) -> Counted | None:  # noqa: ANN401  tensors
-        """Count the pixels of tensors there; None where the host counts. They are `called` so in errors."""
+        """Count the pixels of tensors on their device; None where the host counts. Errors call them as in `called`."""
         del labels, scores, valid, called
         return None
 
@@ -419,14 +419,14 @@ class Pooling(MeasuredBySet):
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> Table:
         """Lay out counts beside the `rest`, pixels of unnamed images; `kept` is what a results file keeps of both."""
 
     @property
     @abstractmethod
     def kept_numbers(self) -> Mapping[str, NDArray[Any]]:
-        """Arrays of the names, sizes and types that `Kept.numbers` of its table have."""
+        """Arrays of the names, sizes and types that `CachedPool.numbers` of its table have."""
 
 
 @dataclass(frozen=True)
@@ -468,7 +468,7 @@ class Divided(ABC):
 
     @abstractmethod
     def divided(self, axis: str, per_image: Mapping[str, Any]) -> Division:
-        """Take counts by image name apart along one of the axes."""
+        """Divide counts by image name along one of the axes."""
 
 
 class Published(ABC):
@@ -493,7 +493,7 @@ class Importable(ABC):
     @classmethod
     @abstractmethod
     def published(cls, text: str) -> Published:
-        """Read what `Published.to_json` wrote."""
+        """Rebuild the published metrics from `Published.to_json`."""
 
 
 class Official(ABC):
@@ -501,7 +501,7 @@ class Official(ABC):
 
     @abstractmethod
     def official_files(self, per_image: Mapping[str, Any]) -> dict[str, str]:
-        """Write counts by image: the content of each file by its name."""
+        """Return the content of each file by its name, from counts by image."""
 
 
 class Companions(ABC):
@@ -528,13 +528,13 @@ def settled(
     complete: bool = True,
     part: bool = False,
 ) -> Settled:
-    """Decide what only the whole set can: how counts change, by facts of images, see `segbench.core.protocol`."""
+    """Decide what only the whole set can: how counts change, by facts of images; see `InputSettings.settle`."""
     turned = protocol.inputs.settle(facts, excluded_by=excluded_by, complete=complete, part=part)
     return dict.fromkeys(turned, protocol.turned)
 
 
 def read_published(protocol: Protocol, text: str) -> Published:
-    """Read what `Published.to_json` wrote for a protocol."""
+    """Rebuild the published metrics of a protocol from `Published.to_json`."""
     importable = protocol.capability(Importable)
     if importable is None:
         raise ArgumentError(

@@ -445,8 +445,8 @@ def _merged(parts: Sequence[ScoreCounts]) -> tuple[FloatArray, IntArray, IntArra
 
 
 @dataclass(frozen=True, eq=False)
-class Several:
-    """Scores, falling within each image, with their counts, and where each image ends."""
+class ScoreBatch:
+    """The counts of several images, one after another: scores fall within each, and `ends` is where each ends."""
 
     scores: FloatArray
     positives: IntArray
@@ -454,8 +454,8 @@ class Several:
     ends: NDArray[np.int64]
 
     @classmethod
-    def of(cls, images: Sequence[ScoreCounts]) -> Several:
-        """Put the counts of some images one after another."""
+    def of(cls, images: Sequence[ScoreCounts]) -> ScoreBatch:
+        """Concatenate the counts of some images."""
         ends = np.cumsum([image.scores.size for image in images], dtype=np.int64)
         if len(images) == 1:  # which may be very long
             return cls(images[0].scores, images[0].positives, images[0].negatives, ends)
@@ -468,8 +468,8 @@ class Several:
         )
 
     @property
-    def places(self) -> Iterator[slice]:
-        """Where the scores of each image are."""
+    def slices(self) -> Iterator[slice]:
+        """The range of the scores of each image."""
         return map(slice, [0, *self.ends[:-1].tolist()], self.ends.tolist())
 
     @property
@@ -480,7 +480,7 @@ class Several:
         return highest
 
     def totals(self, counts: IntArray) -> NDArray[np.int64]:
-        """Add some counts of the scores up for each image."""
+        """Add up counts of the scores for each image."""
         running = np.append(0, np.cumsum(counts, dtype=np.int64))
         totals: NDArray[np.int64] = np.diff(running[self.ends], prepend=0)
         return totals

@@ -28,8 +28,8 @@ RATES: Mapping[Space, tuple[str, str]] = {"pr": ("recall", "precision"), "roc": 
 class Series(ABC):
     """Metrics threshold by threshold: the curve of a protocol.
 
-    A curve of one's own derives from this class and gives `measure`, `columns` and `caption`. One that lists ``recall``
-    and ``precision`` (or ``fpr`` and ``tpr``) and names the space in `spaces` is drawn there, too.
+    A curve of your own derives from this class and defines `measure`, `columns` and `caption`. One with ``recall`` and
+    ``precision`` (or ``fpr`` and ``tpr``) among its columns that names the space in `spaces` is drawn there, too.
     """
 
     __slots__ = ()

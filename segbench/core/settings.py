@@ -29,7 +29,7 @@ from segbench.core.numbers import written
 
 _MOST_CLASSES = 1000
 
-_T = TypeVar("_T", int, float)
+Number = TypeVar("Number", int, float)
 
 Name: TypeAlias = str | Setting
 """What errors call an argument; a setting, with the value None, is an option of the command line, too."""
@@ -42,8 +42,10 @@ def as_whole(value: Any, name: Name, *, least: int | None = 0, most: int | None 
     number = _plain(value)
     whole = number is not None and number == int(number)
     if number is None or not whole or (least is not None and number < least) or (most is not None and number > most):
-        between = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
-        raise _wrong(name, value, f"a whole number{between}")
+        expected = "a whole number"
+        if least is not None:
+            expected += f" of at least {least}" if most is None else f" from {least} to {most}"
+        raise _wrong(name, value, expected)
     return int(number)
 
 
@@ -115,21 +117,21 @@ def listed(values: Any, name: Name, example: str, *, most: int | None = None) ->
     return tuple(islice(values, most))
 
 
-def as_void(values: Any, example: str, read: Callable[[Any], _T]) -> tuple[_T, ...]:  # noqa: ANN401  as above
+def as_void(values: Any, example: str, read: Callable[[Any], Number]) -> tuple[Number, ...]:  # noqa: ANN401  as above
     """Read the ground-truth values that are left out, one or several: rising, each once."""
     is_single = isinstance(values, Real) and not isinstance(values, bool)
     return tuple(sorted({read(value) for value in ((values,) if is_single else listed(values, "void", example))}))
 
 
-def as_quantize(value: Any, name: Name) -> Quantize | None:  # noqa: ANN401  as above
+def as_quantize(value: Any) -> Quantize | None:  # noqa: ANN401  as above
     """Read how many bits scores are rounded to, None for not at all."""
     if value is not None and _plain(value) not in (8, 16):
-        raise _wrong(name, value, "8 or 16")
+        raise _wrong(Setting("quantize", None), value, "8 or 16")
     return None if value is None else cast("Quantize", int(value))
 
 
 def _wrong(name: Name, value: object, expected: Message | str) -> ArgumentError:
-    """Return the error of an argument that has another value than it may have."""
+    """Return the error of an argument with a wrong value."""
     value_text = f"{value:g}" if isinstance(value, float) else f"{value!r:.60}"
     return ArgumentError(
         Message(
@@ -179,7 +181,7 @@ def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a
 
 
 def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a dataclass
-    """Name the fields with a mark, such as `of_predictions`, see `option`."""
+    """Return the names of the fields with a mark, such as `of_predictions`; see `option`."""
     return frozenset(option_field.name for option_field in fields(protocol) if option_field.metadata.get(mark))
 
 
@@ -220,7 +222,7 @@ def flag_of(option_field: Field[Any]) -> str:
 
 
 def made(kind: Callable[..., Any], typed: Mapping[str, Any], **others: Any) -> Any:  # noqa: ANN401  values of fields
-    """Make a dataclass of what was typed, by the names of its parameters, and of values of other fields."""
+    """Make a dataclass from options that were typed, by their parameters, and from values of other fields."""
     options = options_of(kind)
     missing = [
         flag_of(option_field)
@@ -344,7 +346,7 @@ def _setting_meant(kind: type[Any], typed: str, value: Any, others: Mapping[str,
 
 
 def meant_settings(kind: type[Any], typed: str, value: Any, others: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  as above
-    """Return the settings of a protocol that a word stands for, with the value given as they take it, or an example."""
+    """Return the settings that a word stands for, with the value as they take it, or else an example."""
     known = {field.name: field for field in fields(kind)}
     by_flag = {flag_of(field): name for name, field in known.items()} | {
         flag_of(field): field.name for field in options_of(kind).values()
@@ -373,7 +375,7 @@ def _forms(value: Any, example: str) -> list[Any]:  # noqa: ANN401  of any type
 
 
 def _takes(kind: type[Any], name: str, value: Any, others: Mapping[str, Any]) -> bool:  # noqa: ANN401  as above
-    """Return whether a protocol takes a value of a setting, beside others."""
+    """Return whether a dataclass accepts a value of a setting, beside others."""
     if name in others or value is None:
         return False
     with suppress(SegbenchError, TypeError):

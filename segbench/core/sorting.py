@@ -82,7 +82,7 @@ def _sort(negated: Array, dtype: np.dtype[Any]) -> None:
 
 
 def added_up(scores: NDArray[np.float32], positives: IntArray, negatives: IntArray) -> tuple[Array, Array, Array]:
-    """Add the counts of equal scores up; scores come in any order, and are given falling."""
+    """Add up the counts of equal scores, which come in any order; return distinct scores, falling, and their counts."""
     # Key and counts of an entry are put into one word of 64 bits, because NumPy sorts words several times as quickly as
     # it finds the order of scores, and nothing has to be moved by it.
     words = np.empty(scores.size, np.uint64)
@@ -113,7 +113,7 @@ def key_of(bits: Any) -> Any:  # noqa: ANN401  as above
 
 @compiled()
 def pack(scores: NDArray[np.uint32], positives: NDArray[Any], negatives: NDArray[Any], words: NDArray[Any]) -> None:
-    """Write words that rise as scores fall, given as their bits; of counts as much as fits."""
+    """Write words that rise as scores, given as their bits, fall; counts are capped at 65535."""
     for k in range(scores.size):
         word = np.uint64(key_of(scores[k])) << np.uint64(16) | np.uint64(min(positives[k], _MOST))
         words[k] = word << np.uint64(16) | np.uint64(min(negatives[k], _MOST))

@@ -108,11 +108,16 @@ class Table(ABC):
 
     def laid_out(self, values: Mapping[str, Any]) -> FloatArray:
         """Put metrics by label, shape (R,), in the order of `metrics`, shape (R, metrics)."""
-        return np.column_stack([values[metric.label] for metric in self.metrics])
+        return np.column_stack([values[label] for label in self.labels])
+
+    @cached_property
+    def labels(self) -> Sequence[str]:
+        """The label of each metric."""
+        return [metric.label for metric in self.metrics]
 
     def by_label(self, values: FloatArray) -> dict[str, FloatArray]:
         """Name metrics in the order of `metrics`, shape (R, metrics), by their labels, shape (R,)."""
-        return dict(zip((metric.label for metric in self.metrics), values.T, strict=True))
+        return dict(zip(self.labels, values.T, strict=True))
 
     @property
     def images(self) -> int:
@@ -220,7 +225,7 @@ class Table(ABC):
         return self._with(columns={**self.columns, **restricted}) if restricted else self
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether `restricted_to_common` may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         del metric
         return bool(self.left_out_if_lacking)
 
@@ -279,7 +284,7 @@ class Table(ABC):
 
         Its counts may be those of several `images` added up, of which means over images are unknown.
         """
-        unknown = NOTHING
+        unknown = None
         if images > 1:
             unknown = Message(
                 "added-up",
@@ -295,24 +300,30 @@ class Table(ABC):
         keys: Sequence[str],
         totals: Mapping[str, int],
         notes: tuple[Note | str, ...],
-        why_no_means: Message = NOTHING,
+        why_no_means: Message | None = None,
     ) -> Summary:
-        """Return the estimates under these keys, one for each metric, empty for those that are left out."""
-        unknown = [bool(why_no_means) and not metric.is_of_sums for metric in self.metrics]
-        estimates = np.where(unknown, np.nan, self.estimates).tolist()
-        rows = [(key, metric, value) for key, metric, value in zip(keys, self.metrics, estimates, strict=True) if key]
-        refuse_outside([metric for _, metric, _ in rows], [value for _, _, value in rows])
-        return Summary(
-            {**{key: value for key, _, value in rows}, **totals},
-            {
-                key: why_no_means if why_no_means and not metric.is_of_sums else as_message(self.why_undefined(metric))
-                for key, metric, value in rows
-                if math.isnan(value)
-            },
-            tuple(key for key, metric, _ in rows if metric.optimistic),
-            notes=tuple(map(as_note, notes)),
-            thresholds=tuple(key for key, metric, _ in rows if metric.kind == "threshold"),
-        )
+        """Return the estimates under these keys, one for each metric, empty for those that are left out.
+
+        Means over images are nan where it is given why there are none.
+        """
+        metrics = {key: metric for key, metric in zip(keys, self.metrics, strict=True) if key}
+        values = {key: value for key, value in zip(keys, self.estimates.tolist(), strict=True) if key}
+        undefined: dict[str, Message] = {}
+        for key, metric in metrics.items():
+            if why_no_means is not None and not metric.is_of_sums:
+                values[key], undefined[key] = math.nan, why_no_means
+            elif math.isnan(values[key]):
+                undefined[key] = as_message(self.why_undefined(metric))
+        optimistic = tuple(key for key, metric in metrics.items() if metric.optimistic)
+        thresholds = tuple(key for key, metric in metrics.items() if metric.kind == "threshold")
+        threshold_source, of_set = self.threshold_source, tuple(map(as_note, notes))
+        refuse_outside(metrics.values(), values.values())
+        return Summary({**values, **totals}, undefined, optimistic, threshold_source, of_set, thresholds)
+
+    @property
+    def threshold_source(self) -> str:
+        """Where thresholds come from when they are not scores of the images themselves."""
+        return ""
 
     @property
     def image_weights(self) -> Mapping[str, Any]:
@@ -377,7 +388,7 @@ class Reducing(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class CachedPool:
     """What a results file keeps of counts that take long to go through; it depends on counts alone."""
 
     counts: Counts
@@ -395,8 +406,8 @@ class Keeping(Reducing):
         """Whether it does."""
 
     @abstractmethod
-    def keepable(self) -> Kept:
-        """Return `reduced`, and what it does not tell of all counts."""
+    def keepable(self) -> CachedPool:
+        """Return `reduced`, and the numbers that cannot be computed from it."""
 
 
 class CountsTable(Table, Generic[CountsOfImage]):
@@ -491,7 +502,7 @@ class ColumnLayout:
         return self.images, max(columns.stop for columns in self.slices.values())
 
     def named(self, sums: FloatArray) -> Sums:
-        """Take sums of rows apart, shape (R, columns)."""
+        """Split sums of rows, shape (R, columns), by the names of the columns."""
         values: dict[str, Any] = {}
         for name, tail in self.tails.items():
             value = sums[:, self.slices[name]]
@@ -516,7 +527,7 @@ class Sums:
         return len(self.images)
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401  an array, or the sums of a table
-        """Return what is known by a name."""
+        """Return the sums of a column, or of a table among the columns."""
         return self.values[name]
 
 
@@ -532,7 +543,7 @@ def _defined(name: str) -> str:
 
 
 def _blocks(columns: Mapping[str, Any], means: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield what adds up, each with one row per image: of means the values, and where these are defined."""
+    """Yield matrices that add up, one row per image: for means, the values and where these are defined."""
     for name, column in columns.items():
         if isinstance(column, Table):
             yield name, column.layout
@@ -550,7 +561,7 @@ def _blocks(columns: Mapping[str, Any], means: Collection[str]) -> Iterator[tupl
 
 
 def _is_narrow(block: Any) -> bool:  # noqa: ANN401  an array, a sparse one, or a layout
-    """Whether a block is an array of few columns."""
+    """Return whether a block is an array of few columns."""
     return isinstance(block, np.ndarray) and block.shape[1] <= _WIDE
 
 
@@ -591,7 +602,7 @@ def _total(block: Any) -> FloatArray:  # noqa: ANN401  as above
 
 
 def columns_of(images: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
-    """Stack what is known of each image, numbers or lists by name, to columns; of no image there are none."""
+    """Stack the values of images, numbers or lists by name, to columns; without an image there are none."""
     return {name: np.array([image[name] for image in images]) for name in (images[0] if images else ())}
 
 

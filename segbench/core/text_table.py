@@ -84,7 +84,7 @@ class TextTable:
         return "".ljust(self.names, "<").ljust(len(self.header), ">")
 
     def __str__(self) -> str:
-        """Print it, with its notes."""
+        """Return the aligned rows, with the notes below."""
         return "\n".join([aligned([self.header, *self.rows], self.sides), *map(str, self.notes)])
 
     def fitted(self, column: int) -> TextTable:

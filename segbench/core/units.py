@@ -123,7 +123,7 @@ class SummedRows(Table):
         return self if restricted is self.table else type(self)(restricted, self.units, self.noun)
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether that may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         return self.table.may_be_restricted(metric)
 
     @property
@@ -271,7 +271,7 @@ class UnitTable(Table):
         return {"units": weights > 0} if self.of_units else {}
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether that may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         return metric in self.of_units or self._rows.may_be_restricted(metric)
 
     @property

@@ -191,8 +191,9 @@ class Curve(Drawn):
         """The area, or F of a mask."""
         if self.mask is not None:
             return f"F of the mask {number(self.columns['f'].item())}"
-        name = "achievable, optimistic" if self.optimistic else "AUC-PR" if self.space == "pr" else "AUC-ROC"
-        return f"{name} {number(self.area)}"
+        if self.optimistic:
+            return f"achievable, optimistic {number(self.area)}"
+        return f"AUC-{self.space.upper()} {number(self.area)}"
 
     def line(self, space: Space) -> Line:
         """Return the points to draw, with those of bends; of a mask its point; none where rates are undefined."""

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import FloatArray
 from segbench.core.counts import Pooled, as_pooled
 from segbench.core.operating_point import Confusion, OperatingPoint, f_of
-from segbench.core.scores import ScoreCounts, Several
+from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.settings import as_real
 
 Points = tuple[NDArray[Any], NDArray[Any]]
@@ -97,7 +97,7 @@ class BestFs(Confusion):
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
-def best_fs(images: Several) -> BestFs:
+def best_fs(images: ScoreBatch) -> BestFs:
     """Find the best F of each image (beta 1), as `best_f` does; without pixels the threshold is nan, counts are 0."""
     from segbench.curves import kernels
 

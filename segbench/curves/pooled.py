@@ -26,7 +26,7 @@ import numpy as np
 from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray
 from segbench.core.messages import Message, Note
 from segbench.core.pooling import SCORES_AT_ONCE, SCORES_PER_BATCH, ScorePool, batched, number_of_scores
-from segbench.core.scores import ScoreCounts, Several, range_of_scores
+from segbench.core.scores import ScoreBatch, ScoreCounts, range_of_scores
 from segbench.curves.curve import EMPTY_MASK_THRESHOLD, Curve, pr_curve
 from segbench.curves.points import BestFs, best_fs, hull_vertices
 
@@ -64,9 +64,8 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
         if alone.scores.size <= SCORES_AT_ONCE:
-            best_alone = best_fs(Several.of([alone]))
-            source = frozenset({alone.threshold_source})
-            return PooledPixels(alone, alone.scores.size, {}, range_of_scores(alone), best_alone, source)
+            scores, ends, source = ScoreBatch.of([alone]), range_of_scores(alone), frozenset({alone.threshold_source})
+            return PooledPixels(alone, alone.scores.size, {}, ends, best_fs(scores), source)
     pooling = ScorePool(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}
@@ -74,7 +73,7 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
         for counts in batch:
             pooling.add(counts)
             sources.add(counts.threshold_source)
-        best.append(best_fs(Several.of(batch)))
+        best.append(best_fs(ScoreBatch.of(batch)))
     best_of_images, all_sources = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (pool,) = pooling.ranges()
@@ -236,7 +235,7 @@ def pixel_curve(pooled: ScoreCounts) -> Curve:
     return replace(curve, mask=int(np.count_nonzero(pooled.scores >= threshold)))
 
 
-def mask_points(images: Several, threshold: float) -> BestFs:
+def mask_points(images: ScoreBatch, threshold: float) -> BestFs:
     """Return the point of each image at the mask, in place of its best F."""
     predicted = images.scores >= threshold
     return BestFs(

@@ -1,6 +1,6 @@
 """What all plots share: axes, frames, names as text, and where the legend goes.
 
-Sizes, fonts and line widths are Matplotlib's settings (rcParams), or parts of them, so that a style of one's own holds.
+Sizes, fonts and line widths are Matplotlib's settings (rcParams), or parts of them, so that your own style applies.
 """
 
 from __future__ import annotations

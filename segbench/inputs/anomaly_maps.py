@@ -23,9 +23,9 @@ from segbench.core.settings import (
     option_like,
     set_fields,
 )
-from segbench.inputs.annotators import Labelled, take_one
 from segbench.inputs.defects import Defect, as_defects, defects_of, read_defects
 from segbench.inputs.label_rules import (
+    Labelled,
     LabelRule,
     Positive,
     notes_on_values,
@@ -35,6 +35,7 @@ from segbench.inputs.label_rules import (
     refuse_grey_and_void,
     refuse_scores,
     rule_option,
+    take_one,
     void_values,
     where_not_void,
 )
@@ -45,7 +46,7 @@ from segbench.loaders.reading import MASKS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 NONZERO = ">0"
 """All values but 0, as VisA's masks need it."""
@@ -62,7 +63,7 @@ def read_scores(table: Any) -> Scores:
 
         source = as_path(table, source)
         table = read_column(source)
-    found = []
+    scores = []
     for name, score in table.items():
         try:
             value = as_real(float(score), source)
@@ -76,8 +77,8 @@ def read_scores(table: Any) -> Scores:
                     image=str(name),
                 )
             ) from None
-        found.append((str(name), value))
-    return tuple(sorted(found))
+        scores.append((str(name), value))
+    return tuple(sorted(scores))
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
         set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
         numbered, several = numbered_by(self.positive), bool(self.defects)
         set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=several))
-        set_fields(self, quantize=as_quantize(self.quantize, Setting("quantize", None)), void=void_values(self.void))
+        set_fields(self, quantize=as_quantize(self.quantize), void=void_values(self.void))
         if not isinstance(self.image_scores, tuple):
             set_fields(self, image_scores=read_scores(self.image_scores))
 
@@ -210,7 +211,7 @@ class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
         """Return which pixels are anomalous, which count, and scores; a `DataError` says what is wrong with files."""
         import numpy as np
 
-        from segbench.loaders.repairs import require_same_size
+        from segbench.loaders.reading import require_same_size
 
         if self.positive is None:
             refuse_exchanged(sample)

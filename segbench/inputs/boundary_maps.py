@@ -11,8 +11,9 @@ from segbench.core.messages import Message, Note, Setting
 from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample, Side
 from segbench.core.settings import as_whole, check_settings, option, set_fields
-from segbench.inputs.annotators import ONE_ANNOTATOR, Labelled
 from segbench.inputs.label_rules import (
+    ONE_ANNOTATOR,
+    Labelled,
     Positive,
     RuleWithoutVoid,
     counted,
@@ -28,7 +29,7 @@ from segbench.loaders.reading import ANNOTATORS, BOUNDARIES
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 _THINNED = Note(Message("thinned", "{side} thinned"), "ground truth")
 
@@ -293,6 +294,6 @@ class AnnotatorMaps(InputSettings):
 
 def _require_one_size(drawn: Sequence[BoolArray]) -> None:
     """Refuse maps of annotators that have different sizes."""
-    from segbench.loaders.repairs import require_same_size
+    from segbench.loaders.reading import require_same_size
 
     require_same_size([(f"ground truth of annotator {k}", boundaries.shape) for k, boundaries in enumerate(drawn)])

@@ -110,8 +110,8 @@ class ClassLabelMaps(LabelInputs):
         elif isinstance(classes, Integral):
             labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:
-            given = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
-            labels = tuple(map(as_class_label, given))
+            values = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
+            labels = tuple(map(as_class_label, values))
         refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
         otherwise = tuple(label for label in otherwise if label not in counted_labels(labels))
@@ -186,11 +186,11 @@ class ClassLabelMaps(LabelInputs):
 
     def _classes_held(self, maps: LabelMaps, pixels: IntArray) -> Facts:
         """Return two classes in an image by the pixels of each; where it has fewer, also what is left out as void."""
-        held = [label for label, number in zip(self.labels, pixels, strict=True) if number][:2]
-        if len(held) < 2:
+        labels_present = [label for label, number in zip(self.labels, pixels, strict=True) if number][:2]
+        if len(labels_present) < 2:
             truth = maps.truth.remapped().labels
-            held += [label for label in self.void or () if (truth == label).any()]
-        return tuple(map(float, held))
+            labels_present += [label for label in self.void or () if (truth == label).any()]
+        return tuple(map(float, labels_present))
 
     def settle(
         self, facts: Mapping[str, Facts], *, excluded_by: Message = NOTHING, complete: bool = True, part: bool = False

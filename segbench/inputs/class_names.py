@@ -117,42 +117,42 @@ def void_without(void: Sequence[float], labels: Sequence[int]) -> Setting:
 
 
 def read_background(
-    given: int | Sequence[int] | str, labels: Sequence[ClassLabel], names: Sequence[str]
+    classes: int | Sequence[int] | str, labels: Sequence[ClassLabel], names: Sequence[str]
 ) -> tuple[int, ...]:
     """Read the labels that means over classes leave out, which have to be some of the classes, and not all.
 
     Label 0, which lies outside all regions, need not be a class: then it is in no mean anyway.
     """
-    if isinstance(given, str):
-        found = read_classes(given)[0] if given not in ("", "none") else ()
+    if isinstance(classes, str):
+        background = read_classes(classes)[0] if classes not in ("", "none") else ()
     else:
-        single = isinstance(given, Integral)
-        several = (given,) if single else listed(given, "background", "(0,)", most=MOST_CLASSES + 1)
-        found = tuple(as_whole(label, "background") for label in several)
+        single = isinstance(classes, Integral)
+        several = (classes,) if single else listed(classes, "background", "(0,)", most=MOST_CLASSES + 1)
+        background = tuple(as_whole(label, "background") for label in several)
     outside = {0}.difference(labels) if has_regions(labels) else set()
-    found = tuple(sorted(set(found) - outside))
-    if not found:
+    background = tuple(sorted(set(background) - outside))
+    if not background:
         return ()
-    if others := [label for label in found if label not in labels]:
+    if others := [label for label in background if label not in labels]:
         raise ArgumentError(
             Message(
                 "unfit-background",
                 "{given}, but {labels} {are_no}; list all labels that are counted: {classes}",
-                given=format_background(found),
+                given=format_background(background),
                 labels=first_names([*map(str, others)], _NAMED),
                 are_no="is not a class" if len(others) == 1 else "are not classes",
                 classes=with_labels(labels, names, others),
             )
         )
-    if not in_means(labels, found).any():
+    if not in_means(labels, background).any():
         raise ArgumentError(
             Message(
                 "unfit-background",
                 "{given} leaves no class for the means over classes; name fewer labels",
-                given=format_background(found),
+                given=format_background(background),
             )
         )
-    return found
+    return background
 
 
 def background_option() -> Any:
@@ -190,12 +190,12 @@ def in_no_mean(of_class: Mapping[str, str]) -> bool:
 def background_note(names: Sequence[str], meant: BoolArray) -> tuple[Note, ...]:
     """Name the classes that are in no mean; nothing where all are."""
     left_out = [name for name, within in zip(names, meant, strict=True) if not within]
-    said = Message(
+    message = Message(
         "background-left-out",
         "left out of means over classes, background: {classes}",
         classes=first_names(left_out, _NAMED),
     )
-    return (Note(said),) if left_out else ()
+    return (Note(message),) if left_out else ()
 
 
 def labels_text(labels: Sequence[int]) -> str:
@@ -359,29 +359,29 @@ def lines_of(file: str, expected: str, hint: str) -> list[str]:
         ) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        what = Message("unreadable", "cannot be read ({why}), expected {expected}", why=str(why), expected=expected)
-        raise DataError(file, what, hint) from None
+        problem = Message("unreadable", "cannot be read ({why}), expected {expected}", why=str(why), expected=expected)
+        raise DataError(file, problem, hint) from None
 
 
 def _read_file(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     labels, names = [], []
-    for place, line in enumerate(lines_of(text, "a label and a name per line", _LINES), start=1):
+    for number, line in enumerate(lines_of(text, "a label and a name per line", _LINES), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        found = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*[,:;\t]\s*|\s+)(\S.*?)\s*", line)
-        if not found:
+        row = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*[,:;\t]\s*|\s+)(\S.*?)\s*", line)
+        if not row:
             raise DataError(
                 text,
                 Message(
                     "wrong-line",
                     "line {line} is {text!r}, expected a label and a name",
-                    line=place,
+                    line=number,
                     text=line.strip()[:60],
                 ),
                 _LINES,
             )
-        labels.append(int(found[1]))
-        names.append(found[2])
+        labels.append(int(row[1]))
+        names.append(row[2])
     if not labels:
         raise ArgumentError(
             Message("no-classes", "{file} names no class; write a label and a name per line, as in: 13 car", file=text)

@@ -59,12 +59,12 @@ def count_maps(
         codes, rows = np.where(valid.reshape(-1), table[codes], left_out).astype(np.uint16), np.arange(size + 2)
     counts = _counted(codes, predicted.codes, rows * width, columns, (size + 2) * width).reshape(size + 2, width)
     if counts[unknown].any():
-        held = np.unique(truth.codes if valid is None else truth.codes[valid.reshape(-1)])
-        foreign = np.unique(truth.values[held[table[held] == unknown]]).tolist()
+        occurring = np.unique(truth.codes if valid is None else truth.codes[valid.reshape(-1)])
+        foreign = np.unique(truth.values[occurring[table[occurring] == unknown]]).tolist()
         # A remapping says itself what labels count from.
         remap = shift_to_zero(labels) if maps.truth.mapping == Remapping() else ""
         advise = partial(_advice, labels=labels, named=named, void=void, remap=remap, protocol=protocol)
-        raise _foreign(maps.truth, foreign, np.unique(truth.values[held]).tolist(), advise)
+        raise _foreign(maps.truth, foreign, np.unique(truth.values[occurring]).tolist(), advise)
     return counts[:size], int(counts[left_out].sum())
 
 
@@ -83,26 +83,26 @@ def _counted(truth: Array, predicted: Array, rows: Array, columns: Array, size: 
     return counts
 
 
-def _count_from_one(held: Sequence[int], classes: int) -> bool:
+def _count_from_one(labels: Sequence[int], classes: int) -> bool:
     """Return whether labels, rising, seem to count several classes from 1; void may be among them."""
-    whole = classes in held and held[0] > 0 and all(label <= classes or label in VOIDS for label in held)
+    whole = classes in labels and labels[0] > 0 and all(label <= classes or label in VOIDS for label in labels)
     return classes > 1 and whole
 
 
-def _foreign(truth: LabelMap, foreign: Sequence[int], held: Sequence[int], advise: Advice) -> DataError:
+def _foreign(truth: LabelMap, foreign: Sequence[int], labels: Sequence[int], advise: Advice) -> DataError:
     """Say which labels of all that a file holds are neither classes nor void; `advise` on those of the whole set."""
-    what = Message(
+    problem = Message(
         "no-class",
         "{noun} {labels}{more} {are} neither a class nor void{background}",
         noun="values" if len(foreign) > 1 else "value",
         labels=foreign[:_SHOWN],
         more=f", ... ({len(foreign)} labels)" if len(foreign) > _SHOWN else "",
         are=verb(len(foreign), "are"),
-        background=", and no pixel is 0" if held[0] > 0 else "",
+        background=", and no pixel is 0" if labels[0] > 0 else "",
     )
     if truth.lossy:
-        return DataError(truth.file, what, how_to_save_labels(truth.lossy))
-    return ManyValuesError(truth.file, what, held, advise)
+        return DataError(truth.file, problem, how_to_save_labels(truth.lossy))
+    return ManyValuesError(truth.file, problem, labels, advise)
 
 
 def _advice(
@@ -119,9 +119,9 @@ def _advice(
 
     Background is never left out as void, for false positives lie there. `remap` fits labels that count from 1.
     """
-    held = [int(value) for value in values]
-    foreign = [label for label in held if label not in labels and label not in void]
-    highest = max([*labels, *(label for label in held if label < LABELS_BELOW)])
+    stored = [int(value) for value in values]
+    foreign = [label for label in stored if label not in labels and label not in void]
+    highest = max([*labels, *(label for label in stored if label < LABELS_BELOW)])
     often_void = [label for label in foreign if label < 0 or label in VOIDS or is_apart(label, highest)]
     others = [label for label in foreign if label not in often_void]
     out = Setting("void", sorted({*often_void, *void}))
@@ -136,7 +136,7 @@ def _advice(
         return alternatives(
             [hint, Message("fix", "if {label} is a class, {classes}", label=apart[0], classes=classes)], "; "
         )
-    if remap and _count_from_one(held, len(labels)):
+    if remap and _count_from_one(stored, len(labels)):
         hint = Message(
             "alternatives",
             "if no image has label 0, labels count from 1: write {classes_from_one}, or {maps}; if some "

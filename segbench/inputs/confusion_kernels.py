@@ -34,15 +34,15 @@ def confusion_of_words(truth: Array, predicted: Array, rows: Array, columns: Arr
     Label maps are mostly areas of one label, and eight pixels of one label are counted at once.
     """
     tables = np.zeros((4, size), np.int64)
-    low, step, each = np.uint64(255), np.uint64(8), np.uint64(0x0101010101010101)
+    low, step, repeated = np.uint64(255), np.uint64(8), np.uint64(0x0101010101010101)
     for i in range(truth.size):
-        true, found = truth[i], predicted[i]
-        if true == (true & low) * each and found == (found & low) * each:
-            tables[i & 3, rows[true & low] + columns[found & low]] += 8
+        true_word, predicted_word = truth[i], predicted[i]
+        if true_word == (true_word & low) * repeated and predicted_word == (predicted_word & low) * repeated:
+            tables[i & 3, rows[true_word & low] + columns[predicted_word & low]] += 8
             continue
         for _ in range(2):
             for table in range(4):
-                tables[table, rows[true & low] + columns[found & low]] += 1
-                true >>= step
-                found >>= step
+                tables[table, rows[true_word & low] + columns[predicted_word & low]] += 1
+                true_word >>= step
+                predicted_word >>= step
     return tables[0] + tables[1] + tables[2] + tables[3]

@@ -28,7 +28,7 @@ from segbench.loaders.reading import MASKS
 if TYPE_CHECKING:
     from segbench.core.arrays import FloatArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 CONNECTIVITY: Mapping[str, Any] = {
     "help": "Choose which pixels touch: 8, at corners, too, or 4.",
@@ -231,15 +231,19 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
         if not counted.size or not cuts:
             return notes
         lowest, highest = scores_of(np.array([counted.min(), counted.max()])).tolist()
-        given, reach = self._given_cuts, span(lowest, highest)
-        doubts = () if isinstance(self.at, ThresholdOfSet) else doubts_on_cuts(cuts, given, lowest, highest)
+        given_cuts, reach = self._given_cuts, span(lowest, highest)
+        doubts = () if isinstance(self.at, ThresholdOfSet) else doubts_on_cuts(cuts, given_cuts, lowest, highest)
         if doubts:
             return (*notes, *doubts)
         if highest < min(cuts) or (self.above and highest == min(cuts)):
-            message = Message("nothing-predicted", "no score reaches {given}, so nothing is predicted", given=given)
+            message = Message(
+                "nothing-predicted", "no score reaches {given}, so nothing is predicted", given=given_cuts
+            )
             return (*notes, Note(message, detail=reach))
         if lowest > max(cuts) or (lowest == max(cuts) and not self.above):
-            message = Message("all-predicted", "all scores reach {given}, so every pixel is predicted", given=given)
+            message = Message(
+                "all-predicted", "all scores reach {given}, so every pixel is predicted", given=given_cuts
+            )
             return (*notes, Note(message, detail=reach))
         return notes
 
@@ -260,7 +264,7 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
                 raise DataError("predictions", *above)
             return frozenset()
         if len(low) < len(highest):
-            what = Message(
+            problem = Message(
                 "mixed-levels",
                 "{images} of {total} hold integers of at most 1, which is a score of {score}, and others more",
                 images=len(low),
@@ -268,13 +272,13 @@ class CutMasks(InputSettings, DrawnMasks, SoftMaps):
                 score=number(max(low)),
             )
             hint = "save all predictions on one scale, masks as 0 and the highest level"
-            raise DataError("predictions", what, hint)
+            raise DataError("predictions", problem, hint)
         score = number(max(low))
-        what = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
+        problem = Message("low-levels", "hold integers of at most 1, which is a score of {score}", score=score)
         fixes = [Message("fix", "masks of 0 and 1 need no threshold: leave out {given}", given=self._given_cuts)]
         if min(cuts) <= 1:
             fixes.append(Message("fix", "or for files give {scale}", scale=Setting("scale", 1, of="Repairs")))
-        raise DataError("predictions", what, alternatives(fixes, "; "))
+        raise DataError("predictions", problem, alternatives(fixes, "; "))
 
     @property
     def why_not_arrays(self) -> Message | str:
@@ -311,20 +315,20 @@ def above_scores(cuts: Sequence[float], name: str) -> tuple[Message, Message] | 
     """
     if not cuts or min(cuts) <= 1:
         return None
-    bits, places = (8, 4) if max(cuts) <= 255 else (16, 6)  # 255 is the highest level of 8 bits
+    bits, digits = (8, 4) if max(cuts) <= 255 else (16, 6)  # 255 is the highest level of 8 bits
     full = 2**bits - 1
-    given, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, places) for cut in cuts]
-    one = name == "at"
-    above = Setting(name, given[0] if one else given)
-    what = Message("above-scores", "have scores up to 1, and {given} is above all of them", given=above)
+    given_cuts, shares = list(cuts), [round((math.ceil(cut) - 0.5) / full, digits) for cut in cuts]
+    single = name == "at"
+    above = Setting(name, given_cuts[0] if single else given_cuts)
+    problem = Message("above-scores", "have scores up to 1, and {given} is above all of them", given=above)
     if max(cuts) > full:
-        return what, Message("fix", "give a score from 0 to 1")
+        return problem, Message("fix", "give a score from 0 to 1")
     hint = Message(
         "fix",
         "levels of {bits} bits are divided by {full}: for levels from {levels} give {shares}",
         bits=bits,
         full=full,
-        levels=written(given),
-        shares=Setting(name, shares[0] if one else shares),
+        levels=written(given_cuts),
+        shares=Setting(name, shares[0] if single else shares),
     )
-    return what, hint
+    return problem, hint

@@ -42,14 +42,14 @@ Defects = tuple[tuple[str, tuple[Saturation, ...]], ...]
 """The saturation of each kind of defect by category, which is empty for a file."""
 
 
-def as_defects(found: Any) -> Defects:
+def as_defects(categories: Any) -> Defects:
     """Return defects as they were read, from lists too."""
-    return tuple((category, tuple(Saturation(*one) for one in rules)) for category, rules in found)
+    return tuple((category, tuple(Saturation(*rule) for rule in rules)) for category, rules in categories)
 
 
-def read_defects(place: Any) -> Defects:
+def read_defects(config: Any) -> Defects:
     """Read the file of a category, or those of all categories in a folder."""
-    path = Path(as_path(place, Setting("defects", None)))
+    path = Path(as_path(config, Setting("defects", None)))
     files = {file.parent.name: file for file in sorted(path.glob(f"*/{FILE}"))} if path.is_dir() else {"": path}
     if path.is_dir() and (path / FILE).is_file():
         files = {"": path / FILE}
@@ -69,7 +69,7 @@ def read_defects(place: Any) -> Defects:
 def _read(file: Path) -> tuple[Saturation, ...]:
     try:
         rows = json.loads(file.read_text("utf-8-sig"))
-        found = tuple(
+        rules = tuple(
             Saturation(int(row["pixel_value"]), float(row["saturation_threshold"]), bool(row["relative_saturation"]))
             for row in rows
         )
@@ -77,7 +77,7 @@ def _read(file: Path) -> tuple[Saturation, ...]:
         raise _unreadable(file, str(error.strerror)) from error
     except (ValueError, TypeError, KeyError) as error:
         raise _unreadable(file, f"{error!r:.80}") from error
-    if any(one.threshold <= 0 or (one.relative and one.threshold > 1) for one in found):
+    if any(rule.threshold <= 0 or (rule.relative and rule.threshold > 1) for rule in rules):
         raise ArgumentError(
             Message(
                 "out-of-range",
@@ -86,7 +86,7 @@ def _read(file: Path) -> tuple[Saturation, ...]:
                 expected=_EXPECTED,
             )
         )
-    return tuple(sorted(found))
+    return tuple(sorted(rules))
 
 
 def _unreadable(file: Path, reason: str) -> ArgumentError:
@@ -120,7 +120,7 @@ def defects_of(sample: Sample, left_out: BoolArray | None, known: Defects) -> li
     defects = []
     for file, truth in zip(sample.truth_files, sample.ground_truths, strict=True):
         values = np.unique(truth[truth > 0])
-        saturation = next((one for one in saturations or () if [one.pixel_value] == values.tolist()), None)
+        saturation = next((rule for rule in saturations or () if [rule.pixel_value] == values.tolist()), None)
         if values.size and saturation is None:
             raise DataError(
                 file,

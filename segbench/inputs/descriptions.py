@@ -21,10 +21,9 @@ from segbench.core.sample import Maps
 from segbench.inputs.class_names import RESERVED
 from segbench.inputs.instance_maps import INSTANCE_MAPS, InstanceMaps
 from segbench.inputs.object_kinds import INSTANCES
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.listing import once
-from segbench.loaders.pairing import Inputs, Pairing, SampleFiles
-from segbench.loaders.source import LocalFile, read_bounded
+from segbench.loaders.listing import SampleFiles, once
+from segbench.loaders.pairing import Inputs, Pairing
+from segbench.loaders.source import LocalFile, Source, read_bounded, shown
 
 LARGEST_ID = 2**24 - 1
 _LARGEST_LABEL = 10**9
@@ -38,22 +37,22 @@ _FORMAT = f"expected COCO's panoptic format: annotations of file_name and segmen
 class Described(LocalFile):
     """The file of an image with what a JSON says of it, as JSON."""
 
-    entry: bytes
+    segments: bytes
 
     @classmethod
-    def of(cls, file: LocalFile, entry: bytes) -> Described:
+    def of(cls, file: LocalFile, segments: bytes) -> Described:
         """Put them together."""
         described = cls(file)
-        described.entry = entry
+        described.segments = segments
         return described
 
     def read_bytes(self) -> bytes:
-        """Give the whole content with the entry at its end, so that digests are of both."""
-        return super().read_bytes() + self.entry
+        """Return the whole content with its segments at the end, so that digests are of both."""
+        return super().read_bytes() + self.segments
 
     def within(self, folder: Path) -> Described:
-        """Give the same file with an absolute path, where it is relative to a folder."""
-        return Described.of(super().within(folder), self.entry)
+        """Return the same file with an absolute path, where it is relative to a folder."""
+        return Described.of(super().within(folder), self.segments)
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,14 @@ class _Json:
     classes: Mapping[int, tuple[str, bool]]
 
     def entry(self, file: LocalFile, classes: Mapping[int, tuple[str, bool]]) -> bytes | None:
-        """Give what it says of an image, with the classes of its segments; None if it says nothing."""
+        """Return what it says of an image, with the classes of its segments; None if it says nothing."""
         parts = Path(file).parts[::-1]
         names = ["/".join(parts[k::-1]) for k in range(min(_NAMED, len(parts)))]
-        found = next((self.segments[name] for name in names if name in self.segments), None)
-        if found is None:
+        segments = next((self.segments[name] for name in names if name in self.segments), None)
+        if segments is None:
             return None
-        used = sorted({label for _, label, *_ in found if label in classes})
-        return json.dumps({"segments": found, "classes": [[label, *classes[label]] for label in used]}).encode()
+        used = sorted({label for _, label, *_ in segments if label in classes})
+        return json.dumps({"segments": segments, "classes": [[label, *classes[label]] for label in used]}).encode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,45 +79,50 @@ class ObjectMaps(InstanceMaps):
     """Label maps with a JSON beside them, pairs of maps of classes and instances, or plain label maps."""
 
     def truths(self, data: bytes, path: Source) -> Maps:
-        """Give the map, and what is known of its segments."""
+        """Decode the map, and what is known of its segments."""
         return _described(data, path) or super().truths(data, path)
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
-        """Give the map, and what is known of its segments; of two maps that of instances last."""
+        """Decode the map, and what is known of its segments; of two maps that of instances last."""
         path = files.prediction
-        if found := _described(contents[path], path):
-            return found
+        if maps := _described(contents[path], path):
+            return maps
         if files.scales and "inst" in path.name.lower():
             scales = (path, *files.scales[1:])
             files = files._replace(prediction=files.scales[0], scales=scales, tags=files.tags[::-1])
         return super().predictions(files, contents)
 
     def located(self, inputs: Inputs) -> Inputs:
-        """Give the folder of images that a JSON describes, where a place is a JSON, or a folder of both."""
+        """Return the folder of images that a JSON describes, where a place is a JSON, or a folder of both."""
         prediction = inputs.prediction and _images_of(inputs.prediction)
         return replace(inputs, ground_truth=_images_of(inputs.ground_truth), prediction=prediction)
 
     def completed(self, pairing: Pairing) -> Pairing:
         """Add what the JSON files say; plain label maps stay as they are."""
-        true = {one.ground_truths[0] for one in pairing.files}
-        predicted = {one.prediction for one in pairing.files}
+        true = {files.ground_truths[0] for files in pairing.files}
+        predicted = {files.prediction for files in pairing.files}
         problems: list[DataError] = []
         jsons = _jsons_of(true, pairing.inputs.ground_truth, problems)
         if not jsons:
             return pairing
-        read = [one for one in jsons.values() if one]
+        descriptions = [description for description in jsons.values() if description]
         no_categories = Message("no-categories", "has no categories")
-        problems += [DataError(one.path, no_categories, _FORMAT) for one in read if not one.classes]
-        classes = {label: named for one in read for label, named in one.classes.items()}
-        found = _entries(true, jsons, classes, problems)
-        found |= _entries(predicted, _jsons_of(predicted, pairing.inputs.prediction, problems), classes, problems)
+        without_classes = [description.path for description in descriptions if not description.classes]
+        problems += [DataError(path, no_categories, _FORMAT) for path in without_classes]
+        classes = {label: named for description in descriptions for label, named in description.classes.items()}
+        described = _entries(true, jsons, classes, problems)
+        described |= _entries(predicted, _jsons_of(predicted, pairing.inputs.prediction, problems), classes, problems)
         if problems:
             return replace(pairing, problem=pairing.problem or _together(problems))
-        files = (
-            one._replace(ground_truths=(found[one.ground_truths[0]],), prediction=found[one.prediction])
-            for one in pairing.files
+        return replace(
+            pairing,
+            files=tuple(
+                files._replace(
+                    ground_truths=(described[files.ground_truths[0]],), prediction=described[files.prediction]
+                )
+                for files in pairing.files
+            ),
         )
-        return replace(pairing, files=tuple(files))
 
 
 def _together(problems: Sequence[DataError]) -> DataError:
@@ -130,8 +134,8 @@ def _together(problems: Sequence[DataError]) -> DataError:
         for error in problems
         for problem in error.values.get("problems", (error.what,))
     ]
-    what = Message("wrong-jsons", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
-    return DataError("JSON files", what, joined(dict.fromkeys(error.hint for error in problems)))
+    problem = Message("wrong-jsons", "have {count} problems:\n  {problems:\n  }\n", count=len(lines), problems=lines)
+    return DataError("JSON files", problem, joined(dict.fromkeys(error.hint for error in problems)))
 
 
 def _described(data: bytes, path: Source) -> Maps | None:
@@ -140,19 +144,19 @@ def _described(data: bytes, path: Source) -> Maps | None:
         return None
     from segbench.loaders.images import decode
 
-    decoded = decode(data[: len(data) - len(path.entry)], path, role="ids")
-    return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, about=json.loads(path.entry))
+    decoded = decode(data[: len(data) - len(path.segments)], path, role="ids")
+    return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, about=json.loads(path.segments))
 
 
-def _images_of(place: str) -> str:
-    """Give the folder that a JSON describes; any other place as it is."""
-    path = Path(place)
+def _images_of(path_text: str) -> str:
+    """Return the folder that a JSON describes; any other place as it is."""
+    path = Path(path_text)
     if path.suffix.lower() == ".json" and path.is_file():
         beside, own = path.with_suffix(""), path.parent
-        return str(beside) if beside.is_dir() else str(own) if any(own.glob("*.png")) else place
+        return str(beside) if beside.is_dir() else str(own) if any(own.glob("*.png")) else path_text
     jsons = sorted(path.glob("*.json"))
-    inside = jsons[0].with_suffix("") if place and len(jsons) == 1 else path
-    return str(inside) if inside.is_dir() and inside != path else place
+    inside = jsons[0].with_suffix("") if path_text and len(jsons) == 1 else path
+    return str(inside) if inside.is_dir() and inside != path else path_text
 
 
 def _jsons_of(files: Iterable[Source], root: str | None, problems: list[DataError]) -> dict[Path, _Json | None]:
@@ -160,21 +164,21 @@ def _jsons_of(files: Iterable[Source], root: str | None, problems: list[DataErro
 
     Above the root lies what belongs to others. None stands for one that cannot be read, which is a problem.
     """
-    found: dict[Path, _Json | None] = {}
+    jsons: dict[Path, _Json | None] = {}
     top = Path(root or "-")
     for folder in sorted({Path(file).parent for file in files if isinstance(file, LocalFile)}):
-        for place in (folder, *(above for above in folder.parents if top in (above, *above.parents))):
-            beside = place.parent / f"{place.name}.json"
-            inside = [beside] if beside.is_file() else sorted(place.glob("*.json"))
+        for parent in (folder, *(above for above in folder.parents if top in (above, *above.parents))):
+            beside = parent.parent / f"{parent.name}.json"
+            inside = [beside] if beside.is_file() else sorted(parent.glob("*.json"))
             if len(inside) == 1:
                 try:
-                    found[folder] = once("segments", str(inside[0]), _read)
+                    jsons[folder] = once("segments", str(inside[0]), _read)
                 except DataError as error:
-                    found[folder] = None
+                    jsons[folder] = None
                     if all((error.path, error.what) != (known.path, known.what) for known in problems):
                         problems.append(error)
                 break
-    return found
+    return jsons
 
 
 def _entries(
@@ -183,71 +187,71 @@ def _entries(
     classes: Mapping[int, tuple[str, bool]],
     problems: list[DataError],
 ) -> dict[Source, Described]:
-    """Give each file with its entry; all that is missing or unknown is a problem."""
-    found: dict[Source, Described] = {}
+    """Return each file with its segments; all that is missing or unknown is a problem."""
+    described: dict[Source, Described] = {}
     missing = []
     for folder in sorted({Path(str(file)).parent for file in files} - jsons.keys()):
-        what = Message(
+        problem = Message(
             "no-json",
             "has no {file} beside it, and {inside:many JSON file} in it, expected one with the classes of its "
             "segments, as the ground truth has",
             file=f"{shown(folder)}.json",
             inside=len(list(folder.glob("*.json"))),
         )
-        problems.append(DataError(shown(folder), what, f"write one of them, and unpack archives; {_HINT}"))
+        problems.append(DataError(shown(folder), problem, f"write one of them, and unpack archives; {_HINT}"))
     for file in files:
-        if one := jsons.get(Path(str(file)).parent):
-            if isinstance(file, LocalFile) and (entry := one.entry(file, classes)):
-                found[file] = Described.of(file, entry)
+        if description := jsons.get(Path(str(file)).parent):
+            if isinstance(file, LocalFile) and (segments_json := description.entry(file, classes)):
+                described[file] = Described.of(file, segments_json)
             else:
                 missing.append(Path(str(file)).name)
-    read = [one for one in jsons.values() if one]
-    places = ", ".join(sorted({one.path for one in read}))
+    read = [description for description in jsons.values() if description]
+    paths = ", ".join(sorted({description.path for description in read}))
     if missing:
-        what = Message(
+        problem = Message(
             "no-annotation",
             "{lack} no segments_info: {images}",
             lack=of_all(len(missing), len(files), "image", "have"),
             images=first_names(sorted(missing), _SHOWN),
         )
         fix = Message("fix", "add an annotation with the file_name of each")
-        known = next((shown(name) for one in read for name in one.segments), "")
+        known = next((shown(name) for description in read for name in description.segments), "")
         if known:
             fix = Message("fix", "add an annotation with the file_name of each, as {file} has one", file=known)
-        problems.append(DataError(places, what, fix))
+        problems.append(DataError(paths, problem, fix))
     strange = {
         label: Message("unknown-category", "category {label}, in {image}", label=label, image=shown(name))
-        for one in read
-        for name, segments in one.segments.items()
+        for description in read
+        for name, segments in description.segments.items()
         for _, label, *_ in segments
         if classes and label not in classes
     }
     if strange:
-        what = Message(
+        problem = Message(
             "unknown-categories",
             "has categories that the ground truth does not list:\n  {problems:\n  }\n",
             problems=[strange[label] for label in sorted(strange)],
         )
-        problems.append(DataError(places, what, _HINT))
-    return found
+        problems.append(DataError(paths, problem, _HINT))
+    return described
 
 
-def _read(place: str) -> _Json:
+def _read(path: str) -> _Json:
     """Read a JSON, and list all that is wrong with it."""
     try:
-        content = json.loads(read_bounded(place, _LARGEST_BYTES, "segments of images", "split it"))
+        content = json.loads(read_bounded(path, _LARGEST_BYTES, "segments of images", "split it"))
     except (OSError, ValueError, RecursionError) as error:
-        what = Message("not-json", "is not JSON ({why})", why=str(error))
-        raise DataError(shown(place), what, "write the file again") from None
+        problem = Message("not-json", "is not JSON ({why})", why=str(error))
+        raise DataError(shown(path), problem, "write the file again") from None
     annotations = content.get("annotations") if isinstance(content, dict) else None
-    _refuse_detections(place, content if annotations is None else annotations)
-    if not isinstance(annotations, list) or not all(isinstance(one, dict) for one in annotations):
-        raise DataError(shown(place), Message("no-annotations", "has no list of annotations"), _FORMAT)
+    _refuse_detections(path, content if annotations is None else annotations)
+    if not isinstance(annotations, list) or not all(isinstance(annotation, dict) for annotation in annotations):
+        raise DataError(shown(path), Message("no-annotations", "has no list of annotations"), _FORMAT)
     problems: list[Message] = []
     segments: dict[str, list[Any]] = {}
     without: list[str] = []
-    for number, one in enumerate(annotations, start=1):
-        name, infos = one.get("file_name"), one.get("segments_info")
+    for number, annotation in enumerate(annotations, start=1):
+        name, infos = annotation.get("file_name"), annotation.get("segments_info")
         if not isinstance(name, str) or not isinstance(infos, list):
             without.append(f"annotation {number}")
             continue
@@ -288,22 +292,22 @@ def _read(place: str) -> _Json:
         )
         problems.append(lacking)
         categories = []
-    times = Counter(each for label, (name, _) in categories for each in (f"the id {label}", f"the name {name}"))
-    twice = [each for each, number in times.items() if number > 1]
-    problems += [Message("doubled-category", "two categories have {shared}", shared=each) for each in twice]
+    times = Counter(shared for label, (name, _) in categories for shared in (f"the id {label}", f"the name {name}"))
+    twice = [shared for shared, number in times.items() if number > 1]
+    problems += [Message("doubled-category", "two categories have {shared}", shared=shared) for shared in twice]
     if problems:
         faults = tuple(dict.fromkeys(problems))
-        what = Message("wrong-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)
-        raise DataError(shown(place), what, _FORMAT)
-    return _Json(place, segments, dict(categories))
+        problem = Message("wrong-json", "is not as it should be:\n  {problems:\n  }\n", problems=faults)
+        raise DataError(shown(path), problem, _FORMAT)
+    return _Json(path, segments, dict(categories))
 
 
-def _refuse_detections(place: str, annotations: Any) -> None:
+def _refuse_detections(path: str, annotations: Any) -> None:
     """Refuse annotations, or results, of COCO's detections, which have one entry for each object."""
     first = annotations[0] if isinstance(annotations, list) and annotations else None
     if not isinstance(first, dict) or "segments_info" in first or not {"segmentation", "bbox"} & first.keys():
         return
-    what = Message(
+    problem = Message(
         "detections",
         "holds {objects:many object} in COCO's detection format, expected its panoptic format",
         objects=len(annotations),
@@ -315,15 +319,18 @@ def _refuse_detections(place: str, annotations: Any) -> None:
         see=_HINT,
         kind=Setting("kind", INSTANCES),
     )
-    raise DataError(shown(place), what, fix)
+    raise DataError(shown(path), problem, fix)
 
 
 def _segment(info: Any) -> list[int | None] | None:
-    """Give id, category, whether it is a crowd, and its area if it is known; None for anything else."""
+    """Return id, category, whether it is a crowd, and its area if it is known; None for anything else."""
     if not isinstance(info, dict):
         return None
     numbers: Sequence[Any] = info.get("id"), info.get("category_id"), info.get("iscrowd", 0), info.get("area", 0)
-    whole = all(isinstance(one, (int, float)) and abs(one) < _LARGEST_LABEL and one == int(one) for one in numbers)
+    whole = all(
+        isinstance(number, (int, float)) and abs(number) < _LARGEST_LABEL and number == int(number)
+        for number in numbers
+    )
     if not whole or not 0 < numbers[0] <= LARGEST_ID:
         return None
     number, label, crowd, area = map(int, numbers)
@@ -331,7 +338,7 @@ def _segment(info: Any) -> list[int | None] | None:
 
 
 def _category(category: Mapping[str, Any]) -> tuple[int, tuple[str, bool]]:
-    """Give the label of a category, its name without what no name of a class may hold, and whether it has things."""
+    """Return the label of a category, its name without what no name of a class may hold, and whether it has things."""
     label, name = int(category["id"]), "".join(";" if mark in RESERVED else mark for mark in str(category["name"]))
     if not 0 <= label < _LARGEST_LABEL or not name.strip() or category["isthing"] not in (0, 1):
         raise ValueError(label, name)

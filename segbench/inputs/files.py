@@ -12,10 +12,10 @@ from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
 from segbench.inputs.scored_classes import ScoredClasses
-from segbench.loaders.decoded import shown
 from segbench.loaders.images import STACKS
-from segbench.loaders.listing import is_file, list_place
-from segbench.loaders.pairing import Inputs, Pairing, SampleFiles, methods_below, pair, part_below
+from segbench.loaders.listing import SampleFiles, list_place
+from segbench.loaders.pairing import Inputs, Pairing, is_file, methods_below, pair, part_below
+from segbench.loaders.source import shown
 
 ClassOf = Callable[[str], int | None]
 
@@ -26,15 +26,15 @@ def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
         inputs.check(protocol.reads)
         inputs = protocol.reads.located(inputs)
         if isinstance(classes := protocol.inputs, ScoredClasses):
-            found = _class_maps(inputs, classes.titles, classes.place_of)
+            pairing = _class_maps(inputs, classes.titles, classes.place_of)
         else:
             paired = protocol.reads.completed(pair(inputs))
             if protocol.reads.sequences and paired.by_base_name:
                 _refuse_joined_sequences(paired)
-            found = _of_whole_folders(paired, protocol.reads.whole_folders)
+            pairing = _of_whole_folders(paired, protocol.reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
-    return replace(found, no_negatives=bool(protocol.reads.without_negatives))
+    return replace(pairing, no_negatives=True) if protocol.reads.without_negatives else pairing
 
 
 def _refuse_joined_sequences(pairing: Pairing) -> None:
@@ -42,13 +42,13 @@ def _refuse_joined_sequences(pairing: Pairing) -> None:
     inputs = pairing.inputs
     sequences = sorted({name.rpartition("/")[0] for name in pairing.names})
     if len(sequences) > 1:
-        what = Message(
+        problem = Message(
             "joined-sequences",
             "holds frames of {number} sequences in one folder: {sequences}",
             number=len(sequences),
             sequences=first_names(sequences, LISTED),
         )
-        raise DataError(shown(inputs.prediction or ""), what, "put those of each sequence into a folder of its name")
+        raise DataError(shown(inputs.prediction or ""), problem, "put those of each sequence into a folder of its name")
 
 
 def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
@@ -61,7 +61,7 @@ def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
     others = {files.name for files in whole.files}.union(whole.left_out) - counted.union(pairing.missing)
     cut = sorted(name for name in others if name.rpartition("/")[0] in folders)
     if cut:
-        what = Message(
+        problem = Message(
             "cut-sequences",
             "{number:many image} of sequences that are counted would be left out: {images}",
             number=len(cut),
@@ -69,8 +69,8 @@ def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
         )
         images = Setting("images", "name/*")
         fix = Message("fix", "choose whole sequences, {images}, with a prediction of every image", images=images)
-        place = shown(pairing.inputs.prediction or pairing.inputs.pairs or "")
-        raise DataError(place, what, joined([fix, otherwise]))
+        where = shown(pairing.inputs.prediction or pairing.inputs.pairs or "")
+        raise DataError(where, problem, joined([fix, otherwise]))
     return pairing
 
 
@@ -100,7 +100,7 @@ def _class_maps(inputs: Inputs, names: Sequence[str], class_of: ClassOf) -> Pair
 def _has_class_folders(prediction: str, class_of: ClassOf) -> bool:
     if is_file(prediction):
         return False
-    parted = (entry.stem.partition("/") for entry in list_place(prediction).entries)
+    parted = (file.stem.partition("/") for file in list_place(prediction).entries)
     return any(class_of(folder) is not None for folder, slash, _ in parted if slash)
 
 
@@ -110,26 +110,26 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
         several = any(files.scales or files.prediction.suffix.lower() in STACKS for files in pairing.files)
         return replace(pairing, notes=(*pairing.notes, note)) if several and len(names) > 1 else pairing
     tags = dict.fromkeys(tag for files in pairing.files for tag in files.tags)
-    places = {tag: place for tag in tags if (place := class_of(tag)) is not None}
-    _refuse_doubles(names, places, where)
-    foreign = [tag for tag in tags if tag not in places]
+    class_of_tag = {tag: index for tag in tags if (index := class_of(tag)) is not None}
+    _refuse_doubles(names, class_of_tag, where)
+    foreign = [tag for tag in tags if tag not in class_of_tag]
     every = set(range(len(names)))
     incomplete = {
-        files.name: [names[place] for place in sorted(lacking)]
+        files.name: [names[index] for index in sorted(lacking)]
         for files in pairing.files
-        if (lacking := every.difference(map(places.get, files.tags)))
+        if (lacking := every.difference(map(class_of_tag.get, files.tags)))
     }
     if incomplete:
         raise _missing(pairing, incomplete, len(names), foreign, where)
-    by_place = sorted(places, key=places.__getitem__)
-    said = Message(
+    tags_in_order = sorted(class_of_tag, key=class_of_tag.__getitem__)
+    message = Message(
         "predictions-by-class",
         "predictions by class: {named}",
-        named=tuple(f"{shown(tag)} is {names[places[tag]]}" for tag in by_place),
-        predictions=tuple(map(shown, by_place)),
-        classes=tuple(names[places[tag]] for tag in by_place),
+        named=tuple(f"{shown(tag)} is {names[class_of_tag[tag]]}" for tag in tags_in_order),
+        predictions=tuple(map(shown, tags_in_order)),
+        classes=tuple(names[class_of_tag[tag]] for tag in tags_in_order),
     )
-    notes = (*pairing.notes, Note(said))
+    notes = (*pairing.notes, Note(message))
     if foreign:
         message = Message(
             "predictions-of-no-class",
@@ -137,27 +137,27 @@ def _in_class_order(pairing: Pairing, names: Sequence[str], class_of: ClassOf, w
             names=tuple(map(shown, foreign)),
         )
         notes += (Note(message),)
-    return replace(pairing, files=tuple(_ordered(files, places) for files in pairing.files), notes=notes)
+    return replace(pairing, files=tuple(_ordered(files, class_of_tag) for files in pairing.files), notes=notes)
 
 
-def _ordered(files: SampleFiles, places: dict[str, int]) -> SampleFiles:
+def _ordered(files: SampleFiles, class_of_tag: dict[str, int]) -> SampleFiles:
     by_tag = dict(zip(files.tags, (files.prediction, *files.scales), strict=True))
-    tags = sorted((tag for tag in by_tag if tag in places), key=places.__getitem__)
+    tags = sorted((tag for tag in by_tag if tag in class_of_tag), key=class_of_tag.__getitem__)
     first, *others = (by_tag[tag] for tag in tags)
     return files._replace(prediction=first, scales=tuple(others), tags=tuple(tags))
 
 
-def _refuse_doubles(names: Sequence[str], places: dict[str, int], where: str) -> None:
-    by_place = grouped((place, tag) for tag, place in places.items())
-    doubled = {names[place]: tags for place, tags in by_place.items() if len(tags) > 1}
+def _refuse_doubles(names: Sequence[str], class_of_tag: dict[str, int], where: str) -> None:
+    tags_in_order = grouped((index, tag) for tag, index in class_of_tag.items())
+    doubled = {names[index]: tags for index, tags in tags_in_order.items() if len(tags) > 1}
     if doubled:
-        what = Message(
+        problem = Message(
             "several-maps",
             "several predictions of one class ({maps})",
             maps="; ".join(f"{name}: {', '.join(map(shown, tags))}" for name, tags in doubled.items()),
             classes=list(doubled),
         )
-        raise DataError(where, what, "keep one of each")
+        raise DataError(where, problem, "keep one of each")
 
 
 def _missing(
@@ -170,7 +170,7 @@ def _missing(
     ]
     if foreign:
         lines.insert(0, f"\n  (found, but not a class: {', '.join(map(shown, foreign))})")
-    what = Message(
+    problem = Message(
         "missing-maps",
         "{images} maps of some of the {classes} classes:{lines}\n",
         images=of_all(len(incomplete), len(pairing.files), "image", "lack"),
@@ -182,4 +182,4 @@ def _missing(
     )
     named = Either("Classes(labels=...)", "--classes")
     hint = Message("fix", "write a map for every class, or name those present: {classes}", classes=named)
-    return DataError(where, what, hint)
+    return DataError(where, problem, hint)

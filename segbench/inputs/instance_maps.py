@@ -25,8 +25,8 @@ class InstanceMaps(LabelMapFiles):
         files = [name for name in pairing.missing or pairing.extra if fnmatchcase(name, "*/masks/*")]
         if pairing.files or not files:
             return pairing
-        place = pairing.inputs.ground_truth if pairing.missing else pairing.inputs.prediction
-        what = Message(
+        folder = pairing.inputs.ground_truth if pairing.missing else pairing.inputs.prediction
+        problem = Message(
             "file-for-each-object",
             "holds a file for each object, such as {file}, expected a label map for each image",
             file=files[0],
@@ -36,7 +36,7 @@ class InstanceMaps(LabelMapFiles):
             "number the objects of an image in one map; of the Data Science Bowl StarDist has done so: {address}",
             address=_STARDIST,
         )
-        return replace(pairing, problem=DataError(str(place), what, hint), missing=(), extra=())
+        return replace(pairing, problem=DataError(str(folder), problem, hint), missing=(), extra=())
 
 
 def _as_instances(maps: Any) -> InstanceMaps:

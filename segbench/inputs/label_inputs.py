@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from segbench.inputs.label_summaries import LabelsSummary, LeftOut
     from segbench.inputs.numberings import Renumbered, StoredLabels
     from segbench.inputs.summaries import Ranking
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 _REMAPPING: Mapping[str, Any] = {"default": "", "metavar": "VALUE=LABEL,..", "read": str, "rare": True}
 
@@ -114,7 +114,7 @@ class LabelInputs(InputSettings):
         """Summarize the classes of pixels, and labels that are no class or have other numbers."""
         from segbench.inputs.label_summaries import LabelsSummary, LeftOut
         from segbench.inputs.summaries import Inspected, UncountedError, as_in_run
-        from segbench.loaders.decoded import shown
+        from segbench.loaders.source import shown
 
         try:
             image: ClassesOfPixels = as_in_run(interpret, sample)

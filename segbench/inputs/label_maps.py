@@ -29,8 +29,8 @@ from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import Sample
 from segbench.inputs import label_rules as rules
-from segbench.inputs.annotators import only_truth, zero_or_one
 from segbench.inputs.interpolated import refuse_interpolated
+from segbench.inputs.label_rules import only_truth, zero_or_one
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.palette import through_palette
 from segbench.inputs.stacks import class_axis, is_one_map, refuse_other_softmax
@@ -52,7 +52,7 @@ class Coded:
 
 
 def whole_labels(file: str, role: str, labels: Array) -> Array:
-    """Give the labels in a file, which must be whole numbers; those of masks as 0 and 1."""
+    """Return the labels of a file, which must be whole numbers; those of masks as 0 and 1."""
     if labels.dtype == np.bool_:
         return zero_or_one(labels).view(np.uint8)
     if labels.dtype.kind != "f":
@@ -60,13 +60,15 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
     refuse_nan(file, labels)
     if not (np.isfinite(labels) & (labels == np.rint(labels))).all():
         refuse_interpolated(file, labels)
-        what = Message("not-whole", "{role} holds numbers that are not whole, expected one label per pixel", role=role)
+        problem = Message(
+            "not-whole", "{role} holds numbers that are not whole, expected one label per pixel", role=role
+        )
         hint = Message(
             "fix",
             "label maps hold whole numbers; soft maps are for {pixels}, stacks of them are reduced by argmax",
             pixels=Either("Pixels()", "segbench pixels"),
         )
-        raise DataError(file, what, hint)
+        raise DataError(file, problem, hint)
     if labels.size:
         refuse_far_apart(file, role, float(labels.min()), float(labels.max()))
     return labels.astype(np.int64)
@@ -75,14 +77,14 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
 def refuse_far_apart(file: str, role: str, lowest: float, highest: float) -> None:
     """Refuse values that are no labels, of which a table would not fit into memory."""
     if highest - lowest >= _MOST_CODES or max(-lowest, highest) >= _BEYOND_LABELS:
-        what = Message(
+        problem = Message(
             "far-apart",
             "{role} holds values from {lowest:.15g} to {highest:.15g}, expected labels",
             role=role,
             lowest=lowest,
             highest=highest,
         )
-        raise DataError(file, what, "save labels as 8 or 16 bits")
+        raise DataError(file, problem, "save labels as 8 or 16 bits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +108,10 @@ class LabelMap:
         """The map, of any type of whole numbers, as codes; 8 and 16 bits are taken as they are."""
         codes, first = self.stored_values.reshape(-1), 0
         if codes.dtype.kind not in "iu":
-            what = Message(
+            problem = Message(
                 "other-type", "{role} is of type {type}, expected labels", role=self.role, type=str(codes.dtype)
             )
-            raise DataError(self.file, what, "save labels as whole numbers")
+            raise DataError(self.file, problem, "save labels as whole numbers")
         if codes.dtype not in (np.uint8, np.uint16):
             lowest, highest = (int(codes.min()), int(codes.max())) if codes.size else (0, 0)
             refuse_far_apart(self.file, self.role, lowest, highest)
@@ -120,11 +122,11 @@ class LabelMap:
         return Coded(codes, self.mapping.labels_of(np.arange(first, first + number)))
 
     def remapped(self) -> LabelMap:
-        """Give the map with its values replaced by the labels that they represent."""
+        """Return the map with its values replaced by the labels that they represent."""
         if self.mapping == Remapping():
             return self
-        found = self.coded
-        return LabelMap(self.file, self.role, found.values[found.codes].reshape(self.labels.shape), lossy=self.lossy)
+        coded = self.coded
+        return LabelMap(self.file, self.role, coded.values[coded.codes].reshape(self.labels.shape), lossy=self.lossy)
 
 
 class LabelMaps(NamedTuple):
@@ -136,11 +138,11 @@ class LabelMaps(NamedTuple):
     @property
     def may_hold_instances(self) -> bool:
         """Whether values are as large as ids of instances."""
-        wide = (each.labels for each in self if each.labels.dtype.itemsize > 1)
+        wide = (label_map.labels for label_map in self if label_map.labels.dtype.itemsize > 1)
         return any(labels.max(initial=0) >= INSTANCES for labels in wide)
 
     def remapped(self) -> LabelMaps:
-        """Give both with their values replaced."""
+        """Return both with their values replaced."""
         return LabelMaps(self.truth.remapped(), self.predicted.remapped())
 
 
@@ -155,13 +157,13 @@ class InterpretedMaps(Interpreted):
 def label_maps(
     sample: Sample, *, labels: Sequence[int], palette: str, gt_map: str, pred_map: str, protocol: str
 ) -> LabelMaps:
-    """Give the label maps of an image; the places in a stack are classes as they are. Errors name the `protocol`."""
+    """Return the label maps of an image; the places in a stack are classes as they are. Errors name the `protocol`."""
     file = sample.predicted_file
     if len(sample.predictions) > 1:
         number = len(sample.predictions)
-        what = Message("several-maps", "{number} predictions of one image, expected one label map", number=number)
+        problem = Message("several-maps", "{number} predictions of one image, expected one label map", number=number)
         pattern = Setting("pred_pattern")
-        raise DataError(file, what, Message("fix", "correct {pattern}, or the columns of the list", pattern=pattern))
+        raise DataError(file, problem, Message("fix", "correct {pattern}, or the columns of the list", pattern=pattern))
     truth = through_palette(sample.truth_file, only_truth(sample, "label map"), palette)
     predicted = sample.predictions[0]
     if len(labels) > 1 and is_one_map(tuple(predicted.shape), truth.shape):
@@ -176,13 +178,13 @@ def label_maps(
             colours = Message("fix", "for colours give {palette}", palette=option)
         predicted = np.asarray(labels)[_reduced_by_argmax(file, predicted, truth, labels, colours)]
     elif predicted.shape != truth.shape:
-        what = Message(
+        problem = Message(
             "other-size",
             "shape ({shape}), expected ({expected}) as the ground truth has",
             shape=tuple(predicted.shape),
             expected=truth.shape,
         )
-        raise DataError(file, what, "resize it by nearest neighbour first, or give the scores of all classes")
+        raise DataError(file, problem, "resize it by nearest neighbour first, or give the scores of all classes")
     return LabelMaps(
         LabelMap(sample.truth_file, "the ground truth", truth, Remapping.parse(gt_map), sample.lossy[0]),
         LabelMap(
@@ -198,7 +200,7 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
     axes = [axis for axis in (0, -1) if truth.shape[axis] == classes > 1]
     one_hot = truth.min() >= 0 and any((np.count_nonzero(truth, axis) == 1).all() for axis in axes)
     if one_hot or predicted in (truth.shape[1:], truth.shape[:-1]):
-        what = Message(
+        problem = Message(
             "class-axis",
             "the ground truth has shape ({shape}), with an axis of classes, expected one label per pixel",
             shape=truth.shape,
@@ -206,22 +208,22 @@ def _refuse_channels(file: str, truth: Array, predicted: tuple[int, ...], classe
         argmax = Message(
             "one-hot", "of one-hot labels give labels.argmax(axis=1) for a batch, argmax(axis=0) for an image"
         )
-        raise DataError(file, what, argmax if is_whole(truth) else rules.MIND_THE_ORDER)
+        raise DataError(file, problem, argmax if is_whole(truth) else rules.MIND_THE_ORDER)
 
 
 def _reduced_by_argmax(
     file: str, scores: Any, truth: Array, labels: Sequence[int], colours: Message
 ) -> NDArray[np.intp]:
-    """Give the place of the highest score of each pixel, of equal ones the first; `colours` is advice on them."""
+    """Return the index of the highest score of each pixel, of equal ones the first; `colours` is advice on them."""
     shape = tuple(scores.shape)
     if shape[:-1] == truth.shape and shape[-1] in (3, 4) and str(scores.dtype).endswith("uint8"):
-        what = Message(
+        problem = Message(
             "colour-or-scores",
             "shape ({shape}) of uint8 may be a colour image or the scores of {classes} classes",
             shape=shape,
             classes=shape[-1],
         )
-        raise DataError(file, what, joined([colours, "put the axis of classes first, or make scores floats"]))
+        raise DataError(file, problem, joined([colours, "put the axis of classes first, or make scores floats"]))
     last = shape[-1] == len(labels) != shape[0]
     reduced = f"scores.argmax(axis={-1 if last else 0})"
     if tuple(labels) != tuple(range(len(labels))):
@@ -248,8 +250,8 @@ def masks_in(
 ) -> InterpretedMaps:
     """Return label maps, remapped, as masks; `wrong` marks where there is no prediction, which is never right."""
     truth, predicted = maps
-    for each in maps:
-        refuse_nan(each.file, each.labels)
+    for label_map in maps:
+        refuse_nan(label_map.file, label_map.labels)
     valid = rules.where_not_void(truth.labels, void, valid)
     rule = None if positive is None else rules.LabelRule.parse(positive)
     notes: tuple[Note, ...] = ()
@@ -260,8 +262,8 @@ def masks_in(
             order = rules.perhaps_swapped(truth.labels, predicted.labels)
             of_predictions = None if predicted_positive is None else rules.LabelRule.parse(predicted_positive)
             advise = partial(_advice_on_values, order=order, of_predictions=of_predictions, void=void)
-            held = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
-            sides = np.unique(held).tolist(), np.unique(predicted.labels).tolist()
+            counted = truth.labels if valid is None else truth.labels[valid]  # of which the error keeps not too many
+            sides = np.unique(counted).tolist(), np.unique(predicted.labels).tolist()
             raise rules.ManyValuesError(error.path, error.what, sides[0], advise, sides[1]) from None
     else:
         is_positive = rule.labels(truth.file, truth.labels, valid)
@@ -318,23 +320,23 @@ def _by_rule(predicted: LabelMap, rule: rules.LabelRule, name: str, truth: BoolA
     """Say which pixels a rule makes positive; a bound on another scale than the map's is refused."""
     labels = predicted.labels
     if rule.comparison != "=" and _on_another_scale(labels, rule.values[0], truth):
-        what = Message(
+        problem = Message(
             "other-scale",
             "holds values up to {highest:g}, and {rule} is on another scale",
             highest=float(labels.max()),
             rule=Setting(name, str(rule)),
         )
         one_scale = "one rule holds for all predictions: save them on one scale"
-        raise DataError(predicted.file, what, joined([_cut_predictions(_some_values(labels)), one_scale]))
+        raise DataError(predicted.file, problem, joined([_cut_predictions(_some_values(labels)), one_scale]))
     if rule.bound_was_meant(labels) and not likely_classes(labels, _MOST_CLASSES):
-        what = Message(
+        problem = Message(
             "several-values",
             "holds {count} distinct values ({values}), and {rule} is a single one",
             **rules.counted(np.unique(labels)),
             rule=Setting(name, str(rule)),
         )
         raise rules.ManyValuesError(
-            predicted.file, what, _some_values(labels), lambda values, _: _cut_predictions(values)
+            predicted.file, problem, _some_values(labels), lambda values, _: _cut_predictions(values)
         )
     return replace(rule, values=tuple(in_type_of(labels.dtype, rule.values).tolist())).positive(labels)
 
@@ -373,10 +375,12 @@ def _two_valued(maps: LabelMaps, valid: BoolArray | None, rule: rules.LabelRule 
     cut = Message("fix", "{rule}, if these are scores", rule=Setting("predicted_positive", ">=0.5"))
     refuse_interpolated(maps.predicted.file, labels, cut)
     truth = maps.truth.labels if valid is None else maps.truth.labels[valid]
-    held = rules.counted(np.unique(labels))
-    what = Message("several-values", "holds {count} distinct values, expected a mask of 0 and one other value", **held)
+    values = rules.counted(np.unique(labels))
+    problem = Message(
+        "several-values", "holds {count} distinct values, expected a mask of 0 and one other value", **values
+    )
     advise = partial(_advice_on_predictions, rule=rule)
-    raise rules.ManyValuesError(maps.predicted.file, what, _some_values(labels), advise, _some_values(truth))
+    raise rules.ManyValuesError(maps.predicted.file, problem, _some_values(labels), advise, _some_values(truth))
 
 
 def _advice_on_predictions(values: Sequence[float], truth: Sequence[float], *, rule: rules.LabelRule | None) -> Message:
@@ -420,8 +424,8 @@ def _name_rule(setting_name: str, rule: str) -> Message:
 def _some_values(labels: Array) -> list[float]:
     """Return the distinct values of a map, rising; of very many some, with both ends."""
     values = np.unique(labels)
-    places = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
-    kept: list[float] = values[places].tolist()
+    indices = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
+    kept: list[float] = values[indices].tolist()
     return kept
 
 

@@ -95,11 +95,11 @@ class LabelMasks(LabelInputs):
         shapes = tuple(sample.predictions[0].shape), sample.ground_truths[0].shape
         if self.predicted_positive is not None and len(shapes[0]) > len(shapes[1]) and not is_one_map(*shapes):
             rule = Setting("predicted_positive")
-            what = Message(
+            problem = Message(
                 "stack-and-rule", "is a stack of two maps, of which the higher one counts, beside {rule}", rule=rule
             )
             fix = Message("fix", "leave out {given}, or save one map", given=rule)
-            raise DataError(sample.predicted_file, what, fix)
+            raise DataError(sample.predicted_file, problem, fix)
         return masks_in(
             maps,
             sample.field,

@@ -1,9 +1,23 @@
-"""Ground-truth values to labels: which values are positive, which are void.
+"""Ground truth to labels: which values are positive, which are void, and how annotators are brought together.
 
 Conventions
 -----------
 A rule names the positive values; everything else that is not void is negative. Without a rule a whole set must hold
 exactly two values, and the larger is positive: anything else would be a guess.
+
+Several annotators of an image are ignored where they marked the pixel void; one of these rules is applied to the
+others. A pixel that is void for every annotator is left out and counted as ignored, under ``each`` once an annotator.
+With one annotator all rules count the same.
+
+any
+    Positive where at least one annotator says so.
+all
+    Positive where all annotators say so.
+majority
+    Positive where more than half of the annotators say so; a tie is negative.
+each
+    Every pixel is counted once an annotator: the counts are the sum of the counts against each annotator alone. A pixel
+    that 2 of 5 call positive adds 2 positives and 3 negatives, as a soft label of .4 would.
 """
 
 from __future__ import annotations
@@ -14,7 +28,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.grouping import grouped
@@ -27,7 +41,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.core.protocol import Facts
     from segbench.core.sample import Sample, Side
-    from segbench.inputs.annotators import Labelled
+
 
 Positive = str | float | Sequence[float]
 """Which values are positive: a rule as text, a value, or several values."""
@@ -75,21 +89,21 @@ class LabelRule:
     def parse(cls, rule: Positive, name: str = "positive") -> Self:
         """Read a rule as written on the command line, or from numbers; `name` is the argument that errors name."""
         text = rule if isinstance(rule, str) else _numbers(rule, name)
-        found = _RULE.fullmatch(text)
-        comparison, numbers = (found[1], found[2]) if found else ("=", text)
+        compared = _RULE.fullmatch(text)
+        comparison, numbers = (compared[1], compared[2]) if compared else ("=", text)
         try:
             values = tuple(float(number) for number in numbers.split(","))
         except ValueError:
             values = ()
-        if not values or any(map(math.isnan, values)) or (found and len(values) > 1):
-            what = Message(
+        if not values or any(map(math.isnan, values)) or (compared and len(values) > 1):
+            problem = Message(
                 "wrong-rule", "{given} is not a rule; {expected}", given=Setting(name, text), expected=_EXPECTED_RULE
             )
-            raise ArgumentError(what)
+            raise ArgumentError(problem)
         return cls(comparison, values)
 
     def __str__(self) -> str:
-        """Give the rule as it is written on the command line."""
+        """Write the rule as it is written on the command line."""
         return f"{self.comparison.removeprefix('=')}{written(self.values)}"
 
     @property
@@ -136,8 +150,8 @@ class LabelRule:
         """Return those of some values that are positive."""
         import numpy as np
 
-        held = np.array(values, np.float64)
-        chosen: list[float] = held[self.positive(held)].tolist()
+        stored = np.array(values, np.float64)
+        chosen: list[float] = stored[self.positive(stored)].tolist()
         return chosen
 
     def notes(
@@ -197,12 +211,12 @@ class LabelRule:
         return f"{_OPPOSITE[self.comparison]}{written(self.values)}"
 
     def shown_by(self, ground_truth: Array, positive: BoolArray) -> tuple[float, ...]:
-        """Give a few values that show which sides of the rule an image holds: its ends, and one of either side."""
+        """Return a few values that show which sides of the rule an image holds: its ends, and one of either side."""
         if not ground_truth.size:
             return ()
         values, marked = ground_truth.reshape(-1), positive.reshape(-1)
-        found = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
-        return tuple(sorted(set(map(float, found))))
+        shown = values.min(), values.max(), values[marked.argmax()], values[marked.argmin()]
+        return tuple(sorted(set(map(float, shown))))
 
     def require_both_sides(
         self,
@@ -214,11 +228,11 @@ class LabelRule:
         """Refuse a rule that leaves no positive, or no negative, pixel in a set, by what `shown_by` found."""
         import numpy as np
 
-        values = np.array(sorted({value for held in facts.values() for value in held}))
+        values = np.array(sorted({value for of_image in facts.values() for value in of_image}))
         positive = self.positive(values)
         if not values.size or (positive.any() and not positive.all()):
             return
-        what = Message(
+        problem = Message(
             "no-positives",
             "{rule} leaves no {lacking} pixel in {where}, which holds {values}",
             rule=Setting("positive", str(self)),
@@ -227,7 +241,7 @@ class LabelRule:
             values=first_of(values),
         )
         hint = suggested_positive(values.tolist()) if values.size > 1 else left_out(left_out_by) or BOTH_SIDES
-        raise DataError("ground truth", what, hint)
+        raise DataError("ground truth", problem, hint)
 
 
 class RuleWithoutVoid(LabelRule):
@@ -247,9 +261,9 @@ class ManyValuesError(DataError):
     """
 
     def __init__(
-        self, path: str, what: Message, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
+        self, path: str, problem: Message, values: Sequence[float], advise: Advice, other_side: Sequence[float] = ()
     ) -> None:
-        super().__init__(path, what, advise(values, other_side))
+        super().__init__(path, problem, advise(values, other_side))
         self.stored = tuple(values) if len(values) <= MOST_LABELS else ()
         self.other_side = tuple(other_side) if len(other_side) <= MOST_LABELS else ()
         self.advise = advise
@@ -259,7 +273,7 @@ class ManyValuesError(DataError):
         return DataError, (self.path, self.what, self.hint)
 
     def of_set(self, values: Sequence[float], other_side: Sequence[float]) -> DataError:
-        """Give the error with advice on the values of a set."""
+        """Return the error with advice on the values of a set."""
         return DataError(self.path, self.what, self.advise(values, other_side))
 
 
@@ -300,8 +314,10 @@ def notes_on_values(
     if positive is None:
         return ()
     rule = LabelRule.parse(positive)
-    found = (rule.notes(truth, *labelled, void) for truth, labelled in zip(ground_truths, drawn, strict=True))
-    return tuple(dict.fromkeys(note for notes in found for note in notes))
+    notes_of_annotators = (
+        rule.notes(truth, *labelled, void) for truth, labelled in zip(ground_truths, drawn, strict=True)
+    )
+    return tuple(dict.fromkeys(note for notes in notes_of_annotators for note in notes))
 
 
 def optional_rule(rule: Positive | None, name: str = "positive") -> str | None:
@@ -358,13 +374,13 @@ def equals_any(array: Array, values: tuple[float, ...]) -> BoolArray:
     """Mark which pixels hold one of a few values."""
     import numpy as np
 
-    found: BoolArray = np.zeros(array.shape, dtype=np.bool_)
+    equal: BoolArray = np.zeros(array.shape, dtype=np.bool_)
     for value in values:
         # A whole number compared as such keeps integer arrays from being turned into floats; small floats are widened,
         # for NumPy would round the value to their type.
         whole = array.dtype.kind in "iu" and value.is_integer()
-        found |= array == (int(value) if whole else np.float64(value))
-    return found
+        equal |= array == (int(value) if whole else np.float64(value))
+    return equal
 
 
 def where_not_void(truth: Array, void: Sequence[float], valid: BoolArray | None) -> BoolArray | None:
@@ -390,13 +406,13 @@ def two_values(
     of_each = [_one_or_two_values(*drawn, void) for drawn in zip(names, ground_truths, valids, strict=True)]
     values = of_each[0] if len(of_each) == 1 else tuple(sorted(set().union(*of_each)))
     if len(values) > 2:
-        what = Message(
+        problem = Message(
             "several-values",
             "{annotators} annotators hold {count} distinct values ({values}), expected two",
             annotators=len(names),
             **counted(np.array(values)),
         )
-        raise DataError(names[0], what, _name_positive(f">={values[1]:g}"))
+        raise DataError(names[0], problem, _name_positive(f">={values[1]:g}"))
     if len(values) < 2:
         return [np.zeros(truth.shape, np.bool_) for truth in ground_truths], values
     return [_equal(truth, values[1]) for truth in ground_truths], values
@@ -428,10 +444,10 @@ def _one_or_two_values(
     if not neighbours and not ((among == lowest) | (among == highest)).all():
         from segbench.inputs.interpolated import refuse_interpolated
 
-        held = np.unique(among)
+        distinct = np.unique(among)
         cut = Message("fix", "{rule}, if these are shares", rule=Setting("positive", ">=0.5"))
         refuse_interpolated(name, ground_truth, cut)
-        raise ManyValuesError(name, _expected_two(held), held.tolist(), partial(suggested_beside, void=void))
+        raise ManyValuesError(name, _expected_two(distinct), distinct.tolist(), partial(suggested_beside, void=void))
     return tuple(dict.fromkeys((float(lowest), float(highest))))
 
 
@@ -545,20 +561,20 @@ def perhaps_swapped(ground_truth: Array, *predictions: Array) -> Message:
 
     levels = bool(predictions) and np.unique(ground_truth).size >= MANY_LEVELS and share_between(ground_truth) > HALOS
     scores = np.unique(ground_truth).size > 2 and not is_whole(ground_truth)  # two may be those of colours
-    swapped = (levels or scores) and all(np.unique(one).size == 2 for one in predictions)
+    swapped = (levels or scores) and all(np.unique(prediction).size == 2 for prediction in predictions)
     if not swapped:
         return NOTHING
     return Message("perhaps-swapped", "if this is a prediction, mind the order: {order}; or ", order=ORDER)
 
 
 def share_between(values: Array) -> float:
-    """Give the share of pixels whose value is not within a tenth of the range from its ends, by some of them."""
+    """Estimate the share of pixels whose value is not within a tenth of the range from its ends, by a sample."""
     import numpy as np
 
-    some = values.reshape(-1)[:: max(1, values.size // 4096)].astype(np.float64)
-    lowest, highest = some.min(initial=np.inf), some.max(initial=-np.inf)
+    sampled = values.reshape(-1)[:: max(1, values.size // 4096)].astype(np.float64)
+    lowest, highest = sampled.min(initial=np.inf), sampled.max(initial=-np.inf)
     margin = (highest - lowest) / 10
-    return float(np.mean((some > lowest + margin) & (some < highest - margin))) if margin > 0 else 0.0
+    return float(np.mean((sampled > lowest + margin) & (sampled < highest - margin))) if margin > 0 else 0.0
 
 
 def refuse_exchanged(sample: Sample) -> None:
@@ -568,8 +584,8 @@ def refuse_exchanged(sample: Sample) -> None:
     truth, predicted = sample.ground_truths[0], sample.predictions[0]
     soft = truth.dtype.kind != "b" and share_between(truth) > SOFT and np.unique(truth).size >= MANY_LEVELS
     if soft and np.unique(predicted).size == 2:
-        what = Message("exchanged", "is a soft map, and the prediction has two values: they look swapped")
-        raise DataError(sample.truth_file, what, MIND_THE_ORDER)
+        problem = Message("exchanged", "is a soft map, and the prediction has two values: they look swapped")
+        raise DataError(sample.truth_file, problem, MIND_THE_ORDER)
 
 
 def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule: str, *, void: bool = True) -> None:
@@ -584,14 +600,14 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
         return
     refuse_nan(file, among)
     values = np.unique(among)
-    what = Message(
+    problem = Message(
         "not-whole",
         "holds {count} distinct values ({values}), expected whole numbers beside {rule}",
         **counted(values),
         rule=Setting("positive", rule),
     )
     raise DataError(
-        file, what, perhaps_swapped(values) + suggested_positive(values.tolist(), void=() if void else None)
+        file, problem, perhaps_swapped(values) + suggested_positive(values.tolist(), void=() if void else None)
     )
 
 
@@ -600,9 +616,9 @@ def refuse_grey_and_void(file: str, ground_truth: Array, valid: BoolArray | None
     from segbench.core.arrays import distinct
 
     values = distinct(ground_truth if valid is None else ground_truth[valid])
-    held = values.tolist()
-    if len(held) > 2 and (are_grey_levels(held) or ends_in_void(held) or has_third_value(held)):
-        raise DataError(file, _expected_two(values), suggested_positive(held, void=void))
+    numbers = values.tolist()
+    if len(numbers) > 2 and (are_grey_levels(numbers) or ends_in_void(numbers) or has_third_value(numbers)):
+        raise DataError(file, _expected_two(values), suggested_positive(numbers, void=void))
 
 
 def _expected_two(values: Array) -> Message:
@@ -618,7 +634,7 @@ def may_be_mask(truth: BoolArray, ones: Array) -> bool:
 
 
 def half_of(highest: float) -> str:
-    """Give half of the scale of values up to this one: of shares, of levels of 8 or 16 bits; N where it is unclear."""
+    """Return half of the scale of values up to this one: of shares, levels of 8 or 16 bits; N where it is unclear."""
     return next((half for half, (least, full) in _HALVES.items() if least <= highest <= full), "N")
 
 
@@ -634,11 +650,12 @@ def settled_positive(
     facts: Mapping[str, Facts], *, excluded_by: Message, complete: bool, part: bool
 ) -> frozenset[Facts]:
     """Decide which value is positive; images that hold it alone are counted the other way round."""
-    holders = grouped((value, name) for name, values in facts.items() for value in values)
-    if not holders or (len(holders) < 2 and not complete):
+    values = set().union(*facts.values())
+    if not values or (len(values) < 2 and not complete):
         return frozenset()
-    if len(holders) == 2:
-        return frozenset({(max(holders),)})
+    if len(values) == 2:
+        return frozenset({(max(values),)})
+    holders = grouped((value, name) for name, of_image in facts.items() for value in of_image)
     listing = "; ".join(
         f"{value:g} in {many(len(names), 'image')} ({names[0]!r}{', ...' if len(names) > 1 else ''})"
         for value, names in sorted(holders.items())
@@ -649,14 +666,14 @@ def settled_positive(
         hint = left_out(excluded_by)
     else:
         hint = _both_sides_or(_name_in_whole(min(holders)), part=part)
-    what = Message(
+    problem = Message(
         "several-values",
         "the set holds {count:many distinct value}, expected two: {listing}",
         count=len(holders),
         listing=listing,
         values=sorted(holders),
     )
-    raise DataError("ground truth", what, hint)
+    raise DataError("ground truth", problem, hint)
 
 
 def _name_in_whole(alone: float) -> Message:
@@ -685,14 +702,14 @@ def positive_alone(values: Facts, file: str) -> Facts:
         return ()
     if len(values) == 2 and values[0] == 0:
         return values[1:]
-    what = Message(
+    problem = Message(
         "several-values",
         "holds {count:many distinct value} ({values}), expected 0 and one larger value",
         count=len(values),
         values=first_of(values),
     )
     rule = Setting("positive", values[-1])
-    raise DataError(file, what, Message("fix", "say which value is positive: {rule}", rule=rule))
+    raise DataError(file, problem, Message("fix", "say which value is positive: {rule}", rule=rule))
 
 
 def require_two_classes(
@@ -705,11 +722,11 @@ def require_two_classes(
 
     `count` says how to count a label that is void as a class that has no pixels.
     """
-    held = {value for values in facts.values() for value in values}
-    classes, left_out = held.intersection(labels), sorted(held.difference(labels))
+    labels_present = {value for values in facts.values() for value in values}
+    classes, left_out = labels_present.intersection(labels), sorted(labels_present.difference(labels))
     if len(labels) < 2 or len(classes) != 1 or not left_out:
         return
-    what = Message(
+    problem = Message(
         "one-class",
         "class {label} alone has pixels in {where}, and void leaves out {void}",
         label=int(*classes),
@@ -717,15 +734,18 @@ def require_two_classes(
         void=first_of(left_out),
     )
     other = next(label for label in labels if label not in classes)
-    raise DataError("ground truth", what, count(int(left_out[-1]), other))
+    raise DataError("ground truth", problem, count(int(left_out[-1]), other))
 
 
 def leaving_out(settings: Mapping[str, str], field: str | None) -> Message:
     """Write the options that leave pixels out, as they were given: of the fields of a signature, and of the inputs."""
-    void: Sequence[float] = read_void(settings.get("void", "none"))
-    options = [Setting("void", void[0] if len(void) == 1 else tuple(void))] if void else []
-    options += [] if field is None else [Setting("field", field)]
-    return joined(options, " and ")
+    options = []
+    if settings.get("void", "none") != "none":
+        void: Sequence[float] = read_void(settings["void"])
+        options.append(Setting("void", void[0] if len(void) == 1 else tuple(void)))
+    if field is not None:
+        options.append(Setting("field", field))
+    return joined(options, " and ") if options else NOTHING
 
 
 def left_out(by: Message) -> Message:
@@ -748,3 +768,59 @@ def listed(values: Array | Sequence[float]) -> str:
     """Write values one after another, the first eight of many."""
     shown = ", ".join(f"{value:g}" for value in values[:8])
     return f"{shown}, ..." if len(values) > 8 else shown
+
+
+ONE_ANNOTATOR = Note(Message("one-annotator", "images with one annotator are left out"))
+"""The note on an image that cannot show how well annotators agree."""
+
+
+AnnotatorRule: TypeAlias = Literal["any", "all", "majority", "each"]
+
+
+Labelled: TypeAlias = "tuple[BoolArray, BoolArray | None]"
+"""Labels, True where positive, and where they count; None for everywhere."""
+
+
+def take_one() -> Message:
+    """Return the remedy where an image has several ground truths, and only one can be counted."""
+    pattern = Setting("gt_pattern", "*_manual1")
+    return Message("fix", "take one of them by its name, such as {pattern}, or one column of a list", pattern=pattern)
+
+
+def only_truth(sample: Sample, expected: str) -> Array:
+    """Return the ground truth of an image that must have one alone."""
+    if len(sample.ground_truths) > 1:
+        number = len(sample.ground_truths)
+        problem = Message(
+            "annotators", "{number} annotators, expected one {expected}", number=number, expected=expected
+        )
+        raise DataError(sample.truth_file, problem, take_one())
+    return sample.ground_truths[0]
+
+
+def brought_together(annotators: Sequence[Labelled], rule: AnnotatorRule | None) -> list[Labelled]:
+    """Combine the labels of several annotators into one map; ``each`` keeps them apart."""
+    if len(annotators) == 1 or rule == "each":
+        return list(annotators)
+    import numpy as np
+
+    votes: Array = np.zeros(annotators[0][0].shape, np.int32)
+    voters: Array = np.zeros_like(votes)
+    for labels, valid in annotators:
+        voters += True if valid is None else zero_or_one(valid)
+        votes += zero_or_one(labels) if valid is None else zero_or_one(labels) & zero_or_one(valid)
+    if rule == "any":
+        positive = votes > 0
+    elif rule == "all":
+        positive = votes == voters
+    else:
+        positive = 2 * votes > voters
+    return [(positive, voters > 0)]
+
+
+def zero_or_one(mask: BoolArray) -> BoolArray:
+    """Store True as the byte 1: NumPy takes any byte for True, and arrays of Pillow's 1-bit images hold 255."""
+    import numpy as np
+
+    stored = mask.view(np.uint8)
+    return stored != 0 if stored.max(initial=0) > 1 else mask

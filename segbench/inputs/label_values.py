@@ -35,8 +35,8 @@ class Remapping:
         labels: dict[int, int] = {}
         others: int | None = None
         for part in text.split(",") if text else ():
-            found = _PART.fullmatch(part.strip())
-            if not found:
+            pair = _PART.fullmatch(part.strip())
+            if not pair:
                 raise ArgumentError(
                     Message(
                         "wrong-remapping",
@@ -45,7 +45,7 @@ class Remapping:
                         expected=_EXPECTED,
                     )
                 )
-            value, last, label, last_label = found.groups()
+            value, last, label, last_label = pair.groups()
             if value == "*":
                 if last or last_label or others is not None:
                     raise ArgumentError(
@@ -79,11 +79,13 @@ class Remapping:
                         expected=_EXPECTED,
                     )
                 )
-            for place, one in enumerate(values):
-                if one in labels:
-                    what = Message("wrong-remapping", "the value {value} is remapped twice; name it once", value=one)
-                    raise ArgumentError(what)
-                labels[one] = int(label) + (place if last_label else 0)
+            for offset, stored in enumerate(values):
+                if stored in labels:
+                    problem = Message(
+                        "wrong-remapping", "the value {value} is remapped twice; name it once", value=stored
+                    )
+                    raise ArgumentError(problem)
+                labels[stored] = int(label) + (offset if last_label else 0)
             if not values:
                 raise ArgumentError(
                     Message(
@@ -111,7 +113,7 @@ class Remapping:
         return self.labels.get(value, value if self.others is None else self.others)
 
     def labels_of(self, values: IntArray) -> IntArray:
-        """Give the label of each of some consecutive values."""
+        """Return the label of each of some consecutive values."""
         import numpy as np
 
         labels = values.copy() if self.others is None else np.full(values.size, self.others)
@@ -122,29 +124,29 @@ class Remapping:
 
 
 def places_of(values: Array, labels: Sequence[int]) -> NDArray[np.intp]:
-    """Give the place of each value among some labels, or else how many labels there are."""
+    """Return the index of each value among some labels, or else how many labels there are."""
     import numpy as np
 
     order = np.argsort(labels)
-    places = order[np.searchsorted(labels, values, sorter=order).clip(max=len(labels) - 1)]
-    return np.where(np.asarray(labels)[places] == values, places, len(labels))
+    indices = order[np.searchsorted(labels, values, sorter=order).clip(max=len(labels) - 1)]
+    return np.where(np.asarray(labels)[indices] == values, indices, len(labels))
 
 
-def as_map_text(given: str | Mapping[int, int], name: str) -> str:
+def as_map_text(mapping: str | Mapping[int, int], name: str) -> str:
     """Write a remapping as the command line takes it; text stays as it is, without blanks."""
-    if isinstance(given, Mapping):
-        given = ",".join(f"{value}={label}" for value, label in given.items())
-    if not isinstance(given, str):
+    if isinstance(mapping, Mapping):
+        mapping = ",".join(f"{value}={label}" for value, label in mapping.items())
+    if not isinstance(mapping, str):
         raise ArgumentError(
             Message(
                 "wrong-remapping",
                 "{name} is {given}, expected a text or a mapping; {expected}",
                 name=name,
-                given=f"{given!r:.60}",
+                given=f"{mapping!r:.60}",
                 expected=_EXPECTED,
             )
         )
-    text = given.replace(" ", "")
+    text = mapping.replace(" ", "")
     Remapping.parse(text)
     return text
 

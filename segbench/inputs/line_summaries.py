@@ -23,7 +23,7 @@ from segbench.inputs.mask_summaries import (
 from segbench.inputs.predicted_labels import regions_in
 from segbench.inputs.sides import DrawnMasks
 from segbench.inputs.summaries import ImageSummary, ScoreSummary, summary_of_maps
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
 
 REACH = 2
 """How many pixels a predicted line may lie beside the drawn one."""
@@ -46,11 +46,11 @@ def summary_of_lines(
     soft maps may be `suppressed` before they are cut.
     """
     image, refused = interpreted_or_refused(interpret, sample)
-    places = range(len(sample.ground_truths))
+    numbers = range(len(sample.ground_truths))
     if sample.categories_drawn:
-        places = places[category - 1 :][:1]
+        numbers = numbers[category - 1 :][:1]
     borders = label_boundaries if label_maps else None
-    drawn = [truth_of(sample, place, image, masks, borders) for place in places]
+    drawn = [truth_of(sample, number, image, masks, borders) for number in numbers]
     if not (label_maps or sample.without_truth):
         drawn = [_with_thickness(truth) for truth in drawn]
     truths = [truth.summary for truth in drawn]

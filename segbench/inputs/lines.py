@@ -15,7 +15,7 @@ from segbench.core.levels import refuse_beyond_unit, refuse_nan, refuse_not_fini
 from segbench.core.messages import Message, Setting
 from segbench.core.numbers import written
 from segbench.core.settings import as_real, as_whole
-from segbench.loaders.repairs import require_same_size
+from segbench.loaders.reading import require_same_size
 
 Reader = Callable[[Any, str], Array]
 
@@ -104,13 +104,13 @@ def as_tolerance(max_dist: float | str) -> float | str:
 
 
 def tolerance_px(max_dist: float | str, shape: tuple[int, ...]) -> float:
-    """Give a tolerance in pixels of an image of this shape."""
+    """Compute a tolerance in pixels of an image of this shape."""
     tolerance = as_tolerance(max_dist)
     return float(tolerance[:-2]) if isinstance(tolerance, str) else tolerance * math.hypot(*shape)
 
 
 def parts_of(maps: ArrayLike | Iterable[ArrayLike]) -> list[Any]:
-    """Give one map, or several, as a list of maps."""
+    """Return one map, or several, as a list of maps."""
     if isinstance(maps, np.ndarray) and maps.ndim == 2:
         return [maps]
     try:
@@ -129,7 +129,7 @@ def of_one_size(maps: ArrayLike | Iterable[ArrayLike], name: str, read: Reader) 
     read_maps = [read(part, f"{name} {k}") for k, part in enumerate(parts_of(maps))]
     if not read_maps:
         raise ArgumentError(Message("no-maps", "{argument}: the list is empty; give at least one map", argument=name))
-    require_same_size([(f"{name} {k}", each.shape) for k, each in enumerate(read_maps)])
+    require_same_size([(f"{name} {k}", read_map.shape) for k, read_map in enumerate(read_maps)])
     return read_maps
 
 

@@ -16,18 +16,20 @@ from segbench.core.messages import NOTHING, Message, Setting, alternatives, join
 from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import SIDES, Sample, Side
-from segbench.inputs.annotators import Labelled, only_truth, zero_or_one
 from segbench.inputs.label_rules import (
     VOIDS,
     Advice,
+    Labelled,
     LabelRule,
     ManyValuesError,
     Positive,
     counted,
+    only_truth,
     perhaps_swapped,
     rule_of_other_side,
     suggested_positive,
     where_not_void,
+    zero_or_one,
 )
 from segbench.inputs.predicted_labels import in_colour
 
@@ -78,21 +80,21 @@ class MaskPair(Interpreted):
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
-    """Give the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
+    """Return the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
     truth, predicted = only_truth(sample, "mask"), sample.predictions[0]
     if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
         predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
     if predicted.ndim != 2 or truth.ndim != 2:
-        what = Message("other-dimensions", "shape ({shape}), expected (H, W)", shape=predicted.shape)
-        raise DataError(sample.predicted_file, what, no_volumes)
+        problem = Message("other-dimensions", "shape ({shape}), expected (H, W)", shape=predicted.shape)
+        raise DataError(sample.predicted_file, problem, no_volumes)
     if predicted.shape != truth.shape:
-        what = Message(
+        problem = Message(
             "other-size",
             "shape ({shape}), expected ({expected}) as the ground truth has",
             shape=predicted.shape,
             expected=truth.shape,
         )
-        raise DataError(sample.predicted_file, what, "resize it by nearest neighbour first")
+        raise DataError(sample.predicted_file, problem, "resize it by nearest neighbour first")
     return truth, predicted
 
 
@@ -109,12 +111,12 @@ def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], 
             fixes: list[Message | str] = ["write them again, without loss, as PNG"]
             if values.max(initial=0) >= 128 and not in_colour(values):
                 fixes.append(advice_on_levels(side))
-            what = Message(
+            problem = Message(
                 "lossy-labels",
                 "holds numbers of objects stored with loss ({compression}), which changes them",
                 compression=compression,
             )
-            raise LossyNumbersError(file, what, joined(fixes))
+            raise LossyNumbersError(file, problem, joined(fixes))
 
 
 def left_out(sample: Sample, truth: Array, void: Sequence[float]) -> BoolArray | None:
@@ -149,8 +151,8 @@ def predicted_mask(
     except ManyValuesError as error:
         rule = None if positive is None else LabelRule.parse(positive)
         advise = partial(_advice_beside_rule, rule=rule, otherwise=error.advise)
-        held, true = (np.unique(values).tolist() for values in (stored, truth))
-        raise ManyValuesError(error.path, error.what, held, advise, true) from None
+        predicted_values, true = (np.unique(values).tolist() for values in (stored, truth))
+        raise ManyValuesError(error.path, error.what, predicted_values, advise, true) from None
 
 
 def _advice_beside_rule(
@@ -188,21 +190,21 @@ def two_valued(
     if in_colour(values):
         colours = [(int(c) >> 16 & 255, int(c) >> 8 & 255, int(c) & 255) for c in np.unique(values)]
         colour = str(colours[1]) if len(colours) == 2 and not any(colours[0]) else "(red, green, blue)"
-        what = Message("in-colour", "is in colour, expected a mask of 0 and one other value")
+        problem = Message("in-colour", "is in colour, expected a mask of 0 and one other value")
         hint = Message(
             "fix", "save the mask of one colour: (rgb == {colour}).all(axis=-1) * numpy.uint8(255)", colour=colour
         )
-        raise DataError(file, what, hint)
-    held = np.unique(values)
-    what = Message(
+        raise DataError(file, problem, hint)
+    distinct = np.unique(values)
+    problem = Message(
         "several-values",
         "holds {count} distinct values ({values}), expected a mask of 0 and one other value",
-        **counted(held),
+        **counted(distinct),
     )
-    order = NOTHING if predicted else perhaps_swapped(held)
-    predicted_type = held.dtype if predicted else None
+    order = NOTHING if predicted else perhaps_swapped(distinct)
+    predicted_type = distinct.dtype if predicted else None
     advise = partial(_advice_on_values, predicted=predicted_type, order=order, of_labels=of_labels, void=void)
-    raise ManyValuesError(file, what, held.tolist(), advise)
+    raise ManyValuesError(file, problem, distinct.tolist(), advise)
 
 
 def _advice_on_values(
@@ -239,7 +241,7 @@ def _cut(values: Sequence[float], predicted: np.dtype[Any]) -> Message | Setting
 
 
 def finite_scores(sample: Sample, stored: Array) -> FloatArray:
-    """Give the scores of a soft map, all of which have to be finite."""
+    """Return the scores of a soft map, all of which have to be finite."""
     scores = scores_of(stored, sample.predicted_file)
     refuse_not_finite(sample.predicted_file, scores)
     return scores

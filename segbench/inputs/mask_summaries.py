@@ -27,7 +27,7 @@ from segbench.inputs.summaries import (
     summary_of_labels,
     summary_of_maps,
 )
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
 
 
 class SummarizedTruth(NamedTuple):
@@ -48,7 +48,7 @@ def summary_of_scores(
     """Summarize an image with scores, also where a run refuses them."""
     image, refused = interpreted_or_refused(interpret, sample)
     masks, blank = masks_of(inputs), sample.without_truth
-    drawn = [truth_of(sample, place, image, masks) for place in range(len(sample.ground_truths))]
+    drawn = [truth_of(sample, annotator, image, masks) for annotator in range(len(sample.ground_truths))]
     scores = None
     if not sample.labels_predicted:
         positive = np.logical_or.reduce([truth.positive for truth in drawn])
@@ -73,8 +73,8 @@ def summary_of_masks(
     masks: DrawnMasks, sample: Sample, files: SampleFiles, image: Interpreted, ranking: Ranking | None
 ) -> ImageSummary:
     """Summarize an image with a predicted mask, given how that ranks pixels; what a rule draws is a ground truth."""
-    places = range(len(sample.ground_truths)) if masks.rule else ()
-    truths = tuple(truth_of(sample, place, image, masks).summary for place in places)
+    annotators = range(len(sample.ground_truths)) if masks.rule else ()
+    truths = tuple(truth_of(sample, annotator, image, masks).summary for annotator in annotators)
     return summary_of_labels(sample, files, image.facts, truths=truths, mask=ranking)
 
 
@@ -102,13 +102,13 @@ def interpreted_or_refused(
 
 def truth_of(
     sample: Sample,
-    place: int,
+    annotator: int,
     image: Interpreted,
     masks: DrawnMasks | None,
     guess: Callable[[NDArray[Any]], NDArray[np.bool_]] | None = None,
 ) -> SummarizedTruth:
     """Summarize one of the ground truths of an image; of a refused one without a rule `guess` what is positive."""
-    array = sample.ground_truths[place]
+    array = sample.ground_truths[annotator]
     void = () if masks is None or sample.without_truth else masks.void_values or ()
     valid = np.ones(array.shape, np.bool_) if sample.field is None else sample.field.astype(np.bool_)
     if void:
@@ -116,15 +116,15 @@ def truth_of(
     values = few_distinct(array.reshape(-1) if valid.all() else array[valid])
     counted = valid
     if image.drawn_masks:
-        positive, within = image.drawn_masks[min(place, len(image.drawn_masks) - 1)]
+        positive, within = image.drawn_masks[min(annotator, len(image.drawn_masks) - 1)]
         counted = valid if within is None else valid & within
     elif guess and masks and not masks.rule:
         positive = guess(array)
     else:
-        positive = _perhaps_positive(sample, place, values, valid, masks)
+        positive = _perhaps_positive(sample, annotator, values, valid, masks)
     summary = TruthSummary(
         image=sample.name,
-        file=sample.truth_files[place],
+        file=sample.truth_files[annotator],
         values=values,
         positive_share=float(positive[valid].mean()) if valid.any() else 0.0,
         nan=int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0,
@@ -137,15 +137,15 @@ def truth_of(
 
 
 def _perhaps_positive(
-    sample: Sample, place: int, values: Sequence[float], valid: NDArray[np.bool_], masks: DrawnMasks | None
+    sample: Sample, annotator: int, values: Sequence[float], valid: NDArray[np.bool_], masks: DrawnMasks | None
 ) -> NDArray[np.bool_]:
     """Mark what may be positive in a ground truth that a run refuses, only to see which way scores run."""
-    array = sample.ground_truths[place]
+    array = sample.ground_truths[annotator]
     if masks is None:  # of any meaning
         return np.zeros(array.shape, np.bool_)
     if masks.rule:
         try:
-            return masks.rule.labels(sample.truth_files[place], array, valid)
+            return masks.rule.labels(sample.truth_files[annotator], array, valid)
         except DataError as error:
             raise UncountedError(error, sample) from None
     if array.dtype == np.bool_:

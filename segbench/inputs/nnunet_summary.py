@@ -16,8 +16,8 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message
 from segbench.core.settings import as_whole
 from segbench.inputs.class_regions import ClassLabel, region_of
-from segbench.loaders.decoded import shown
-from segbench.loaders.endings import split_extension
+from segbench.loaders.endings import split_suffix
+from segbench.loaders.source import read_bounded, shown
 
 SUMMARY = "summary.json"
 """What nnU-Net calls the file."""
@@ -39,8 +39,6 @@ class Case(NamedTuple):
 
 def read_summary(path: Path) -> list[Case]:
     """Read the cases of a summary, in the order of their names."""
-    from segbench.loaders.source import read_bounded
-
     file = shown(str(path))
     try:
         content = json.loads(read_bounded(str(path), _LARGEST_BYTES, "a summary of nnU-Net", _HINT))
@@ -72,7 +70,7 @@ def _case(file: str, number: int, case: Any) -> Case:
         raise DataError(file, Message("no-metrics", "has no metrics in case {number}", number=number), _HINT)
     paths = [case.get(key) for key in ("prediction_file", "reference_file")]
     written = next((path for path in paths if isinstance(path, str) and path), f"case_{number}")
-    name, ending = split_extension(PureWindowsPath(PurePosixPath(written).name).name)
+    name, ending = split_suffix(PureWindowsPath(PurePosixPath(written).name).name)
     counts: dict[ClassLabel, tuple[int, int, int, int]] = {}
     for key, of_class in metrics.items():
         label = _label(file, key)
@@ -82,7 +80,7 @@ def _case(file: str, number: int, case: Any) -> Case:
     if len({sum(of_class) for of_class in counts.values()}) > 1:
         problem = Message("contradiction", "has other numbers of pixels by class in {case}", case=name)
         raise DataError(file, problem, _HINT)
-    return Case(shown(name), counts, bool(ending) and ending not in _IMAGES)
+    return Case(shown(name), counts, bool(ending) and ending.lower() not in _IMAGES)
 
 
 def _label(file: str, key: str) -> ClassLabel:

@@ -23,8 +23,7 @@ from segbench.core.sample import Sample
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.inputs.label_rules import Advice, LabelRule, ManyValuesError, equals_any, where_not_void
 from segbench.inputs.sides import masks_of
-from segbench.loaders.reading import LABEL_MAPS, RawFiles, decode_sample
-from segbench.loaders.repairs import NoDataRule, Repairs
+from segbench.loaders.reading import LABEL_MAPS, NoDataRule, RawFiles, Repairs, decode_sample
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
@@ -57,7 +56,9 @@ def interpret_decoded(protocol: Any, sample: Sample) -> Interpreted:
 
 def _with_advice(protocol: Any, sample: Sample, make: Callable[[Sample], Any]) -> Any:
     """Make counts or arrays of an image, whose errors and notes say how to leave declared values out."""
-    advice = _advice_on_truth(protocol, sample) if sample.truth_nodata else NOTHING
+    if not sample.truth_nodata:
+        return make(sample)
+    advice = _advice_on_truth(protocol, sample)
     if not advice:
         return make(sample)
     try:
@@ -229,7 +230,7 @@ def _refusal(
     of_positives = ""
     if positive is not None and positive.any():
         of_positives = f" and {_percent(positive & missing, np.count_nonzero(positive))} of positives"
-    what = Message(
+    problem = Message(
         "nodata",
         "scores of {values}, which the file declares as no data ({tag}), in {share} of pixels{of_positives}",
         values=written(tuple(values)),
@@ -249,7 +250,7 @@ def _refusal(
             masks=Setting("field", metavar="masks"),
         )
         hint = joined([hint, out])
-    return DataError(sample.predicted_file, what, hint)
+    return DataError(sample.predicted_file, problem, hint)
 
 
 def _percent(pixels: BoolArray, whole: Any) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import Array
     from segbench.inputs.object_numbers import NumberedPair
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 NO_LABEL_MAP = "objects that overlap have no label map: keep the one on top"
 """What to do with volumes, or stacks of objects."""

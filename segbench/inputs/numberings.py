@@ -45,7 +45,7 @@ class StoredLabels:
     @classmethod
     def of(cls, maps: LabelMaps, valid: BoolArray | None) -> StoredLabels:
         """Count the pairs of values in two label maps, where pixels are valid."""
-        stored = [_values_and_places(each.stored_values, valid) for each in maps]
+        stored = [_values_and_places(label_map.stored_values, valid) for label_map in maps]
         (truth, rows), (predicted, columns) = stored
         pairs = np.bincount(rows * predicted.size + columns, minlength=truth.size * predicted.size)
         pixels = pairs.reshape(truth.size, predicted.size)
@@ -92,10 +92,10 @@ def _values_and_places(labels: Array, valid: BoolArray | None) -> tuple[IntArray
     """Return the distinct values of a label map, rising, and the place of each pixel's value among them."""
     flat = (labels if valid is None else labels[valid]).reshape(-1)
     if flat.dtype.kind != "u" or flat.dtype.itemsize > 2:
-        values, places = np.unique(flat, return_inverse=True)
-        return values.astype(np.int64), places.reshape(-1)
-    held = np.bincount(flat, minlength=1) > 0
-    return np.flatnonzero(held), (np.cumsum(held) - 1)[flat]
+        values, indices = np.unique(flat, return_inverse=True)
+        return values.astype(np.int64), indices.reshape(-1)
+    occurs = np.bincount(flat, minlength=1) > 0
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[flat]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,11 +109,15 @@ class Numberings:
     classes: int  # how many are predicted right more often than as any other
     void_stored: bool  # whether the ground truth holds a void value that its map does not name
 
-    def fix(self, given: tuple[str, str]) -> Message:
+    def fix(self, current_maps: tuple[str, str]) -> Message:
         """Name the settings that differ from those given, and what no setting does."""
         names = ("gt_map", "pred_map")
         changed = joined(
-            (Setting(name, text) for name, text, old in zip(names, self.maps, given, strict=True) if text != old),
+            (
+                Setting(name, text)
+                for name, text, old in zip(names, self.maps, current_maps, strict=True)
+                if text != old
+            ),
             " and ",
         )
         of_sides = (("the ground truth", self.instances[0]), ("predictions", self.instances[1]))
@@ -130,11 +134,16 @@ class Numberings:
         evaluate = Message("fix", "or evaluate instances with {objects}", objects=objects)
         return joined([joined([saved, changed], ", and give "), evaluate])
 
-    def what(self, given: tuple[str, str]) -> Message:
+    def what(self, current_maps: tuple[str, str]) -> Message:
         """Say which numbers the sides have that the given maps do not expect."""
         parts = []
         for side, name, text, old, instance in zip(
-            ("the ground truth", "predictions"), ("gt_map", "pred_map"), self.maps, given, self.instances, strict=True
+            ("the ground truth", "predictions"),
+            ("gt_map", "pred_map"),
+            self.maps,
+            current_maps,
+            self.instances,
+            strict=True,
         ):
             subject = {"side": side, "seem": "seems" if name == "gt_map" else "seem"}
             if instance:
@@ -202,39 +211,41 @@ def find_numberings(
     stored: StoredLabels, labels: Sequence[int], void: Sequence[int], gt_map: str, pred_map: str
 ) -> Renumbered | None:
     """Compare stored values under the maps that may be right; None if those given are."""
-    given = (gt_map, "" if stored.by_place else pred_map)
-    maps = maps_to_try(labels, given)
+    given_maps = (gt_map, "" if stored.by_place else pred_map)
+    maps = maps_to_try(labels, given_maps)
     instances = _instance(stored.truth, maps, labels, void), _instance(stored.predicted, maps, labels, void)
     if len(labels) < _FEWEST_CLASSES or not stored.pixels.any() or (len(maps) == 1 and not any(instances)):
         return None
-    now = _numberings(stored, given, (0, 0), labels)
+    now = _numberings(stored, given_maps, (0, 0), labels)
     expected = set(void) | set(labels)
     countable = expected.issuperset(_labels_of(stored.truth, gt_map).tolist())
     right = now.right if countable else 0
     true_values = _plain(stored.truth, instances[0])
-    of_truth = [text for text in _possible(maps, given[0], labels) if not _joins(text, stored.truth, labels)]
+    of_truth = [text for text in _possible(maps, given_maps[0], labels) if not _joins(text, stored.truth, labels)]
     of_truth = [text for text in of_truth if expected.issuperset(_labels_of(true_values, text).tolist())]
     of_predictions = [""]
     if not stored.by_place:
-        possible = _possible(maps, given[1], labels)
+        possible = _possible(maps, given_maps[1], labels)
         of_predictions = [text for text in possible if not _joins(text, stored.predicted, labels)]
-    found = []
+    right_numberings = []
     for pair in product(of_truth, of_predictions):
-        one = _numberings(stored, pair, instances, labels, void)
-        by_chance = math.sqrt(one.counted)
-        clear = one.right > 2 * right + by_chance or (pair == ("", "") and _already_remapped(stored, given, labels))
-        agree = any(instances) or (clear and 4 * one.right > one.counted and one.classes > 1)
-        if agree and (pair != given or any(instances)):
-            found.append(one)
-    return _most_likely(found, given, stored, void)
+        numbering = _numberings(stored, pair, instances, labels, void)
+        by_chance = math.sqrt(numbering.counted)
+        clear = numbering.right > 2 * right + by_chance or (
+            pair == ("", "") and _already_remapped(stored, given_maps, labels)
+        )
+        agree = any(instances) or (clear and 4 * numbering.right > numbering.counted and numbering.classes > 1)
+        if agree and (pair != given_maps or any(instances)):
+            right_numberings.append(numbering)
+    return _most_likely(right_numberings, given_maps, stored, void)
 
 
-def _already_remapped(stored: StoredLabels, given: tuple[str, str], labels: Sequence[int]) -> bool:
+def _already_remapped(stored: StoredLabels, given_maps: tuple[str, str], labels: Sequence[int]) -> bool:
     """Return whether neither side has a value that maps alone name, and the true one a value that they alone give.
 
     Of a class, predictions must show it: pixels without a label may have its number.
     """
-    for text, side in zip(given, _SIDES, strict=True):
+    for text, side in zip(given_maps, _SIDES, strict=True):
         mapping = _parsed(text)
         targets = {*mapping.labels.values(), *([mapping.others] if mapping.others is not None else [])}
         if not {*getattr(stored, side).tolist()}.isdisjoint(mapping.labels.keys() - targets):
@@ -252,24 +263,29 @@ def _is_predicted(stored: StoredLabels, value: int) -> bool:
 
 
 def _most_likely(
-    found: Sequence[Numberings], given: tuple[str, str], stored: StoredLabels, void: Sequence[int]
+    numberings: Sequence[Numberings], given_maps: tuple[str, str], stored: StoredLabels, void: Sequence[int]
 ) -> Renumbered | None:
     """Choose the maps under which most pixels agree; of as many those that count fewest, which leave out void."""
-    likely = [one for one in found if not one.void_stored] or found
+    likely = [numbering for numbering in numberings if not numbering.void_stored] or numberings
     if not likely:
         return None
-    best = max(likely, key=lambda one: (one.right, -one.counted, [*map(str.__eq__, one.maps, given)]))
-    others = [one for one in likely if one.maps[0] == given[0] and 2 * one.right > best.right]
-    leaves_out_0 = _parsed(given[0]).labels.get(0) in void and 0 in stored.truth
-    unsure = best.maps[0] != given[0] and leaves_out_0 and not np.isin(stored.truth, void).any()
-    otherwise = max(others, key=lambda one: one.right) if unsure and others else None
-    return Renumbered(given=given, likely=best, otherwise=otherwise)
+    best = max(
+        likely,
+        key=lambda numbering: (numbering.right, -numbering.counted, [*map(str.__eq__, numbering.maps, given_maps)]),
+    )
+    others = [
+        numbering for numbering in likely if numbering.maps[0] == given_maps[0] and 2 * numbering.right > best.right
+    ]
+    leaves_out_0 = _parsed(given_maps[0]).labels.get(0) in void and 0 in stored.truth
+    unsure = best.maps[0] != given_maps[0] and leaves_out_0 and not np.isin(stored.truth, void).any()
+    otherwise = max(others, key=lambda numbering: numbering.right) if unsure and others else None
+    return Renumbered(given=given_maps, likely=best, otherwise=otherwise)
 
 
-def _possible(maps: Iterable[str], given: str, labels: Sequence[int]) -> Iterator[str]:
+def _possible(maps: Iterable[str], given_map: str, labels: Sequence[int]) -> Iterator[str]:
     """List the maps that a side may need; one that only leaves classes out, and moves none, is meant."""
-    moves = any(value != label and label in labels for value, label in _parsed(given).labels.items())
-    return (text for text in maps if text == given or moves or not given)
+    moves = any(value != label and label in labels for value, label in _parsed(given_map).labels.items())
+    return (text for text in maps if text == given_map or moves or not given_map)
 
 
 def _joins(text: str, values: IntArray, labels: Sequence[int]) -> bool:
@@ -288,9 +304,9 @@ def _numberings(
     true_labels = _labels_of(_plain(stored.truth, instances[0]), maps[0])
     predicted_labels = _labels_of(_plain(stored.predicted, instances[1]), maps[1])
     classes = np.array(labels)[:, np.newaxis]
-    distinct, places = np.unique(predicted_labels, return_inverse=True)
+    distinct, indices = np.unique(predicted_labels, return_inverse=True)
     by_class = np.zeros((distinct.size, len(labels)), np.int64)
-    np.add.at(by_class, places, ((true_labels == classes) @ stored.pixels).T)
+    np.add.at(by_class, indices, ((true_labels == classes) @ stored.pixels).T)
     right = np.where(distinct == classes, by_class.T, 0).max(axis=1)
     named_values = _parsed(maps[0])
     unnamed_void = np.isin(stored.truth, void) & ~np.isin(stored.truth, [*named_values.labels])
@@ -327,14 +343,14 @@ def known_maps(labels: tuple[int, ...]) -> tuple[str, ...]:
     """List the maps that data sets come with and that give labels the numbers of these classes, or take them away."""
     from segbench.loaders.presets import presets
 
-    found = []
+    maps = []
     for preset in presets().values():
         texts = {str(preset.options[name]) for name in ("gt_map", "pred_map") if name in preset.options}
         classes = {*classes_of(str(preset.options["classes"]))[0]} if texts else set()
         for text in sorted(texts):
             pairs = {value: label for value, label in _parsed(text).labels.items() if label in classes}
             if classes == {*labels}:
-                found.append(text)
+                maps.append(text)
             elif pairs.keys() == {*labels} and len({*pairs.values()}) == len(pairs):
-                found.append(",".join(f"{label}={value}" for value, label in pairs.items()))
-    return tuple(dict.fromkeys(found))
+                maps.append(",".join(f"{label}={value}" for value, label in pairs.items()))
+    return tuple(dict.fromkeys(maps))

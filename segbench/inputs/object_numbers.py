@@ -48,22 +48,22 @@ def whole_numbers(sample: Sample, maps: Sequence[Array]) -> tuple[Array, Array]:
     numbers = []
     for file, values in zip((sample.truth_file, sample.predicted_file), maps, strict=True):
         if in_colour(values):
-            what = Message("in-colour", "is in colour, expected a number for each object")
+            problem = Message("in-colour", "is in colour, expected a number for each object")
             fix = Message(
                 "fix",
                 "colours are ids with a JSON beside the folder: {kind}; or save numbers",
                 kind=Setting("kind", PANOPTIC),
             )
-            raise DataError(file, what, fix)
+            raise DataError(file, problem, fix)
         lowest, highest = float(values.min()), float(values.max())
         if not is_whole(values) or lowest < 0 or highest > _LARGEST:
-            what = Message(
+            problem = Message(
                 "not-whole",
                 "holds values from {lowest:g} to {highest:g}, expected whole numbers from 0",
                 lowest=lowest,
                 highest=highest,
             )
-            raise DataError(file, what, "save numbers of objects")
+            raise DataError(file, problem, "save numbers of objects")
         numbers.append(values.astype(np.int64) if values.dtype.kind == "f" else values)
     return numbers[0], numbers[1]
 
@@ -73,8 +73,8 @@ def refuse_masks(sample: Sample, maps: Sequence[Array]) -> None:
     for file, values in zip((sample.truth_file, sample.predicted_file), maps, strict=True):
         if values.dtype == np.bool_ or (values.max() == 255 and not ((values > 0) & (values < 255)).any()):
             value = int(values.max())
-            what = Message("masks", "is a mask of 0 and {value}, expected a number for each object", value=value)
-            raise DataError(file, what, advice_on_masks())
+            problem = Message("masks", "is a mask of 0 and {value}, expected a number for each object", value=value)
+            raise DataError(file, problem, advice_on_masks())
 
 
 def advice_on_masks() -> Message:
@@ -97,7 +97,7 @@ def advice_on_levels(side: Side) -> Message:
 
 
 def parts_of(truth: Array, predicted: Array) -> float:
-    """Give the connected parts on both sides of an image, as one of its facts."""
+    """Count the connected parts on both sides of an image, as one of its facts."""
     return float(_parts(truth) + _SIDE * _parts(predicted))
 
 
@@ -131,26 +131,26 @@ def on_background(objects: NumberedPair) -> dict[Side, OnBackground | None]:
     return _on_background(Overlaps.of(*maps)) if maps[0].size else {}
 
 
-def _on_background(found: Overlaps) -> dict[Side, OnBackground | None]:
+def _on_background(overlaps: Overlaps) -> dict[Side, OnBackground | None]:
     """Find the same in a table of overlaps."""
-    truth, predicted = (found.true, found.rows), (found.predicted, found.columns)
+    truth, predicted = (overlaps.true, overlaps.rows), (overlaps.predicted, overlaps.columns)
     sides: dict[Side, tuple[tuple[IntArray, IntArray], tuple[IntArray, IntArray]]]
     sides = {"ground truth": (truth, predicted), "prediction": (predicted, truth)}
     numbers: dict[Side, OnBackground | None] = {}
-    for side, ((own, places), (other, other_places)) in sides.items():
+    for side, ((own, rows), (other, other_places)) in sides.items():
         is_background = other[other_places] == 0
-        background, objects = found.pixels[is_background].sum(), found.pixels[~is_background].sum()
+        background, objects = overlaps.pixels[is_background].sum(), overlaps.pixels[~is_background].sum()
         if background >= _LEAST_BACKGROUND * (background + objects) and objects and own.any():
-            numbers[side] = _on_most(own, places, found.pixels, is_background)
+            numbers[side] = _on_most(own, rows, overlaps.pixels, is_background)
     return numbers
 
 
-def _on_most(own: IntArray, places: IntArray, pixels: IntArray, is_background: BoolArray) -> OnBackground | None:
+def _on_most(own: IntArray, rows: IntArray, pixels: IntArray, is_background: BoolArray) -> OnBackground | None:
     """Find the number on most of a background, given the entries of a table of overlaps that lie on it."""
-    on_it, on_objects = (np.bincount(places[part], pixels[part], own.size) for part in (is_background, ~is_background))
-    place = int(on_it.argmax())
-    number, share = int(own[place]), float(on_it[place] / on_it.sum())
-    if number == 0 or share <= _MOST or on_objects[place] > on_objects.sum() / 2:
+    on_it, on_objects = (np.bincount(rows[part], pixels[part], own.size) for part in (is_background, ~is_background))
+    row = int(on_it.argmax())
+    number, share = int(own[row]), float(on_it[row] / on_it.sum())
+    if number == 0 or share <= _MOST or on_objects[row] > on_objects.sum() / 2:
         return None
     return OnBackground(number, share, number == int(own.max()))
 
@@ -162,21 +162,21 @@ def require_numbers(images: Iterable[Facts]) -> None:
         ("ground truth", [fact % _SIDE for fact in facts]),
         ("predictions", [fact // _SIDE for fact in facts]),
     ):
-        held = [number for number in parts if number]
-        if _NUMBERED in held:
+        numbered = [number for number in parts if number]
+        if _NUMBERED in numbered:
             continue
-        if _ANOTHER in held or sum(held) < max(_PARTS * len(held), len(held) + _FURTHER_PARTS):
+        if _ANOTHER in numbered or sum(numbered) < max(_PARTS * len(numbered), len(numbered) + _FURTHER_PARTS):
             return  # one object an image; of its prediction, several parts are a poor one
-        what = Message(
+        problem = Message(
             "masks",
             "{hold} no number but 1, for {parts} connected parts in {images:many image}, expected a number for each "
             "object",
             hold="holds" if side == "ground truth" else "hold",
-            parts=sum(held),
-            images=len(held),
+            parts=sum(numbered),
+            images=len(numbered),
         )
         fix = advice_on_masks()
         if side == "predictions" and _NUMBERED in (fact % _SIDE for fact in facts):
             fix = Message("fix", "number them, as skimage.measure.label(mask) numbers connected parts")
         any_number = "a single object of several parts may have any number from 2 to 254"
-        raise DataError(side, what, joined([fix, any_number]))
+        raise DataError(side, problem, joined([fix, any_number]))

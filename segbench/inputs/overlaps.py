@@ -26,21 +26,21 @@ class Overlaps(NamedTuple):
         from segbench.inputs import kernels
 
         maps = (truth, predicted)
-        dtype = next(kind for kind in (np.uint16, np.int32, np.int64) if all(_fits(one, kind) for one in maps))
-        cells = kernels.intersections(*(np.ascontiguousarray(one, dtype).reshape(-1) for one in maps))
+        dtype = next(kind for kind in (np.uint16, np.int32, np.int64) if all(_fits(stored, kind) for stored in maps))
+        cells = kernels.intersections(*(np.ascontiguousarray(stored, dtype).reshape(-1) for stored in maps))
         rows, columns, pixels = cells[np.lexsort((cells[:, 1], cells[:, 0]))].T
-        (true, rows), (found, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
-        areas = added_up(rows, pixels, true.size), added_up(columns, pixels, found.size)
-        return cls(true, areas[0], found, areas[1], rows, columns, pixels)
+        (true, rows), (predicted_numbers, columns) = (np.unique(part, return_inverse=True) for part in (rows, columns))
+        areas = added_up(rows, pixels, true.size), added_up(columns, pixels, predicted_numbers.size)
+        return cls(true, areas[0], predicted_numbers, areas[1], rows, columns, pixels)
 
     def some(self, kept: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Give rows, columns and pixels of some entries."""
+        """Return rows, columns and pixels of some cells."""
         return self.rows[kept], self.columns[kept], self.pixels[kept]
 
 
-def added_up(places: IntArray, pixels: IntArray, number: int) -> IntArray:
+def added_up(indices: IntArray, pixels: IntArray, number: int) -> IntArray:
     """Add up pixels at each of a number of places."""
-    return np.bincount(places, pixels, number).astype(np.int64)  # floats hold whole numbers up to 2^53
+    return np.bincount(indices, pixels, number).astype(np.int64)  # floats hold whole numbers up to 2^53
 
 
 def _fits(values: Array, kind: type[np.integer[Any]]) -> bool:

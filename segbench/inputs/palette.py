@@ -24,40 +24,40 @@ _UNKNOWN = 1 << 16
 _SHOWN = 8
 
 
-def as_palette(given: Any) -> str:
-    """Give a palette as text, ``r,g,b,label,name`` between semicolons, from such a text, a file, or a mapping."""
-    if isinstance(given, Mapping):
-        given = ";".join(",".join(map(str, (*colour, label))) for colour, label in given.items())
-    if not isinstance(given, (str, Path)):
+def as_palette(palette: Any) -> str:
+    """Read a palette as text, ``r,g,b,label,name`` between semicolons, from such a text, a file, or a mapping."""
+    if isinstance(palette, Mapping):
+        palette = ";".join(",".join(map(str, (*colour, label))) for colour, label in palette.items())
+    if not isinstance(palette, (str, Path)):
         raise ArgumentError(
             Message(
                 "wrong-palette",
                 "palette is {given}, expected a file, a text or a mapping; {expected}",
-                given=f"{given!r:.60}",
+                given=f"{palette!r:.60}",
                 expected=_EXPECTED,
             )
         )
-    text = str(given)
+    text = str(palette)
     if not text:
         return ""
     rows_given = text.split(";")
     lines = rows_given if _ROW.fullmatch(rows_given[0]) else lines_of(text, "a palette", _EXPECTED)
     rows: dict[tuple[str, ...], str] = {}
-    for place, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#") or (not rows and _HEADER.fullmatch(line)):
             continue
-        found = _ROW.fullmatch(line)
-        if not found or max(map(int, found.groups()[:3])) > 255:
+        row = _ROW.fullmatch(line)
+        if not row or max(map(int, row.groups()[:3])) > 255:
             raise ArgumentError(
                 Message(
                     "wrong-palette",
                     "row {row} of the palette is {text!r}; {expected}",
-                    row=place,
+                    row=number,
                     text=line.strip()[:60],
                     expected=_EXPECTED,
                 )
             )
-        *colour, label, name = found.groups()
+        *colour, label, name = row.groups()
         if tuple(colour) in rows:
             raise ArgumentError(
                 Message(
@@ -77,7 +77,7 @@ def as_palette(given: Any) -> str:
 
 
 def labels_in(palette: str) -> dict[int, str]:
-    """Give the labels of a palette, rising, with their names; a label without a name is called by its number."""
+    """Return the labels of a palette, rising, with their names; a label without a name is called by its number."""
     names: dict[int, str] = {}
     for row in palette.split(";"):
         *_, label, name = [*row.split(","), ""] if row.count(",") == 3 else row.split(",")
@@ -89,7 +89,7 @@ def labels_in(palette: str) -> dict[int, str]:
 
 @lru_cache(maxsize=2)
 def _table(palette: str) -> NDArray[np.int32]:
-    """Give the label of each of all colours."""
+    """Return the label of each of all colours."""
     table = np.full(1 << 24, _UNKNOWN, np.int32)
     for row in palette.split(";"):
         red, green, blue, label = map(int, row.split(",")[:4])
@@ -98,15 +98,15 @@ def _table(palette: str) -> NDArray[np.int32]:
 
 
 def through_palette(file: str, labels: Array, palette: str) -> Array:
-    """Give the labels of a map in colour; other maps as they are. Without a palette grey levels are labels."""
+    """Return the labels of a map in colour; other maps as they are. Without a palette grey levels are labels."""
     if not in_colour(labels):
         return labels
     colours = labels & np.uint32(0xFFFFFF)
     if palette:
-        found: Array = _table(palette)[colours]
-        unknown = found == _UNKNOWN
+        labels_by_colour: Array = _table(palette)[colours]
+        unknown = labels_by_colour == _UNKNOWN
         if unknown.any():
-            what = Message(
+            problem = Message(
                 "unknown-colours",
                 "{pixels} pixels have colours that the palette lacks: {colours}",
                 pixels=int(np.count_nonzero(unknown)),
@@ -119,14 +119,14 @@ def through_palette(file: str, labels: Array, palette: str) -> Array:
             ]
             if _are_grey(colours):
                 hints.append(Message("one-channel", "label maps that are not in colour must have one channel"))
-            raise DataError(file, what, joined(hints))
-        return found.astype(np.uint16)
+            raise DataError(file, problem, joined(hints))
+        return labels_by_colour.astype(np.uint16)
     if _are_grey(colours):
         return (colours & np.uint32(255)).astype(np.uint8)
-    what = Message("in-colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
+    problem = Message("in-colour", "is in colour ({colours}), expected labels", colours=_listed(np.unique(colours)))
     palette_of = Setting("palette", metavar="FILE")
     hint = Message("fix", "say which colour is which label: {palette} of r,g,b,label,name", palette=palette_of)
-    raise DataError(file, what, hint)
+    raise DataError(file, problem, hint)
 
 
 def _are_grey(colours: NDArray[np.uint32]) -> bool:

@@ -79,9 +79,9 @@ class PanopticMaps(InputSettings):
     def _read_things(self) -> tuple[int, ...]:
         """Read the labels of the classes that are things."""
         things = tuple(self._labels_of(self.things)) if isinstance(self.things, str) else self.things
-        given = listed(things, "things", "(24, 26)", most=MOST_CLASSES + 1)
-        refuse_many(given)
-        labels = tuple(as_whole(label, Setting("things", None)) for label in given)
+        values = listed(things, "things", "(24, 26)", most=MOST_CLASSES + 1)
+        refuse_many(values)
+        labels = tuple(as_whole(label, Setting("things", None)) for label in values)
         wrong = [label for label in labels if (self._labels and label not in self._labels) or label == 0]
         if wrong:
             raise ArgumentError(

@@ -114,7 +114,7 @@ def regions_in(soft: Array) -> tuple[float, ...]:
 
 
 def median_run(values: Array) -> float:
-    """Give the median number of neighbouring pixels of a row with the same value."""
+    """Compute the median number of neighbouring pixels of a row with the same value."""
     starts = np.ones(values.shape, np.bool_)
     starts[:, 1:] = values[:, 1:] != values[:, :-1]
     return float(np.median(np.diff(np.flatnonzero(starts), append=values.size)))
@@ -122,18 +122,18 @@ def median_run(values: Array) -> float:
 
 def are_label_maps(seen: Sequence[LabelsSeen | None]) -> bool:
     """Decide over all images seen; one that holds no labels decides for all."""
-    known = [one for one in seen if one is not None]
-    if len(known) < len(seen) or not known or all(are_grey_levels(sorted(one.truth)) for one in known):
+    known = [labels for labels in seen if labels is not None]
+    if len(known) < len(seen) or not known or all(are_grey_levels(sorted(labels.truth)) for labels in known):
         return False
-    truth = frozenset[float]().union(*(one.truth for one in known))
-    predicted = frozenset[float]().union(*(one.predicted for one in known))
+    truth = frozenset[float]().union(*(labels.truth for labels in known))
+    predicted = frozenset[float]().union(*(labels.predicted for labels in known))
     if min(len(truth), len(predicted)) < 3:  # masks
         return False
-    if any(one.coloured for one in known):
+    if any(labels.coloured for labels in known):
         return True
     if len(truth & predicted) >= _COMMON * len(truth | predicted):
         return True
-    pixels, same, by_chance = np.sum([one.agreement for one in known], axis=0)
+    pixels, same, by_chance = np.sum([labels.agreement for labels in known], axis=0)
     return bool(same - by_chance > 0 and same - by_chance >= _KAPPA * (pixels - by_chance))
 
 

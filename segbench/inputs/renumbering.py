@@ -60,20 +60,20 @@ def find_renumbering(
     rows = np.flatnonzero((known.argmax(axis=0)[best] == np.arange(len(classes))) & known.any(axis=1))
     columns = best[rows]
     both, of_class, of_label = known[rows, columns], matrix.sum(axis=1)[rows], known.sum(axis=0)[columns]
-    found = np.array([np.array(labels)[columns], np.array(classes)[rows]])
-    clear, moved = 3 * both > of_class + of_label, found[0] != found[1]
+    pairs_of_labels = np.array([np.array(labels)[columns], np.array(classes)[rows]])
+    clear, moved = 3 * both > of_class + of_label, pairs_of_labels[0] != pairs_of_labels[1]
     shift = _common_shift(matrix, labels, classes)
     sure = images > 1 or np.count_nonzero(clear) > 1
-    if shift and sure and (found[1] - found[0] == shift)[clear].all():
+    if shift and sure and (pairs_of_labels[1] - pairs_of_labels[0] == shift)[clear].all():
         stays = bool(known[:, 0 if shift < 0 else len(classes) - 1].any())
         shifted = {label - shift: label for label in classes if label - shift in labels}
         return Renumbering(classes=shifted, remap=_shifted(shift, classes, stays=stays), shift=shift)
-    others = {int(label): int(own) for label, own in found[:, clear & moved].T}
+    others = {int(label): int(own) for label, own in pairs_of_labels[:, clear & moved].T}
     several = len(others) > 2 or (len(others) == 2 and others.keys() == {*others.values()})
     aside = known.sum(axis=1)[rows][clear & ~moved].max(initial=0)
     if images == 1 or not several or 2 * both[clear & moved].sum() <= known.sum() - aside:
         return None
-    pairs = dict(sorted(found.T.tolist()))
+    pairs = dict(sorted(pairs_of_labels.T.tolist()))
     defined = [text for text in known_maps(tuple(classes)) if _gives(text, others)]
     return Renumbering(classes=pairs, remap=defined[0] if defined else _written(pairs), shift=0, defined=bool(defined))
 
@@ -85,14 +85,14 @@ def _gives(text: str, pairs: Mapping[int, int]) -> bool:
 
 
 def _common_shift(matrix: IntArray, labels: Sequence[int], classes: Sequence[int]) -> int:
-    """Give 1 or -1 if all classes are higher by it than their labels; 0 if they are not."""
+    """Return 1 or -1 if all classes are higher by it than their labels; 0 if they are not."""
     size = len(classes)
     if tuple(classes) != tuple(range(classes[0], classes[0] + size)):
         return 0
-    places = {label: place for place, label in enumerate(labels)}
+    columns = {label: column for column, label in enumerate(labels)}
     right = int(np.trace(matrix[:, :size]))
     for shift in (-1, 1):
-        own = matrix[range(size), [places.get(label - shift, -1) for label in classes]]
+        own = matrix[range(size), [columns.get(label - shift, -1) for label in classes]]
         largest = np.count_nonzero((own > 0) & (own == matrix.max(axis=1)))
         if largest > 1 and own.sum() > max(2 * right, matrix.sum() / 4):
             return shift
@@ -129,21 +129,21 @@ def notes_on_predictions(matrix: IntArray, classes: Sequence[int], images: int, 
     outside = int(matrix[:, -1].sum())
     if outside:
         predicted = "pixel is" if outside == 1 else "pixels are"
-        said = Message(
+        message = Message(
             "outside-classes",
             "{pixels} {predicted} predicted outside the classes and counted as wrong",
             pixels=outside,
             predicted=predicted,
         )
-        notes.append(Note(said))
-    if len(classes) > 2 and (found := find_renumbering(matrix, classes, classes, images=images)):
+        notes.append(Note(message))
+    if len(classes) > 2 and (renumbering := find_renumbering(matrix, classes, classes, images=images)):
         as_stored = Message(
             "compare-stored",
             "{check} compares the values as stored",
             check=Either("segbench.check(..., Labels(...))", "segbench check labels"),
         )
-        fix = as_stored if remapped or found.defined else found.fix
-        if found.shift:
+        fix = as_stored if remapped or renumbering.defined else renumbering.fix
+        if renumbering.shift:
             notes.append(Note(Message("off-by-one", "all predicted labels seem to be off by one: {fix}", fix=fix)))
         else:
             renumbered = Message(

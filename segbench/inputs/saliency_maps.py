@@ -12,13 +12,14 @@ from segbench.core.numbers import written
 from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import check_settings, option, set_fields
-from segbench.inputs.annotators import Labelled, only_truth
 from segbench.inputs.label_rules import (
+    Labelled,
     ManyValuesError,
     Positive,
     RuleWithoutVoid,
     half_among,
     numbered_by,
+    only_truth,
     perhaps_swapped,
     refuse_exchanged,
     rule_option,
@@ -31,7 +32,7 @@ from segbench.loaders.reading import MASKS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray, FloatArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 HALF = ">128"
 """The field's rule, for levels of 8 bits."""
@@ -49,10 +50,10 @@ class MaskRule(RuleWithoutVoid):
 
         if ground_truth.dtype.kind == "b":
             return ground_truth
-        found, highest = super().labels(file, ground_truth, valid), float(ground_truth.max(initial=0))
+        positive, highest = super().labels(file, ground_truth, valid), float(ground_truth.max(initial=0))
         if str(self) == HALF and ground_truth.dtype.kind in "iu" and highest > 255:
             half = int(np.iinfo(ground_truth.dtype).max) * 128 // 255
-            if (found != (ground_truth > half)).any():
+            if (positive != (ground_truth > half)).any():
                 problem = Message(
                     "rule-for-8-bits",
                     "levels of {dtype} up to {highest:g}, and the rule {rule} is for 8 bits",
@@ -63,7 +64,7 @@ class MaskRule(RuleWithoutVoid):
                 if highest > half:
                     raise DataError(file, problem, _named(f">{half}"))
                 raise ManyValuesError(file, problem, distinct(ground_truth).tolist(), suggested_without_void)
-        if ground_truth.any() and not found.any():
+        if ground_truth.any() and not positive.any():
             few = np.unique(ground_truth).size <= 2
             if few or highest <= 1:
                 raise DataError(
@@ -76,7 +77,7 @@ class MaskRule(RuleWithoutVoid):
                     ),
                     perhaps_swapped(ground_truth) + _named(_rule_for(ground_truth)),
                 )
-        return found
+        return positive
 
     def note(self, ground_truth: Array, labels: BoolArray) -> tuple[Note, ...]:
         """Say that a mask with other values than 0 has no salient pixel."""
@@ -175,7 +176,7 @@ class SaliencyMaps(InputSettings, DrawnMasks, SoftMaps):
 
     def interpret(self, sample: Sample) -> SaliencyImage:
         """Return which pixels are salient, and their scores; a `DataError` says what is wrong with the files."""
-        from segbench.loaders.repairs import require_same_size
+        from segbench.loaders.reading import require_same_size
 
         if self.positive == HALF:
             refuse_exchanged(sample)

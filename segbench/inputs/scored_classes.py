@@ -20,7 +20,6 @@ from segbench.core.messages import NOTHING, Either, Message, Note, Setting
 from segbench.core.protocol import Facts, InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import Quantize, as_whole, check_settings, listed, option, option_like, set_fields
-from segbench.inputs.annotators import only_truth
 from segbench.inputs.class_names import (
     MOST_CLASSES,
     classes_of,
@@ -30,7 +29,7 @@ from segbench.inputs.class_names import (
     void_without,
     written_classes,
 )
-from segbench.inputs.label_rules import equals_any, require_two_classes, void_labels, where_not_void
+from segbench.inputs.label_rules import equals_any, only_truth, require_two_classes, void_labels, where_not_void
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.inputs.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
 from segbench.loaders.reading import CLASS_MAPS
@@ -38,7 +37,7 @@ from segbench.loaders.reading import CLASS_MAPS
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.inputs.label_summaries import ClassesSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 _LISTED_ONE_BY_ONE = 8
 _VOID = (255,)
@@ -99,9 +98,9 @@ class ScoredClasses(InputSettings):
     def __post_init__(self) -> None:
         """Check and normalise the settings."""
         check_settings(self)
-        given = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
-        refuse_regions(given)
-        labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in given)
+        values = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
+        refuse_regions(values)
+        labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in values)
         names = tuple(map(str, labels if self.names is None else self.names))
         void = void_labels(self.void)
         if void == _VOID:
@@ -160,7 +159,7 @@ class ScoredClasses(InputSettings):
         from segbench.inputs.label_summaries import ClassesSummary
         from segbench.inputs.predicted_labels import labels_seen
         from segbench.inputs.summaries import Inspected, coloured_files, few_distinct, score_summary
-        from segbench.loaders.decoded import shown
+        from segbench.loaders.source import shown
 
         image = self.interpret(sample)
         truth, maps, void = image.truth, image.maps, tuple(map(float, self.void))
@@ -225,13 +224,13 @@ class ScoredClasses(InputSettings):
         first = sample.predictions[0]
         single = first.ndim == truth.ndim or is_one_map(first.shape, truth.shape)
         if len(self.labels) > 1 and len(sample.predictions) == 1 and single:
-            what = Message(
+            problem = Message(
                 "one-map",
                 "is one map, or a label map, expected one soft map per class: {expected}",
                 expected=len(self.labels),
             )
             fix = Message("fix", "save the scores of each class, before argmax: {forms}", forms=_FORMS)
-            raise ClassMapsError(file, what, fix)
+            raise ClassMapsError(file, problem, fix)
         return truth, self._one_a_class(file, sample.predictions, truth)
 
     def _one_a_class(self, file: str, predictions: tuple[Array, ...], truth: Array) -> list[Array]:
@@ -239,13 +238,13 @@ class ScoredClasses(InputSettings):
         classes = len(self.labels)
         if len(predictions) > 1 or predictions[0].ndim == truth.ndim:
             if len(predictions) != classes:
-                what = Message(
+                problem = Message(
                     "other-number-of-maps",
                     "{maps} soft maps, expected one per class: {expected}",
                     maps=len(predictions),
                     expected=classes,
                 )
-                raise ClassMapsError(file, what, Message("fix", "save {forms}", forms=_FORMS))
+                raise ClassMapsError(file, problem, Message("fix", "save {forms}", forms=_FORMS))
             return list(predictions)
         (stack,) = predictions
         fix = Message(
@@ -268,7 +267,7 @@ class ScoredClasses(InputSettings):
 
     def require_both_sides(self, facts: Mapping[str, Facts], where: str = "the whole set") -> None:
         """Refuse label maps of one class alone, beside void: it has no negatives, and the others have no positives."""
-        if len({label for held in facts.values() for label in held}.difference(self.void)) == 1:
+        if len({label for of_image in facts.values() for label in of_image}.difference(self.void)) == 1:
             require_two_classes(facts, self.labels, where, self._count_void)
 
     def _count_void(self, void: int, missing: int) -> Message:

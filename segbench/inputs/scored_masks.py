@@ -5,7 +5,7 @@ Conventions
 1. Integer predictions are levels: score = value / maximum of the type (255, 65535); bool is 0 or 1. Floats are scores
    as they are, of any range.
 2. Without a rule the whole set decides which of its two ground-truth values is positive.
-3. Several annotators are brought together by a rule that has to be named (`segbench.inputs.annotators`); without one
+3. Several annotators are brought together by a rule that has to be named (`segbench.inputs.label_rules`); without one
    an image with several is refused.
 """
 
@@ -21,14 +21,14 @@ from segbench.core.protocol import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import Quantize, as_quantize, check_settings, option, set_fields
 from segbench.inputs import label_rules as rules
-from segbench.inputs.annotators import AnnotatorRule, Labelled, brought_together, take_one
+from segbench.inputs.label_rules import AnnotatorRule, Labelled, brought_together, take_one
 from segbench.inputs.sides import DrawnMasks, SeveralAnnotators
 from segbench.loaders.reading import MASKS
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
     from segbench.inputs.summaries import ImageSummary
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,18 +81,20 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
     def __post_init__(self) -> None:
         """Check and normalise the settings."""
         check_settings(self)
-        positive, quantize = rules.optional_rule(self.positive), as_quantize(self.quantize, Setting("quantize", None))
-        set_fields(self, void=rules.void_values(self.void), positive=positive, quantize=quantize)
-        numbered, annotators = rules.numbered_by(positive), self.annotators is not None
-        set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=annotators))
+        quantize = as_quantize(self.quantize)
+        positive = rules.optional_rule(self.positive)
+        numbered, void = rules.numbered_by(positive), rules.void_values(self.void)
+        reads = replace(self.reads, numbered=numbered, annotators=self.annotators is not None)
+        set_fields(self, void=void, positive=positive, quantize=quantize, reads=reads)
 
     def interpret(self, sample: Sample) -> ScoredPixels:
         """Label pixels, and make scores high where positive, rounded where the settings say so."""
         if len(sample.ground_truths) > 1 and self.annotators is None:
             raise _without_rule(sample)
         drawn, values = self.labelled(sample)
-        valids = [valid for _, valid in drawn]
-        scores, bits = self.scores(sample.predicted_file, sample.predictions[0], sample.field, valids)
+        file = sample.predicted_file
+        _, valids = zip(*drawn, strict=True)
+        scores, bits = self.scores(file, sample.predictions[0], sample.field, valids)
         notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
         if self.invert:
             from segbench.core.levels import INVERTED
@@ -103,7 +105,7 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
             notes=notes,
             labelled=brought_together(drawn, self.annotators),
             scores=scores,
-            file=sample.predicted_file,
+            file=file,
             bits=bits,
         )
 
@@ -121,34 +123,33 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
             import numpy as np
 
             return [(np.zeros(sample.ground_truths[0].shape, np.bool_), sample.field)], ()
-        names = sample.truth_files
-        for name, truth in zip(names, sample.ground_truths, strict=True):
-            refuse_nan(name, truth)
-        valids = [rules.where_not_void(truth, self.void, sample.field) for truth in sample.ground_truths]
-        values: Facts = ()
-        if self.positive is None:
-            labels, values = self._larger_of_two(sample, valids)
-        else:
+        files, valids = sample.truth_files, []
+        for file, truth in zip(files, sample.ground_truths, strict=True):
+            refuse_nan(file, truth)
+            valids.append(rules.where_not_void(truth, self.void, sample.field))
+        if self.positive is not None:
             rule = rules.LabelRule.parse(self.positive)
-            labels = [rule.labels(*drawn) for drawn in zip(names, sample.ground_truths, valids, strict=True)]
+            labels = [rule.labels(*drawn) for drawn in zip(files, sample.ground_truths, valids, strict=True)]
+            return list(zip(labels, valids, strict=True)), ()
+        try:
+            labels, values = rules.two_values(files, sample.ground_truths, valids, self.void)
+        except DataError as error:
+            raise self._by_what_is_predicted(sample, error) from None
         return list(zip(labels, valids, strict=True)), values
 
-    def _larger_of_two(self, sample: Sample, valids: list[BoolArray | None]) -> tuple[list[BoolArray], Facts]:
-        """Label pixels of the larger of two values, and return the values; errors know what the prediction holds."""
-        try:
-            return rules.two_values(sample.truth_files, sample.ground_truths, valids, self.void)
-        except DataError as error:
-            from segbench.inputs.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
+    def _by_what_is_predicted(self, sample: Sample, error: DataError) -> DataError:
+        """Return the error of ground truth of more than two values, with advice by what the prediction holds."""
+        from segbench.inputs.predicted_labels import are_label_maps, instead_of_label_maps, labels_seen
 
-            if not are_label_maps([labels_seen(sample, self.void)]):
-                order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])
-                raise DataError(error.path, error.what, order + error.hint) from None
-            what = Message(
-                "label-map-predicted",
-                "{values}; the prediction is a label map, too, and the number of a label is not a score",
-                values=error.what,
-            )
-            raise DataError(error.path, what, instead_of_label_maps("0-18", "16")) from None
+        if not are_label_maps([labels_seen(sample, self.void)]):
+            order = rules.perhaps_swapped(sample.ground_truths[0], *sample.predictions[:1])
+            return DataError(error.path, error.what, order + error.hint)
+        problem = Message(
+            "label-map-predicted",
+            "{values}; the prediction is a label map, too, and the number of a label is not a score",
+            values=error.what,
+        )
+        return DataError(error.path, problem, instead_of_label_maps("0-18", "16"))
 
     def scores(
         self, file: str, prediction: Array, field: BoolArray | None, valids: Sequence[BoolArray | None]
@@ -170,8 +171,8 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
         if bits:
             scores = quantized(scores, bits)
         if scores.dtype.kind not in "biuf":
-            what = Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
-            raise DataError(file, what)
+            problem = Message("no-numbers", "scores are of type {dtype}, expected numbers", dtype=str(scores.dtype))
+            raise DataError(file, problem)
         return scores, bits
 
     def settle(
@@ -207,7 +208,7 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
 
 def _without_rule(sample: Sample) -> DataError:
     """Return the error of several annotators that no rule brings together."""
-    what = Message(
+    problem = Message(
         "several-annotators",
         "{annotators} annotators, and no rule to combine them",
         annotators=len(sample.ground_truths),
@@ -218,4 +219,4 @@ def _without_rule(sample: Sample) -> DataError:
         setting=Setting("annotators", "majority"),
         otherwise=take_one(),
     )
-    return DataError(sample.name, what, fix)
+    return DataError(sample.name, problem, fix)

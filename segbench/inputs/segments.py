@@ -67,14 +67,14 @@ def segments_in(sample: Sample, overlaps: Overlaps, settings: Any) -> tuple[Segm
 
     The `settings` are those of `PanopticMaps`.
     """
-    held = [(overlaps.true, overlaps.true_areas), (overlaps.predicted, overlaps.predicted_areas)]
-    pixels = [dict(zip(*map(np.ndarray.tolist, side), strict=True)) for side in held]
+    sides = [(overlaps.true, overlaps.true_areas), (overlaps.predicted, overlaps.predicted_areas)]
+    pixels = [dict(zip(*map(np.ndarray.tolist, side), strict=True)) for side in sides]
     pixels[0].pop(_OUTSIDE, None)
     if sample.about[0] is not None:
         if settings.classes is not None or settings.things or tuple(settings.void) != (0,):
-            what = Message("json-and-settings", "has a JSON, which names the classes, things and void")
-            given = [Setting(name, None) for name in ("classes", "things", "void")]
-            raise DataError(sample.truth_file, what, Message("fix", "leave out {given}", given=given))
+            problem = Message("json-and-settings", "has a JSON, which names the classes, things and void")
+            settings_of_maps = [Setting(name, None) for name in ("classes", "things", "void")]
+            raise DataError(sample.truth_file, problem, Message("fix", "leave out {given}", given=settings_of_maps))
         return _by_json(sample, pixels)
     classes, things = dict(zip(settings.classes or (), settings.names or (), strict=True)), settings.things
     both = zip(_files(sample), pixels, strict=True)
@@ -115,7 +115,7 @@ def notes_on_classes(sample: Sample, overlaps: Overlaps, settings: Any) -> tuple
 def _labels(
     file: str, values: Iterable[int], divisor: int, classes: Mapping[int, str], void: Sequence[float]
 ) -> dict[int, int]:
-    """Give the class of each value: the value itself below the divisor, for segments without an instance."""
+    """Return the class of each value: the value itself below the divisor, for segments without an instance."""
     labels = {value: value // divisor if value >= divisor else value for value in values}
     known = {value: label for value, label in labels.items() if label not in void}
     strange = {label: value for value, label in known.items() if label not in classes}
@@ -123,7 +123,7 @@ def _labels(
         listed = [
             f"class {label}" + (f" (value {value})" if value != label else "") for label, value in strange.items()
         ]
-        what = Message(
+        problem = Message(
             "no-class",
             "holds {labels}, expected the {classes} classes or void",
             labels=first_names(listed, _LISTED),
@@ -131,15 +131,15 @@ def _labels(
         )
         settings = [Setting("classes", None), Setting("void", None)]
         fix = Message("fix", "name them all: {settings}", settings=settings)
-        raise DataError(file, what, _divisor_first(divisor, fix))
+        raise DataError(file, problem, _divisor_first(divisor, fix))
     if max(labels.values(), default=0) >= MOST_CLASSES:
-        what = Message(
+        problem = Message(
             "no-class",
             "holds class {label}, expected classes below {most}",
             label=max(labels.values()),
             most=MOST_CLASSES,
         )
-        raise DataError(file, what, _divisor_first(divisor, Message("fix", "save numbers of classes")))
+        raise DataError(file, problem, _divisor_first(divisor, Message("fix", "save numbers of classes")))
     return known
 
 
@@ -160,7 +160,10 @@ def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segme
         missing, strange = segments.keys() - areas.keys(), areas.keys() - segments.keys() - {0}
         problems = [
             Message(
-                "other-ids", "{which}: {ids}", which=which, ids=first_names([str(one) for one in sorted(ids)], _LISTED)
+                "other-ids",
+                "{which}: {ids}",
+                which=which,
+                ids=first_names([str(number) for number in sorted(ids)], _LISTED),
             )
             for which, ids in (("ids in its JSON without pixels", missing), ("ids that its JSON lacks", strange))
             if ids and (sample.field is None or ids is strange)
@@ -178,11 +181,11 @@ def _by_json(sample: Sample, pixels: Sequence[Mapping[int, int]]) -> tuple[Segme
                 if area is not None and area != areas[number]
             ][:_LISTED]
         if problems:
-            what = Message("other-segments", "{problems:; }", problems=problems)
-            raise DataError(file, what, "write the map and its JSON from the same segments")
+            problem = Message("other-segments", "{problems:; }", problems=problems)
+            raise DataError(file, problem, "write the map and its JSON from the same segments")
         crowds = frozenset(number for number, (_, crowd, _) in segments.items() if crowd)
         sides.append(Segments({number: label for number, (label, *_) in segments.items()}, crowds))
-        classes |= {label: (name, thing) for label, name, thing in about["classes"]}
+        classes |= {label: (name, is_thing) for label, name, is_thing in about["classes"]}
     return sides[0], sides[1], classes
 
 
@@ -190,11 +193,11 @@ def _combined(sample: Sample) -> tuple[Array, Array]:
     """Put maps of classes and of instances together."""
     pairs = [list(sample.ground_truths), list(sample.predictions)]
     if not all(len(pair) == 2 and pair[0].shape == pair[1].shape for pair in pairs):
-        found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
-        what = Message(
+        maps_found = " and ".join(f"{len(pair)} in the {side}" for pair, side in zip(pairs, _SIDES, strict=True))
+        problem = Message(
             "no-segments",
             "panoptic maps need a JSON, a divisor or two files of an image, found maps: {found}",
-            found=found,
+            found=maps_found,
         )
         fix = Message(
             "fix",
@@ -203,18 +206,18 @@ def _combined(sample: Sample) -> tuple[Array, Array]:
             divisor=Setting("divisor", 1000),
             pattern=Setting("gt_pattern", "*_#"),
         )
-        raise DataError(sample.truth_file, what, fix)
+        raise DataError(sample.truth_file, problem, fix)
     files = [name.rpartition("/")[2].lower() for name in sample.truth_files]
     if ("inst" in files[0]) == ("inst" in files[1]):
-        what = Message(
+        problem = Message(
             "no-segments",
             "two maps, {files}, expected one with 'inst' in its name, and one of classes",
             files=" and ".join(files),
         )
-        raise DataError(sample.truth_file, what, "rename the maps of instances")
+        raise DataError(sample.truth_file, problem, "rename the maps of instances")
     if "inst" in files[0]:
         pairs[0].reverse()
-    classes, instances = (whole_numbers(sample, each) for each in zip(*pairs, strict=True))
+    classes, instances = (whole_numbers(sample, maps) for maps in zip(*pairs, strict=True))
     combined = (
         np.where((part == 0) | (labels == 0), labels, labels.astype(np.int64) * _INSTANCES + part)
         for labels, part in zip(classes, instances, strict=True)

@@ -15,7 +15,7 @@ from segbench.loaders.reading import decode_truth
 if TYPE_CHECKING:
     from segbench.core.arrays import Array
     from segbench.loaders.arrays import StackError
-    from segbench.loaders.pairing import SampleFiles
+    from segbench.loaders.listing import SampleFiles
 
 
 Argument: TypeAlias = Literal["classes", "labels"]
@@ -36,20 +36,20 @@ class ClassMapsError(DataError):
 def class_axis(
     file: str, stack: tuple[int, ...], truth: Array, labels: Sequence[int], *, argument: Argument, hint: Message | str
 ) -> int:
-    """Give the axis of a stack that goes through the classes, 0 or -1; `hint` is for a stack of another size."""
+    """Return the axis of a stack that goes through the classes, 0 or -1; `hint` is for a stack of another size."""
     classes, shape = len(labels), truth.shape
     first, last = stack == (classes, *shape), stack == (*shape, classes)
     if first != last:
         return 0 if first else -1
     if first:
-        what = Message(
+        problem = Message(
             "class-axis", "shape ({shape}) can be (classes, height, width) or (height, width, classes)", shape=stack
         )
         save = "save label maps" if argument == "classes" else "save one folder per class"
-        raise ClassMapsError(file, what, save)
+        raise ClassMapsError(file, problem, save)
     turned = shape[::-1]
     transposed = turned != shape and turned in (stack[1:], stack[:-1])
-    what = Message(
+    problem = Message(
         "other-size",
         "shape ({shape}), expected ({first}) or ({last}): {classes} of the ground truth's size{transposed}",
         shape=stack,
@@ -65,7 +65,7 @@ def class_axis(
     elif 1 in (stack[0], stack[-1]):
         resize = Either("repairs=Repairs(resize='nearest')", "--resize-predictions nearest")
         hint = Message("fix", "save one map as (height, width); of files, {resize} resizes it", resize=resize)
-    raise ClassMapsError(file, what, hint)
+    raise ClassMapsError(file, problem, hint)
 
 
 def refuse_other_softmax(file: str, stack: Any, axis: int) -> None:
@@ -76,18 +76,20 @@ def refuse_other_softmax(file: str, stack: Any, axis: int) -> None:
     shape, own = tuple(stack.shape), axis % stack.ndim
     if "float" not in str(stack.dtype):
         return
-    for other in (place for place, length in enumerate(shape) if place != own and length >= _LINE):
+    for other in (number for number, length in enumerate(shape) if number != own and length >= _LINE):
         whole = (own, other)
-        some = stack[tuple(slice(None, None, 1 if k in whole else max(1, n // _LINE)) for k, n in enumerate(shape))]
-        over_other, over_own = (bool((abs(some.sum(each) - 1) < _NEAR_ONE).all()) for each in (other, own))
+        lines = stack[tuple(slice(None, None, 1 if k in whole else max(1, n // _LINE)) for k, n in enumerate(shape))]
+        over_other, over_own = (bool((abs(lines.sum(along) - 1) < _NEAR_ONE).all()) for along in (other, own))
         if over_other and not over_own:
-            what = Message(
+            problem = Message(
                 "softmax-axis",
                 "scores sum to 1 along axis {axis}, and not over the classes, which are axis {expected}",
                 axis=other,
                 expected=own,
             )
-            raise ClassMapsError(file, what, "take the softmax over the axis of the classes, and save the scores again")
+            raise ClassMapsError(
+                file, problem, "take the softmax over the axis of the classes, and save the scores again"
+            )
 
 
 def _of_other_number(labels: Sequence[int], truth: Array, maps: int, argument: Argument) -> Message:
@@ -126,7 +128,9 @@ def classes_of_maps(truth: Array, maps: int, argument: Argument) -> Setting | Ei
     values = np.unique(truth)
     known = values[~np.isin(values, VOIDS)]
     mask = values.size <= 2 and bool(np.isin(values[-1:], VOIDS).any())
-    labels = next((some.astype(int).tolist() for some in (known, values) if some.size == maps), None)
+    labels = next(
+        (values_of_maps.astype(int).tolist() for values_of_maps in (known, values) if values_of_maps.size == maps), None
+    )
     if not mask and (not known.size or (known[0] >= 0 and known[-1] < maps)):
         labels = list(range(maps))
     if labels is None:

@@ -20,8 +20,8 @@ from segbench.inputs.label_rules import HALOS, MANY_LEVELS, NEAR_AN_END, share_b
 from segbench.inputs.object_numbers import OnBackground
 from segbench.inputs.predicted_labels import SHORT_RUN, LabelsSeen, median_run
 from segbench.loaders.arrays import TURNED_TO_GREY
-from segbench.loaders.decoded import shown
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.source import shown
 
 MOST_VALUES = MANY_LEVELS
 """How many distinct values are kept: enough to distinguish labels from grey levels."""

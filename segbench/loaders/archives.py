@@ -1,4 +1,4 @@
-"""Archives, or a folder of archives (shards), as folders: members are read in place, and names are only names.
+"""The members of archives, read in place; names are only names, and nothing is written under them.
 
 ``.zip`` and ``.tar`` are gone through once; each member notes where its bytes lie, so that a worker reads it without
 the archive's directory. ``.tar.gz`` and ``.tgz`` have no such places: each is unpacked once into a temporary ``.tar``,
@@ -20,34 +20,29 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import IO, NamedTuple, Self
 
 from segbench.core.errors import DataError
-from segbench.core.messages import Message, Note, joined
+from segbench.core.messages import Message
 from segbench.core.temporary import lock, remove_left_behind
-from segbench.loaders.decoded import MAX_PIXELS, refuse_pointer, shown
-from segbench.loaders.endings import split_extension, split_suffix
-from segbench.loaders.images import OF_VOLUMES
+from segbench.loaders.decoded import MAX_PIXELS
+from segbench.loaders.endings import extension_of
+from segbench.loaders.images import EXTENSIONS, OF_VOLUMES
 from segbench.loaders.source import (
-    KNOWN,
-    Entries,
-    Listing,
-    inner_name,
-    listing_of,
-    method_name,
-    not_readable,
+    CLUTTER,
+    refuse_pointer,
+    shown,
 )
-from segbench.loaders.volumes import MAX_VOXELS
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES
 
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
-MAX_BYTES_OF_VOLUMES = 8 * MAX_VOXELS + 2**16
-"""What one member may unpack to: the largest image, or volume, in 64-bit numbers, with a header."""
+"""What one member may unpack to, unless it is a volume: the largest image, in 64-bit numbers, with a header."""
 MAX_UNPACKED = 2**37
 """What a ``.tar.gz`` may unpack to, besides half of what is free in the temporary folder."""
 
@@ -59,7 +54,6 @@ _LONGEST_HEADER = 2**16
 """Python's reader takes the square of a header's length where it is damaged."""
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _REPACK = "pack it again"
-_HINT = "pack the files themselves (tar --dereference --hard-dereference), stored or deflated, without a password"
 
 
 @dataclass(frozen=True)
@@ -72,11 +66,22 @@ class Archive:
     unpacked: str = field(default="", compare=False)
     """The file that places refer to, where it is not the archive itself."""
 
+    @property
+    def is_zip(self) -> bool:
+        """Whether it has a directory of its members."""
+        return self.path.lower().endswith(".zip")
+
     @classmethod
     def at(cls, path: str) -> Archive:
         """Look at an archive."""
         status = os.stat(path)  # noqa: PTH116  a str, as it is opened
         return cls(path, status.st_mtime_ns, status.st_size)
+
+    def unpacked_here(self) -> Archive:
+        """Return an archive whose members can be read in place: a gzip file is unpacked; a pointer is refused."""
+        with Path(self.path).open("rb") as file:
+            refuse_pointer(file.read(_HEAD), shown(self.path))
+        return replace(self, unpacked=_unpacked_here(self)) if self.path.lower().endswith(_GZIPPED) else self
 
     def read_at(self, offset: int, size: int) -> bytes:
         """Read bytes of the archive as it was, fewer where it ends."""
@@ -112,7 +117,7 @@ class Member(NamedTuple):
     @property
     def suffix(self) -> str:
         """Its extension, in lower case."""
-        return split_extension(self.inside)[1]
+        return extension_of(self.inside)
 
     def read_bytes(self) -> bytes:
         """Read its content."""
@@ -145,82 +150,30 @@ class Member(NamedTuple):
         return data
 
 
-def list_archive(path: str) -> Listing:
-    """List an archive."""
+def inner_name(name: str) -> str | None:
+    r"""Return a name found in an archive as a path that stays inside; None for clutter.
+
+    Leading slashes and ``..`` go, as archivers drop them: nothing may be written outside by such a name.
+    """
+    parts = [part for part in name.replace(os.sep, "/").split("/") if part not in ("", ".", "..")]
+    return None if not parts or any(map(CLUTTER.fullmatch, parts)) else "/".join(parts)
+
+
+def members_of(archive: Archive, others: Counter[str], faults: list[Message]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Yield the path and the location of every member, see `Member`; count and list those that cannot be read."""
     try:
-        return listed_members(Archive.at(path))
-    except (OSError, ValueError) as error:
-        raise not_readable(Path(path), error) from None
-
-
-def list_shards(folder: str, paths: Sequence[str]) -> Listing:
-    """List several archives as one folder; what is wrong with any of them is said at once."""
-    entries_by_shard: list[Entries] = []
-    notes: list[Note] = []
-    wrong: list[Message] = []
-    for path in paths:
-        try:
-            listing = list_archive(path)
-        except DataError as error:
-            between = "\n-> " if error.kind == "unusable-members" else "; "
-            wrong.append(f"{error.path}: " + joined([error.what, error.hint], between))
-        else:
-            entries_by_shard.append(listing.entries)
-            notes += listing.notes
-    if wrong:
-        problem = Message(
-            "unusable-archives",
-            "{count} of {total} archives cannot be used:\n  {problems:\n  }\n",
-            count=len(wrong),
-            total=len(paths),
-            problems=wrong,
-        )
-        raise DataError(folder, problem, "replace or remove these archives")
-    entries = Entries(lambda _, shard, k: entries_by_shard[shard].source(k), 2)
-    for shard, shard_entries in enumerate(entries_by_shard):
-        for k, (stem, suffix) in enumerate(zip(shard_entries.stems, shard_entries.suffixes, strict=True)):
-            entries.add(stem, suffix, shard, k)
-    entries.keep(range(len(entries)))
-    return Listing(entries, tuple(notes))
-
-
-@lru_cache(maxsize=256)
-def listed_members(archive: Archive) -> Listing:
-    """List an archive; kept, since each method of a run needs the ground truth again."""
-    others: Counter[str] = Counter()
-    wrong: list[Message] = []
-    with Path(archive.path).open("rb") as file:
-        refuse_pointer(file.read(_HEAD), shown(archive.path))
-    if archive.path.lower().endswith(_GZIPPED):
-        archive = replace(archive, unpacked=_unpacked_here(archive))
-    zipped = archive.path.lower().endswith(".zip")
-    top = f"{method_name(archive.path)}/"
-    entries = Entries(lambda inside, *location: Member(archive, top + inside, *location), 5 if zipped else 2)
-    try:
-        for inside, location in _zip_members(archive, wrong) if zipped else _tar_members(archive, others, wrong):
-            entries.add(*split_suffix(inside), *location)
+        yield from _zip_members(archive, faults) if archive.is_zip else _tar_members(archive, others, faults)
     except (DataError, OSError):
         raise
     except Exception as error:
         reason = shown(" ".join(str(error).split()) or type(error).__name__)
         problem = Message("damaged", "damaged or truncated archive ({reason})", reason=reason)
         raise DataError(shown(archive.path), problem, _REPACK) from error
-    if wrong:
-        problem = Message(
-            "unusable-members",
-            "{count} of its members cannot be read:\n  {problems:\n  }\n",
-            count=len(wrong),
-            problems=wrong,
-        )
-        raise DataError(shown(archive.path), problem, _HINT)
-    if all(stem.startswith(top) for stem in entries.stems):
-        entries.stems = [stem[len(top) :] for stem in entries.stems]
-    else:
-        top = ""
-    return listing_of(shown(archive.path), entries, others)
 
 
-def _tar_members(archive: Archive, others: Counter[str], wrong: list[Message]) -> Iterable[tuple[str, tuple[int, ...]]]:
+def _tar_members(
+    archive: Archive, others: Counter[str], faults: list[Message]
+) -> Iterable[tuple[str, tuple[int, ...]]]:
     with _Headers(archive.unpacked or archive.path) as file, tarfile.TarFile(fileobj=file, tarinfo=_File) as tar:
         for info in tar:
             tar.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it; else all headers stay in memory
@@ -229,14 +182,14 @@ def _tar_members(archive: Archive, others: Counter[str], wrong: list[Message]) -
             inside = inner_name(info.name)
             if inside is None or info.isdir():
                 continue
-            known = split_extension(inside)[1] in KNOWN
+            known = extension_of(inside) in EXTENSIONS
             if known and (info.issym() or info.islnk()):
                 target = shown(info.linkname)
-                wrong.append(Message("link", "{member} is a link to {target}", member=shown(info.name), target=target))
+                faults.append(Message("link", "{member} is a link to {target}", member=shown(info.name), target=target))
             elif known and info.issparse():
-                wrong.append(Message("sparse", "{member} is stored as a sparse file", member=shown(info.name)))
+                faults.append(Message("sparse", "{member} is stored as a sparse file", member=shown(info.name)))
             elif known and info.isreg() and info.size > _most_bytes(inside):
-                wrong.append(_too_large(info.name, info.size))
+                faults.append(_too_large(info.name, info.size))
             elif info.isreg():
                 yield inside, (info.offset_data, info.size)
             else:
@@ -276,15 +229,15 @@ class _File(tarfile.TarInfo):
         return super().frombuf(buf, encoding, errors)
 
 
-def _zip_members(archive: Archive, wrong: list[Message]) -> Iterable[tuple[str, tuple[int, ...]]]:
+def _zip_members(archive: Archive, faults: list[Message]) -> Iterable[tuple[str, tuple[int, ...]]]:
     with zipfile.ZipFile(archive.path) as zipped:
         for info in zipped.infolist():
             inside = inner_name(info.filename)
             if inside is None or info.is_dir():
                 continue
-            fault = _zip_fault(info) if split_extension(inside)[1] in KNOWN else None
+            fault = _zip_fault(info) if extension_of(inside) in EXTENSIONS else None
             if fault:
-                wrong.append(fault)
+                faults.append(fault)
                 continue
             deflated = info.compress_type == zipfile.ZIP_DEFLATED
             yield inside, (info.header_offset, info.file_size, info.compress_size, deflated, info.CRC)
@@ -308,7 +261,7 @@ def _zip_fault(info: zipfile.ZipInfo) -> Message | None:
 
 def _most_bytes(member: str) -> int:
     """Return what a member may unpack to."""
-    return MAX_BYTES_OF_VOLUMES if split_extension(member)[1] in OF_VOLUMES else MAX_BYTES
+    return MAX_BYTES_OF_VOLUMES if extension_of(member) in OF_VOLUMES else MAX_BYTES
 
 
 def _too_large(member: str, size: int) -> Message:

@@ -21,20 +21,18 @@ from segbench.core.levels import refuse_inexact
 from segbench.core.messages import Either, Message, Note
 from segbench.loaders.decoded import (
     COLOUR_MAPS,
-    CUT,
     LABEL_MAPS,
     LABELS,
     MAX_PIXELS,
-    WRITE_AGAIN,
     Decoded,
     Format,
     Header,
     Role,
-    shown,
     too_large,
     variable_of,
 )
 from segbench.loaders.palettes import note_on_indices, notes_on_levels
+from segbench.loaders.source import CUT, WRITE_AGAIN, shown
 
 LUMA = (0.2125, 0.7154, 0.0721)
 COLOUR = 0xFF000000

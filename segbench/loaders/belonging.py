@@ -186,7 +186,12 @@ def assignment(setting: str, by: str | Mapping[str, str] | Callable[[str], str],
 
 
 def usual_units(by: str, names: Collection[str]) -> tuple[dict[str, Assignment], tuple[Note, ...]]:
-    """Return the units that a data set or benchmark is known for, where they are enough to test over; or a note."""
+    """Return the units that a data set or benchmark is known for, where they are enough to test over; or a note.
+
+    None is known of those with an empty `by`.
+    """
+    if not by:
+        return {}, ()
     units = by_name(UNIT, by, names)
     number = len(set(units.values()))
     if len(units) < len(names) or number == len(names):

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.loaders.decoded import shown
-from segbench.loaders.source import read_bounded
+from segbench.loaders.source import read_bounded, shown
 
 COUNTS = "_ev1.txt"
 ROWS, BEST = "_bdry_thr.txt", "_bdry.txt"

@@ -10,9 +10,9 @@ from pathlib import Path
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
 from segbench.core.names import first_names
-from segbench.loaders.decoded import shown
 from segbench.loaders.pairing import Inputs, natural
 from segbench.loaders.presets import Preset
+from segbench.loaders.source import shown
 
 _DEEPEST = 4
 _NAMED = 20

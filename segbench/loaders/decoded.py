@@ -1,13 +1,17 @@
-"""What the decoder of a format is and returns, and the few words that all of them share."""
+"""What the decoder of a format is and returns.
+
+Begin with `Format`; `segbench.loaders.images` has the list of all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
+from segbench.loaders.source import CUT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,7 +79,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Format:
-    """A file format; `loaders.images` holds the list of all."""
+    """A file format."""
 
     name: str  # in error messages
     extensions: tuple[str, ...]  # in lower case, with their dot
@@ -94,18 +98,6 @@ def variable_of(role: Role) -> str:
     return role.replace(" ", "_")
 
 
-def shown(name: object) -> str:
-    r"""Return a file's name fit for one line of a terminal, whatever it holds."""
-    text = str(name)
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-
-
-CUT, WRITE_AGAIN = "cut it into parts", "write the file again"
-"""What to do with files that are too large, or damaged."""
-
-
 def too_large(path: str, shape: tuple[int, ...]) -> DataError:
     """Say that an image has more pixels than are decoded."""
     problem = Message(
@@ -117,40 +109,3 @@ def too_large(path: str, shape: tuple[int, ...]) -> DataError:
 def size(shape: tuple[int, ...]) -> str:
     """Return height and width in words, of an array of other axes its extents."""
     return " x ".join(map(str, shape)) + (" (height x width)" if len(shape) == 2 else "")
-
-
-_POINTERS = {
-    b"version https://git-lfs.github.com/": ("a Git LFS pointer", "git lfs pull"),
-    b"/annex/objects/": ("a git-annex pointer", "git annex get ."),
-}
-"""What stands in a repository in place of a large file: how it begins, what it is, and what fetches the file."""
-
-
-def refuse_pointer(data: bytes, name: str) -> None:
-    """Refuse a text that stands in place of a file, whatever its name promises."""
-    for start, (pointer, command) in _POINTERS.items():
-        if data.startswith(start):
-            problem = Message("pointer", "is {pointer}, not the file itself", pointer=pointer)
-            hint = Message("fix", "fetch the files: {command} in its repository", command=command)
-            raise DataError(name, problem, hint)
-
-
-class Source(Protocol):
-    """Where the bytes of one file are, fit to be sent to a worker; its text is what people are shown.
-
-    `LocalFile` and `Member` are the ones that are listed; `pathlib.Path` is one, too.
-    """
-
-    def __hash__(self) -> int:
-        """Identify files, as keys."""
-
-    @property
-    def name(self) -> str:
-        """The last part of its path."""
-
-    @property
-    def suffix(self) -> str:
-        """The extension, with its dot."""
-
-    def read_bytes(self) -> bytes:
-        """Read the whole content; an `OSError` or a `DataError` says why not."""

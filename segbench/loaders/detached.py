@@ -13,8 +13,8 @@ from typing import NamedTuple
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders import metaimage, nrrd
-from segbench.loaders.decoded import WRITE_AGAIN, Source, shown
 from segbench.loaders.endings import extension_of
+from segbench.loaders.source import WRITE_AGAIN, Source, shown
 from segbench.loaders.volumes import Stored
 
 _BEYOND = 2**16
@@ -22,7 +22,7 @@ _BEYOND = 2**16
 _AS_ONE = "save header and data as one file (.mha, .nrrd or .nii.gz)"
 
 
-class _Headers(NamedTuple):
+class _HeaderFormat(NamedTuple):
     """How headers of a format name a data file."""
 
     data_file: Callable[[bytes], str]
@@ -31,8 +31,8 @@ class _Headers(NamedTuple):
     longest: int
 
 
-_OF_METAIMAGE = _Headers(metaimage.data_file, metaimage.with_data, metaimage.stored_behind, metaimage.LONGEST)
-_OF_NRRD = _Headers(nrrd.data_file, nrrd.with_data, nrrd.stored_behind, nrrd.LONGEST)
+_OF_METAIMAGE = _HeaderFormat(metaimage.data_file, metaimage.with_data, metaimage.stored_behind, metaimage.LONGEST)
+_OF_NRRD = _HeaderFormat(nrrd.data_file, nrrd.with_data, nrrd.stored_behind, nrrd.LONGEST)
 _HEADERS = {".mha": _OF_METAIMAGE, ".mhd": _OF_METAIMAGE, ".nrrd": _OF_NRRD, ".seg.nrrd": _OF_NRRD, ".nhdr": _OF_NRRD}
 
 

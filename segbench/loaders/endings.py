@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import sys
+import posixpath
 
-DOUBLE = {".gz": (".nii.gz",), ".nrrd": (".seg.nrrd",)}
+DOUBLE = {".gz": ".nii.gz", ".nrrd": ".seg.nrrd"}
 """Extensions of two parts, by their last one; other files that end in these have one extension."""
 
 
-def split_suffix(name: str) -> tuple[str, str]:
+def split_suffix(path: str) -> tuple[str, str]:
     """Part a path from its extension; a name that is only dot and letters has none."""
-    stem, dot, extension = name.rpartition(".")
-    if not stem or stem.endswith("/") or "/" in extension:
-        return name, ""
-    last = dot + extension
-    for double in DOUBLE.get(last.lower(), ()):
-        inner = stem[: len(name) - len(double)]
-        if name.lower().endswith(double) and inner and not inner.endswith("/"):
-            return inner, sys.intern(name[len(inner) :])
-    return stem, sys.intern(last)  # one text for all files
+    stem, suffix = posixpath.splitext(path)
+    double = DOUBLE.get(suffix.lower())
+    if double:
+        inner, first = posixpath.splitext(stem)
+        if (first + suffix).lower() == double:
+            return inner, first + suffix
+    return stem, suffix
 
 
-def split_extension(name: str) -> tuple[str, str]:
-    """Part a path from its extension, which is given in lower case."""
-    stem, suffix = split_suffix(name)
-    return stem, suffix.lower()
-
-
-def extension_of(name: str) -> str:
-    """Return the extension of a file name, in lower case."""
-    return split_extension(name)[1]
+def extension_of(path: str) -> str:
+    """Return the extension of a path, in lower case."""
+    return split_suffix(path)[1].lower()

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Note, Setting, joined
-from segbench.loaders.decoded import shown
-from segbench.loaders.endings import split_extension
-from segbench.loaders.listing import read_text
-from segbench.loaders.source import KNOWN, LocalFile, SampleFiles, is_stream
+from segbench.loaders.endings import extension_of, split_suffix
+from segbench.loaders.images import EXTENSIONS
+from segbench.loaders.listing import SampleFiles, read_text
+from segbench.loaders.source import LocalFile, is_stream, shown
 
 Images = Iterable[str] | str | PathLike[str] | None
 
@@ -125,7 +125,7 @@ def method_columns(list_path: str) -> dict[str, str]:
         )
         raise DataError(shown(list_path), problem, _HINT)
     path = "stdin" if is_stream(list_path) else list_path
-    own = split_extension(os.path.basename(path))[0]  # noqa: PTH119  a str is enough
+    own = split_suffix(os.path.basename(path))[0]  # noqa: PTH119  a str is enough
     column_of_method: dict[str, str] = {}
     for column in columns:
         method = shown(own if column == "prediction" else column.removeprefix(_METHOD))
@@ -273,8 +273,8 @@ def _path(folder: str, cell: str) -> str:
 
 def _fault(path: str) -> Message:
     """Say why a path is not that of a file to read; nothing where it is."""
-    extension = split_extension(path)[1]
-    if extension not in KNOWN:
+    extension = extension_of(path)
+    if extension not in EXTENSIONS:
         return Message("unknown-extension", "{file} has no known extension", file=shown(path))
     if os.path.isfile(path):  # noqa: PTH113  a str, and perhaps a million of them
         return NOTHING

@@ -122,7 +122,7 @@ def names_by_base(truths: AbstractSet[str], predictions: AbstractSet[str]) -> di
     A folder that holds all files of a side does not count, unless the other side has another one, ``bottle`` and
     ``cable``, or a pattern leaves it out, ``out/*``. Numbers alone, as of frames, do not identify an image.
     """
-    if not truths or not predictions or not predictions.isdisjoint(truths):
+    if not truths or not predictions:
         return {}
     folders = [{name.rpartition("/")[0] for name in names} for names in (truths, predictions)]
     tops = [own_folder(truths), own_folder(predictions)]

@@ -1,4 +1,4 @@
-"""One file to one map: which format reads it, and one kind of error whatever is wrong with it.
+"""One file to one map, or its header: which format reads it, and one kind of error whatever is wrong with it.
 
 Nothing is rescaled, clipped or resized here, and NaN is let through: the protocols check values. A name's extension
 says how a file is read, upper or lower case. Any damage ends in a `DataError` that names the file.
@@ -6,13 +6,16 @@ says how a file is read, upper or lower case. Any damage ends in a `DataError` t
 
 from __future__ import annotations
 
+import io
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -20,10 +23,23 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders import arrays, matlab, metaimage, nifti, nrrd, raster, tiff
-from segbench.loaders.decoded import CUT, WRITE_AGAIN, Decoded, Format, Role, Source, refuse_pointer, shown
+from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.detached import may_be_detached, with_data_file
 from segbench.loaders.endings import extension_of
 from segbench.loaders.other_formats import ending_of, other_format
-from segbench.loaders.volumes import decode_array
+from segbench.loaders.source import (
+    CUT,
+    WRITE_AGAIN,
+    LocalFile,
+    Source,
+    empty,
+    not_readable,
+    read_bytes,
+    refuse_endless,
+    refuse_pointer,
+    shown,
+)
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES, decode_array
 
 _lock = threading.Lock()
 _stack = ExitStack()
@@ -153,3 +169,45 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
     reason = "header" if unidentified else shown(" ".join(str(error).split()) or type(error).__name__)
     problem = Message("damaged", "damaged or truncated {expected} file ({reason})", expected=expected, reason=reason)
     return DataError(name, problem, WRITE_AGAIN)
+
+
+def read_content(path: Source) -> bytes:
+    """Read a whole file, with its data where these lie in another one."""
+    if isinstance(path, LocalFile) and extension_of(path.name) in OF_VOLUMES:
+        _refuse_larger(path, MAX_BYTES_OF_VOLUMES)
+    return with_data_file(path, read_bytes(path))
+
+
+def _refuse_larger(path: LocalFile, most: int) -> None:
+    """Refuse a file that is larger than any that is decoded, before it is read."""
+    with suppress(OSError, ValueError):  # which reading it says
+        found = os.stat(path).st_size  # noqa: PTH116  a str is enough
+        if found > most:
+            problem = Message("too-large", "has {found} bytes, more than {most}", found=found, most=most)
+            raise DataError(shown(path), problem, CUT)
+
+
+def read_header(path: Source, role: Role) -> Header:
+    """Read the header of an image or array file."""
+    try:
+        with opened(path) as file:
+            size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+            if not size:
+                raise empty(path)
+            try:
+                with quiet():
+                    header = BY_EXTENSION[extension_of(path.name)].header(file, role)
+            except Exception:  # noqa: BLE001  whatever a library makes of damaged bytes
+                header = Header(odd=True)
+            return replace(header, size=0 if may_be_detached(path) else size)
+    except (OSError, ValueError) as error:
+        raise not_readable(path, error) from None
+
+
+def opened(source: Source) -> io.BufferedReader | io.BytesIO:
+    """Open a local file, or the bytes of a member of an archive."""
+    if not isinstance(source, LocalFile):
+        return io.BytesIO(source.read_bytes())
+    refuse_endless(source)
+    return Path(source).open("rb")

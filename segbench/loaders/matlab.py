@@ -25,7 +25,8 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.numbers import many
 from segbench.loaders.arrays import as_map
-from segbench.loaders.decoded import CUT, MAX_PIXELS, Decoded, Format, Header, Role, Source, shown, variable_of
+from segbench.loaders.decoded import MAX_PIXELS, Decoded, Format, Header, Role, variable_of
+from segbench.loaders.source import CUT, Source, shown
 
 Value: TypeAlias = "NDArray[Any] | list[Value] | list[dict[str, Value]] | None"
 """Numbers as an array; a cell as a list; a struct array as a list of dicts; None for text and all else."""

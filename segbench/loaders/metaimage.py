@@ -98,7 +98,7 @@ def _stored(fields: Mapping[str, str], path: str) -> Stored:
         raise DataError(path, problem, "save labels or scores, as one number for each voxel")
     if not _is_true(fields, "BinaryData") or int(fields.get("HeaderSize", "0")) != 0:
         problem = Message("unsupported-encoding", "holds its values as text, or behind a header of another format")
-        raise DataError(path, problem, convert_it())
+        raise DataError(path, problem, convert_it(path))
     big = _is_true(fields, "BinaryDataByteOrderMSB") or _is_true(fields, "ElementByteOrderMSB")
     dtype: np.dtype[Any] = np.dtype(f"{'>' if big else '<'}{_TYPES[kind]}")
     return Stored(shape, dtype, _is_true(fields, "CompressedData"), _geometry(fields, len(extents), len(shape)))

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry, shortest_decimal
 from segbench.core.messages import Message
-from segbench.loaders.decoded import WRITE_AGAIN, Decoded, Format, Header, Role
+from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.source import WRITE_AGAIN
 from segbench.loaders.volumes import GZIP, as_volume, packed_start, shape_of_volume, unpacked
 
 _SIZES = {348: 1, 540: 2}
@@ -71,8 +72,8 @@ def _header(file: BinaryIO, _role: Role) -> Header:
     head = _head(packed_start(start, _LONGEST), "")
     short = not start.startswith(GZIP) and file.seek(0, 2) < head.size
     dtype = head.dtype.newbyteorder("=").name if head.scale == (1, 0) else "float64"
-    found = Header(dtype=dtype, odd=short, geometry=head.geometry)
-    return found.of_shape(head.shape)
+    header = Header(dtype=dtype, odd=short, geometry=head.geometry)
+    return header.of_shape(head.shape)
 
 
 def _head(start: bytes, path: str) -> _Head:

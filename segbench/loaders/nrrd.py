@@ -123,7 +123,7 @@ def _stored(fields: Mapping[str, str], path: str) -> Stored:
             encoding=encoding,
             skipped="".join(f", with {name}" for name in skipped),
         )
-        raise DataError(path, problem, convert_it())
+        raise DataError(path, problem, convert_it(path))
     order = ">" if fields.get("endian", "little").lower() == "big" else "<"
     dtype: np.dtype[Any] = np.dtype(order + _TYPES[kind])
     return Stored(shape, dtype, _PACKED[encoding], _geometry(fields, axes[: len(shape)], len(sizes)))

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 import unicodedata
-from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -31,8 +30,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Reading
 from segbench.core.settings import as_path
-from segbench.loaders.decoded import Source, shown
-from segbench.loaders.endings import split_extension
+from segbench.loaders.endings import split_suffix
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (
     Names,
@@ -47,10 +45,9 @@ from segbench.loaders.hints import (
     numbered_otherwise,
     own_folder,
 )
-from segbench.loaders.images import EXTENSIONS, OF_VOLUMES
-from segbench.loaders.listing import is_file, list_place, listed_once
-from segbench.loaders.source import Entries, LocalFile, method_name, read_header
-from segbench.loaders.source import SampleFiles as SampleFiles  # noqa: PLC0414  which others import from here
+from segbench.loaders.images import EXTENSIONS, OF_VOLUMES, read_header
+from segbench.loaders.listing import Entries, FileColumn, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
+from segbench.loaders.source import LocalFile, Source, is_archive, method_name, shown
 
 Place = str | PathLike[str] | None
 
@@ -285,68 +282,6 @@ def natural(text: str) -> tuple[tuple[bool, int, str], ...]:
     return tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
 
 
-class _Named(NamedTuple):
-    """The files at a place by the names of images."""
-
-    entries: Entries
-    numbers: Mapping[str, tuple[int, ...]]  # in `entries`, in natural order of their tags
-    tags: Mapping[int, str]  # of files, if the pattern has any
-    notes: tuple[Note, ...] = ()
-
-
-class _Column:
-    """The files of each of some images at a place."""
-
-    def __init__(self, named: _Named, images: Sequence[str]) -> None:
-        self._entries, self._tags = named.entries, named.tags
-        self._numbers, self._ends = array("I"), array("I", [0])
-        for name in images:
-            self._numbers.extend(named.numbers.get(name, ()))
-            self._ends.append(len(self._numbers))
-
-    def _of(self, image: int) -> Sequence[int]:
-        return self._numbers[self._ends[image] : self._ends[image + 1]]
-
-    def sources(self, image: int) -> list[Source]:
-        return [self._entries.source(k) for k in self._of(image)]
-
-    def tags(self, image: int) -> tuple[str, ...]:
-        return tuple(self._tags[k] for k in self._of(image)) if self._tags else ()
-
-
-def _one_of(files: _Column | Source | None, image: int) -> Source | None:
-    """Return the file of an image, or the one for all."""
-    return next(iter(files.sources(image)), None) if isinstance(files, _Column) else files
-
-
-class PairedFiles(Sequence[SampleFiles]):
-    """The files of images in columns, since there may be millions; each `SampleFiles` is made when asked for."""
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        truths: _Column,
-        predictions: _Column | None,
-        field: _Column | Source | None,
-        sized_as: _Column | Source | None,
-    ) -> None:
-        self.names, self._truths, self._predictions = names, truths, predictions
-        self._field, self._sized_as = field, sized_as
-
-    def __getitem__(self, k: Any) -> Any:  # noqa: ANN401  a number, or a slice
-        if isinstance(k, slice):
-            return [self[index] for index in range(*k.indices(len(self)))]
-        name, k = self.names[k], k if k >= 0 else k + len(self)
-        truths, of_predictions = tuple(self._truths.sources(k)), self._predictions
-        prediction, *scales = of_predictions.sources(k) if of_predictions else truths[:1]
-        tags = of_predictions.tags(k) if of_predictions else ()
-        field, sized_as = _one_of(self._field, k), None if truths else _one_of(self._sized_as, k)
-        return SampleFiles(name, truths, prediction, field, tuple(scales), tags, sized_as)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
 @dataclass(frozen=True)
 class Pairing:
     """What the folders of a run have in common and what not; names are sorted."""
@@ -368,11 +303,17 @@ class Pairing:
 
     def signature_fields(self) -> dict[str, str]:
         """Say which part of the images is counted, and whether of their pixels; empty where all are."""
-        chosen = len(self.files) + len(self.left_out)
-        first = next((image for image in self.files if not self.inputs.pairs or image.field), None)
-        field = {"field": "yes"} if first and first.field else {}
-        subset = {"subset": f"{chosen} of {self.total}"} if self.total > chosen else {}
-        return field | subset | ({"missing": f"{len(self.left_out)} of {chosen}"} if self.left_out else {})
+        with_field = self.inputs.field is not None
+        if self.inputs.pairs:
+            with_field = any(image.field for image in self.files)
+        signature = {"field": "yes"} if with_field else {}
+        if self.total or self.left_out:
+            chosen = len(self.files) + len(self.left_out)
+            if self.total > chosen:
+                signature["subset"] = f"{chosen} of {self.total}"
+            if self.left_out:
+                signature["missing"] = f"{len(self.left_out)} of {chosen}"
+        return signature
 
     @property
     def counted(self) -> str:
@@ -605,6 +546,12 @@ def _as_arguments(inputs: Inputs, methods: Collection[str]) -> str:
     return " ".join(shlex.quote(f"{_shown(folder)}/{name}") for name in methods)
 
 
+def is_file(path: str) -> bool:
+    """Whether a place is one image or array, not a folder or what is read as one."""
+    is_single_file = os.path.exists(path) and not os.path.isdir(path)  # noqa: PTH110, PTH112  a str, which may hold a null
+    return is_single_file and not is_archive(path)
+
+
 def _paired(inputs: Inputs) -> Pairing:
     patterns = (
         Pattern.parse(inputs.gt_pattern, "gt_pattern", tagged=True),
@@ -621,7 +568,7 @@ def _paired(inputs: Inputs) -> Pairing:
             problem = Message("not-a-file", "expected a file, as the others are")
             raise DataError(_shown(field), problem, "give one mask")
         truth = LocalFile(ground_truth)
-        name = shown(split_extension(truth.name)[0])
+        name = shown(split_suffix(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
         return Pairing(inputs, (SampleFiles(name, (truth,), LocalFile(prediction), one_field),), unknown=unknown)
     of_truth = _named(ground_truth, patterns[0])
@@ -664,9 +611,9 @@ def _paired(inputs: Inputs) -> Pairing:
     blank &= predictions.keys()
     files = PairedFiles(
         common,
-        _Column(of_truth, common),
-        None if inputs.prediction is None else _Column(of_prediction, common),
-        _Column(of_field, common) if of_field else one_field,
+        FileColumn(of_truth, common),
+        None if inputs.prediction is None else FileColumn(of_prediction, common),
+        FileColumn(of_field, common) if of_field else one_field,
         _sizes_of_blank(of_truth, photographs, common) if blank else None,
     )
     if blank:
@@ -702,7 +649,7 @@ def _paired(inputs: Inputs) -> Pairing:
 
 def _named_by_base(inputs: Inputs, truths: AbstractSet[str], predictions: AbstractSet[str]) -> dict[str, str]:
     """Map predictions to the ground truth of their base name, if that alone pairs all images of the run."""
-    if inputs.prediction is None or inputs.negatives:
+    if inputs.prediction is None or inputs.negatives or not predictions.isdisjoint(truths):
         return {}
     by_base = names_by_base(truths, predictions)
     chosen = select(inputs.images, truths)[0] if by_base and inputs.images else truths
@@ -711,14 +658,16 @@ def _named_by_base(inputs: Inputs, truths: AbstractSet[str], predictions: Abstra
     return by_base if complete else {}
 
 
-def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence[str]) -> _Column | Source | None:
+def _sizes_of_blank(
+    truths: NamedFiles, photographs: NamedFiles | None, images: Sequence[str]
+) -> FileColumn | Source | None:
     """Return files of the sizes of images without ground truth: their photographs, or a ground truth if all are alike.
 
     Photographs that were scaled apart from the ground truth do not tell.
     """
     both = next((name for name in truths.numbers if photographs and name in photographs.numbers), None)
     if photographs and (both is None or _shape(truths, both) == _shape(photographs, both)):
-        return _Column(photographs, images)
+        return FileColumn(photographs, images)
     shapes: dict[tuple[int, int] | None, Source] = {}
     for name, (first, *_) in truths.numbers.items():
         shapes.setdefault(_shape(truths, name), truths.entries.source(first))
@@ -727,7 +676,7 @@ def _sizes_of_blank(truths: _Named, photographs: _Named | None, images: Sequence
     return next(iter(shapes.values()), None)
 
 
-def _shape(named: _Named, image: str) -> tuple[int, int] | None:
+def _shape(named: NamedFiles, image: str) -> tuple[int, int] | None:
     """Return the size of the first file of an image, as far as its header shows it."""
     with suppress(DataError):  # which counting says
         return read_header(named.entries.source(named.numbers[image][0]), "ground truth").shape
@@ -746,7 +695,7 @@ def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ..
     return tuple(f"{name} (nearest: {close[name]})" if name in close else name for name in unknown)
 
 
-def _endings_of_volumes(named: _Named) -> frozenset[str]:
+def _endings_of_volumes(named: NamedFiles) -> frozenset[str]:
     """Return the extensions of files of which a header says that they are volumes."""
     return OF_VOLUMES & {named.entries.suffixes[k].lower() for numbers in named.numbers.values() for k in numbers}
 
@@ -760,7 +709,23 @@ def _with_endings(
     return kept if one_each else numbers
 
 
-def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset()) -> _Named:
+def _one_file_each(
+    numbers_by_name: dict[str, tuple[int, ...]], entries: Entries, tags: Mapping[int, str], endings: frozenset[str]
+) -> tuple[Counter[str], list[Source]]:
+    """Sort the files of each image by their tags; count files left out beside others, and list equal names."""
+    beside: Counter[str] = Counter()
+    doubles: list[Source] = []
+    for name in [name for name, numbers in numbers_by_name.items() if len(numbers) > 1]:
+        numbers = numbers_by_name[name]
+        kept = _with_endings(numbers, entries, tags, endings)
+        beside.update(entries.suffixes[k].lower() for k in set(numbers).difference(kept))
+        numbers_by_name[name] = tuple(sorted(kept, key=lambda k: natural(tags.get(k, ""))))
+        counts = Counter(map(tags.get, numbers_by_name[name]))
+        doubles += [entries.source(k) for k in numbers_by_name[name] if counts[tags.get(k)] > 1]
+    return beside, doubles
+
+
+def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset()) -> NamedFiles:
     """Find the files of images; of several with one name those with these extensions, as nnU-Net writes NPZ beside."""
     entries, notes = list_place(folder)
     numbers_by_name: dict[str, tuple[int, ...]] = {}
@@ -771,7 +736,9 @@ def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset())
         if match is None:
             unfit += 1
         else:
-            name = shown(unicodedata.normalize("NFC", match[0]))
+            name = match[0]
+            if not (name.isascii() and name.isprintable()):
+                name = shown(unicodedata.normalize("NFC", name))
             numbers_by_name[name] = (*numbers_by_name.get(name, ()), k)
             if match[1]:
                 tags[k] = match[1]
@@ -794,15 +761,7 @@ def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset())
             first=example,
         )
         raise DataError(_shown(folder), problem, hint)
-    doubles: list[Source] = []
-    beside: Counter[str] = Counter()
-    for name in [name for name, numbers in numbers_by_name.items() if len(numbers) > 1]:
-        numbers = numbers_by_name[name]
-        numbers_by_name[name] = _with_endings(numbers, entries, tags, endings)
-        beside.update(entries.suffixes[k].lower() for k in set(numbers).difference(numbers_by_name[name]))
-        numbers_by_name[name] = tuple(sorted(numbers_by_name[name], key=lambda k: natural(tags.get(k, ""))))
-        counts = Counter(map(tags.get, numbers_by_name[name]))
-        doubles += [entries.source(k) for k in numbers_by_name[name] if counts[tags.get(k)] > 1]
+    beside, doubles = _one_file_each(numbers_by_name, entries, tags, endings)
     if doubles:
         problem = Message(
             "repeated-names",
@@ -831,7 +790,7 @@ def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset())
             pattern=pattern.text,
         )
         notes += (Note(message),)
-    return _Named(entries, numbers_by_name, tags, notes)
+    return NamedFiles(entries, numbers_by_name, tags, notes)
 
 
 def _unpaired(pairing: Pairing) -> DataError:

@@ -45,7 +45,7 @@ class Disagreement(NamedTuple):
     """Two files whose palettes give an index different meanings."""
 
     about: Side
-    what: Message
+    problem: Message
     files: tuple[str, str]
     surely: bool = True  # whether labels mean something else in these files, whatever was meant
 
@@ -149,7 +149,7 @@ class Palettes:
         """Refuse a set in which labels surely mean something else from file to file."""
         disagreement = self.disagreement()
         if disagreement and disagreement.surely:
-            raise DataError(disagreement.about, disagreement.what, self.hint(disagreement))
+            raise DataError(disagreement.about, disagreement.problem, self.hint(disagreement))
 
 
 def _difference(index: int, known: Mapping[int, tuple[str, str]], colour: str, file: str) -> Message:

@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message
-from segbench.loaders.decoded import shown
 from segbench.loaders.hints import nearest
+from segbench.loaders.source import shown
 
 KnownFrom = Literal["files", "documents", "memory"]
 _SOURCES = {
@@ -71,9 +71,9 @@ class Preset:
         """What the layout is known from, in words."""
         return _SOURCES[self.source]
 
-    def place(self, what: str, root: Path) -> Path | None:
+    def place(self, content: str, root: Path) -> Path | None:
         """Find ``ground_truth``, ``field`` or ``images`` below a root; None where the preset has none."""
-        candidates = self.layout.get(what, ())
+        candidates = self.layout.get(content, ())
         if not candidates:
             return None
         folder = next((root / candidate for candidate in candidates if (root / candidate).is_dir()), None)
@@ -82,7 +82,7 @@ class Preset:
                 "missing-folders",
                 "has none of the folders in which {preset} keeps its {what}",
                 preset=self.name,
-                what=what.replace("_", " "),
+                what=content.replace("_", " "),
                 folders=candidates,
             )
             below = self._below(candidates, root)

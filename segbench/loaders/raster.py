@@ -22,18 +22,17 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note
 from segbench.loaders.arrays import OPAQUE_HINT, one_channel, through_palette
 from segbench.loaders.decoded import (
-    CUT,
     LABEL_MAPS,
     MAX_PIXELS,
     ORIENTATION,
     UPRIGHT,
-    WRITE_AGAIN,
     Decoded,
     Format,
     Header,
     Role,
     too_large,
 )
+from segbench.loaders.source import CUT, WRITE_AGAIN
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -1,28 +1,61 @@
-"""Ways of reading: how the files of an image become arrays and a `Sample`, and what may come beside them.
+"""The files of an image to a `Sample`: ways of reading them, and repairs, which are made only on request.
 
-A protocol names one of these as its `reads`, or one with other settings, as in ``replace(MASKS, without_field="...")``,
-or one of its own, which derives from `Reading`. What decodes files is imported when the first one is read.
+A protocol names one way as its `reads`, or one with other settings, as in ``replace(MASKS, without_field="...")``, or
+one of its own, which derives from `Reading`. Begin with `decode_sample`. Predictions are scaled first, as stored; then
+sizes are changed, by the conventions of docs/repairs.md. A map that needs no repair is left as it is, to the bit. What
+decodes files is imported when the first one is read.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 
 from segbench.core.errors import ArgumentError, DataError
-from segbench.core.messages import Message, Note, Setting, as_note
+from segbench.core.messages import Either, Message, Note, Setting, as_note
 from segbench.core.sample import SIDES, Form, Maps, NoData, Reading, Sample, Side
-from segbench.loaders.decoded import Decoded, Header, Role, Source, shown
+from segbench.core.settings import check_choice
+from segbench.loaders.decoded import Decoded, Header, Role
+from segbench.loaders.sizes import (
+    HINT,
+    RESIZE,
+    SizeError,
+    bilinear,
+    croppable,
+    fixable,
+    misfit,
+    nearest,
+    other_size,
+    require_doubled_size,
+)
+from segbench.loaders.source import Source, shown
+from segbench.loaders.volume_pairs import one_grid, refuse_field
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from segbench.loaders.pairing import SampleFiles
-    from segbench.loaders.repairs import Repairs
+    from segbench.loaders.listing import SampleFiles
+
+    Named: TypeAlias = Sequence[tuple[str, NDArray[Any]]]
+
+Resize: TypeAlias = Literal["nearest", "bilinear"]
+NoDataRule: TypeAlias = Literal["lowest", "exclude"]
+GeometryRule: TypeAlias = Literal["header", "shape"]
+_Named: TypeAlias = Literal["minmax", "sigmoid"]
+Scale: TypeAlias = float | _Named
+_PER_IMAGE = " per image"
+
+KINDS_OF_CHANGES = {
+    "resize": frozenset({"resized"}),
+    "crop": frozenset({"cropped"}),
+    "nodata": frozenset({"no-data-left-out", "no-data-lowest"}),
+}
+"""The kinds of notes that say that a repair changed an image."""
 
 _ALL = 1 << 8
 """All labels that palettes can have."""
@@ -45,7 +78,7 @@ class OneMap(Reading):
         """Decode one map per annotator in the file."""
         from segbench.loaders import matlab
 
-        if path.suffix.lower() in matlab.FORMAT.extensions:
+        if str(path).lower().endswith(matlab.FORMAT.extensions):
             contents = matlab.read_mat(data, path)
             if "groundTruth" in contents:
                 note = Note(Message("part-read", "{part} of groundTruth, one map per annotator", part=self.part))
@@ -116,7 +149,7 @@ class ContourFiles(OneMap):
     def _first(self, data: bytes, path: Source, role: Role) -> Maps:
         from segbench.loaders import matlab
 
-        if path.suffix.lower() in matlab.FORMAT.extensions:
+        if str(path).lower().endswith(matlab.FORMAT.extensions):
             contents = matlab.read_mat(data, path)
             if "ucm2" in contents:
                 return Maps((matlab.ucm2(contents, path),), (), "ucm2")
@@ -176,8 +209,7 @@ class LabelMapFiles(OneMap):
         first = self._stack(data, path) if self.leaves_axes_open(path) else self._decoded(data, path, self.role)
         decoded = [first, *(self._decoded(contents[path], path, self.role) for path in files.scales)]
         maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
-        known = _maps_of(decoded)
-        return replace(known, notes=maps.notes, form=maps.form)
+        return replace(_maps_of(decoded), notes=maps.notes, form=maps.form)
 
     def _stack(self, data: bytes, path: Source) -> Decoded:
         """Decode an array that may have an axis of classes."""
@@ -365,28 +397,19 @@ class RawFiles:
 
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once."""
-    from segbench.loaders.source import read_bytes
+    from segbench.loaders.images import read_content
 
-    return RawFiles(files, {source: read_bytes(source) for source in files.sources})
+    return RawFiles(files, {source: read_content(source) for source in files.sources})
 
 
 def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None) -> Sample:
     """Decode what `read` gave, and make the requested repairs."""
     from segbench.core.levels import note_on_levels
-    from segbench.loaders.repairs import (
-        ImageMaps,
-        Repairs,
-        blank_truth,
-        repaired,
-        require_doubled_size,
-        require_same_size,
-        without_values_of_nodata,
-    )
-    from segbench.loaders.volume_pairs import one_grid, refuse_field
 
     repairs = repairs or Repairs()
     reads = replace(reads, as_volumes=True) if repairs.volumes else reads
     files, contents = raw.files, raw.contents
+    prediction_file = shown(files.prediction)
     drawn_by_file = [(shown(path), reads.truths(contents[path], path)) for path in files.ground_truths]
     drawn = [maps for _, maps in drawn_by_file]
     truths = [(file, array) for file, maps in drawn_by_file for array in maps.maps]
@@ -396,7 +419,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     notes = _on_side("ground truth", chain.from_iterable(maps.notes for maps in drawn))
     reads = replace(reads, as_volumes=True) if any(maps.volume for maps in drawn) else reads
     predicted = reads.predictions(files, contents)
-    grid = one_grid(drawn_by_file, (shown(files.prediction), predicted), reads, repairs)
+    grid = one_grid(drawn_by_file, (prediction_file, predicted), reads, repairs)
     if grid.volume and files.field is not None:
         refuse_field(shown(files.field))
     notes |= dict.fromkeys(grid.notes)
@@ -418,9 +441,9 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         sizes.append((shown(files.field), field.shape))
     require_same_size(sizes)
     if form == "ucm2":
-        require_doubled_size((shown(files.prediction), predictions[0].shape), sizes[0])
-    names = map(shown, (files.prediction, *files.scales) if files.scales else repeat(files.prediction))
-    named = list(zip(names, predictions))  # noqa: B905  segs share a file
+        require_doubled_size((prediction_file, predictions[0].shape), sizes[0])
+    prediction_files = (prediction_file, *map(shown, files.scales)) if files.scales else repeat(prediction_file)
+    named = list(zip(prediction_files, predictions))  # noqa: B905  segs share a file
     fitted = ImageMaps(truths, named, form, field, nodata=predicted.nodata)
     if reads.levels and form in ("soft", "stack"):
         fitted = without_values_of_nodata(fitted)
@@ -437,7 +460,7 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         fitted.field,
         (*notes, *fitted.notes),
         tuple(name for name, _ in truths),
-        shown(files.prediction),
+        prediction_file,
         labels_predicted=form == "labels",
         categories_drawn=any(maps.form == "categories" for maps in drawn),
         without_truth=not files.ground_truths,
@@ -493,10 +516,10 @@ def decode_truth(files: SampleFiles) -> NDArray[Any] | None:
     """Decode the first ground truth of an image by itself; None where there is none."""
     if not files.ground_truths:
         return None
-    from segbench.loaders.source import read_bytes
+    from segbench.loaders.images import read_content
 
     path = files.ground_truths[0]
-    return CLASS_MAPS.truths(read_bytes(path), path).maps[0]
+    return CLASS_MAPS.truths(read_content(path), path).maps[0]
 
 
 def _digest(data: bytes) -> str:
@@ -505,3 +528,374 @@ def _digest(data: bytes) -> str:
 
 def _joint(*digests: str | None) -> str:
     return _digest(",".join(map(str, digests)).encode())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repairs:
+    """Resizing, cropping and scaling of predictions, and what to do where they have no data; none by default.
+
+    Each repair is part of the signature, and a note of the result says in how many images it changed anything.
+
+    Parameters
+    ----------
+    resize : {"nearest", "bilinear"}, optional
+        Bring predictions of another size to the ground truth's; pixel centres aligned, nothing smoothed before.
+        ``"nearest"`` takes values as stored; ``"bilinear"`` interpolates scores, so that levels become floats, and is
+        for soft maps alone. A transposed map and a ``ucm2`` are refused.
+    crop : bool
+        Cut prediction and ground truth at the lower right to the size that they have in common, at most a tenth of a
+        height or width, or 2 pixels. Not together with `resize`.
+    scale : float, {"minmax", "sigmoid"}, optional
+        How stored values become scores, of any type but bool, which stays 0 or 1. A number divides them: 255 for floats
+        from 0 to 255. ``"sigmoid"`` is for logits. ``"minmax"`` stretches each image to its own minimum and maximum, as
+        PySODMetrics does: scores of different images then no longer compare, and pooled metrics change.
+    nodata : {"lowest", "exclude"}, optional
+        Where a GeoTIFF of scores declares that it has no data (``GDAL_NODATA``): give these pixels the lowest score of
+        all, so that they are predicted last, or leave them out of prediction and ground truth, so that positives among
+        them are lost to every metric; a note says how many. None: scores without data are refused.
+
+    geometry : {"header", "shape"}
+        Whether the voxels of volumes have to lie at the same positions by the headers of both files, where both tell,
+        or only arrays have to have the same shape; a note says which images lie elsewhere. Nothing is resampled.
+    volumes : bool
+        Whether arrays of three axes in NPY and NPZ files, and TIFF files of several pages, are volumes. They are beside
+        a ground truth whose header says that it is one.
+
+    Raises
+    ------
+    ArgumentError
+        If a repair is none of these, or `resize` and `crop` are both given.
+
+    Examples
+    --------
+    >>> Repairs(resize="bilinear", scale=255).signature_fields()
+    {'resize': 'bilinear', 'scale': '255'}
+    """
+
+    may_differ: ClassVar[frozenset[str]] = frozenset(
+        {"resize", "scale", "geometry"}
+    )  # others change the ground truth, too
+
+    resize: Resize | None = None
+    crop: bool = False
+    scale: Scale | None = None
+    nodata: NoDataRule | None = None
+    geometry: GeometryRule = "header"
+    volumes: bool = False
+
+    def __post_init__(self) -> None:
+        if self.resize is not None:
+            as_resize(self.resize)
+            if self.crop:
+                raise ArgumentError(
+                    Message(
+                        "exclusive-settings",
+                        "{resize} and {crop} exclude each other; give one",
+                        resize=Either(Setting("resize"), "--resize-predictions"),
+                        crop=Setting("crop", True),
+                    )
+                )
+        if self.scale is not None:
+            object.__setattr__(self, "scale", as_scale(self.scale))
+        if self.nodata is not None:
+            check_choice(self.nodata, Setting("nodata", None), get_args(NoDataRule))
+        check_choice(self.geometry, Setting("geometry", None), get_args(GeometryRule))
+
+    @property
+    def of_maps(self) -> frozenset[str]:
+        """The repairs that are made to maps; how volumes are read and compared is none."""
+        return frozenset(self.signature_fields()) - {"geometry", "volumes"}
+
+    def signature_fields(self) -> dict[str, str]:
+        """Name the requested repairs; nothing where there are none."""
+        fields = {"resize": self.resize, "crop": "lower right" if self.crop else None, "nodata": self.nodata}
+        if self.scale is not None:
+            fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
+        fields["geometry"] = self.geometry if self.geometry != "header" else None
+        fields["volumes"] = "yes" if self.volumes else None
+        return {name: text for name, text in fields.items() if text is not None}
+
+    @classmethod
+    def from_fields(cls, settings: Mapping[str, str]) -> Self:
+        """Read what `signature_fields` wrote, among the other settings of a run."""
+        resize, scale = settings.get("resize"), settings.get("scale")
+        return cls(
+            resize=None if resize is None else as_resize(resize),
+            crop="crop" in settings,
+            scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
+            nodata=cast("NoDataRule | None", settings.get("nodata")),
+            geometry=cast("GeometryRule", settings.get("geometry", "header")),
+            volumes="volumes" in settings,
+        )
+
+
+def as_repairs(repairs: object, reads: Reading) -> Repairs:
+    """Read the repairs of a run, and refuse those that have no meaning for what its protocol reads."""
+    if not isinstance(repairs, Repairs):
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{argument} is {value}, expected settings such as Repairs(resize='nearest')",
+                argument="repairs",
+                value=repr(repairs),
+            )
+        )
+    reads.check_repairs(repairs)
+    of_volumes = [Setting("volumes", True)] if repairs.volumes else []
+    of_volumes += [Setting("geometry", repairs.geometry)] if repairs.geometry != "header" else []
+    if of_volumes and reads.without_volumes:
+        raise ArgumentError(
+            Message(
+                "unfit-repairs",
+                "{given} is for volumes, and {reason}; leave it out",
+                given=of_volumes[0],
+                reason=reads.without_volumes,
+            )
+        )
+    return repairs
+
+
+def as_resize(text: str) -> Resize:
+    """Read a way of resizing."""
+    if text not in get_args(Resize):
+        setting = Either(Setting("resize", text), f"--resize-predictions {text!r}")
+        raise ArgumentError(
+            Message("wrong-value", "{given} is not a resizing method; choose nearest or bilinear", given=setting)
+        )
+    return cast("Resize", text)
+
+
+@dataclass(frozen=True, eq=False)
+class ImageMaps:
+    """The maps of one image with their files on the way to the protocols; `form` and `nodata` are the predictions'."""
+
+    truths: Named
+    predictions: Named
+    form: Form
+    field: NDArray[np.bool_] | None = None
+    notes: tuple[Note, ...] = ()
+    nodata: tuple[NoData | None, ...] = ()
+
+
+def without_values_of_nodata(maps: ImageMaps) -> ImageMaps:
+    """Write the lowest other score where scores have no data, so that no repair meets a value that is no score.
+
+    Zeros stay: they are a score, too.
+    """
+    import numpy as np
+
+    predictions = []
+    for (name, array), hole in zip(maps.predictions, maps.nodata, strict=bool(maps.nodata)):
+        if hole is not None and hole.value != 0:
+            others = array[~hole.pixels]
+            array = np.where(hole.pixels, others.min() if others.size else array.dtype.type(0), array)  # noqa: PLW2901
+        predictions.append((name, array))
+    return replace(maps, predictions=predictions) if maps.nodata else maps
+
+
+def repaired(maps: ImageMaps, repairs: Repairs) -> ImageMaps:
+    """Make the requested repairs, and require that predictions, but for a ``ucm2``, have the ground truth's size."""
+    if not maps.predictions:
+        return maps
+    if repairs.scale is not None:
+        maps = _scaled(maps, repairs.scale)
+    if maps.form == "ucm2":
+        return maps
+    if repairs.crop:
+        return _cropped(maps)
+    return _resized(maps, repairs.resize)
+
+
+def blank_truth(files: SampleFiles, shape: tuple[int, ...], repairs: Repairs) -> tuple[str, NDArray[Any]]:
+    """Return the ground truth of an image that has none, in the size of the image, with the file that shows it."""
+    import numpy as np
+
+    from segbench.loaders.images import read_header
+
+    name, sized_as = shown(files.prediction), files.sized_as
+    known = read_header(sized_as, "ground truth").shape if sized_as else None
+    if known is None and (repairs.resize or repairs.crop):
+        problem = Message(
+            "unknown-size",
+            "has no ground truth, and the others do not all have one size, so the size of this image is not known",
+        )
+        hint = Message(
+            "fix",
+            "save all predictions in the size of their images, and leave out {repairs}",
+            repairs=Either("repairs.resize and repairs.crop", "--resize-predictions and --crop"),
+        )
+        raise DataError(name, problem, hint)
+    return (name, np.zeros(shape, np.uint8)) if known is None else (shown(sized_as), np.zeros(known, np.uint8))
+
+
+def idle(settings: Mapping[str, str], notes: Iterable[Note]) -> tuple[Note, ...]:
+    """Name the changes of sizes in a run's settings that changed no image."""
+    kinds = {note.kind for note in notes}
+    return tuple(
+        Note(
+            Message(
+                "idle-repair",
+                "{repair} did not change any prediction: {why}",
+                repair=name,
+                why="none has a value that its file declares as no data"
+                if name == "nodata"
+                else "each already has the size of its ground truth",
+            )
+        )
+        for name, changed in KINDS_OF_CHANGES.items()
+        if name in settings and kinds.isdisjoint(changed)
+    )
+
+
+def _scaled(maps: ImageMaps, scale: Scale) -> ImageMaps:
+    if maps.form not in ("soft", "ucm2"):
+        problem = Message("scaled-labels", "label maps have no scale")
+        raise DataError(
+            maps.predictions[0][0], problem, Message("fix", "leave out {given}", given=Setting("scale", None))
+        )
+    if maps.form == "ucm2" and isinstance(scale, str):
+        problem = Message("scaled-ucm2", "a ucm2 is 0 between contours, and {scale} would change that", scale=scale)
+        raise DataError(maps.predictions[0][0], problem)
+    ((name, stored),) = maps.predictions
+    scores, notes = scaled(stored, scale, name)
+    return replace(maps, predictions=[(name, scores)], notes=(*maps.notes, *notes))
+
+
+def _resized(maps: ImageMaps, how: Resize | None) -> ImageMaps:
+    shape = maps.truths[0][1].shape
+    predictions, notes = [], dict.fromkeys(maps.notes)
+    for name, array in maps.predictions:
+        if array.shape == shape:
+            predictions.append((name, array))
+            continue
+        if how is None or not fixable(array.shape, shape):
+            raise misfit((name, array.shape), _of(maps.truths[0]), soft=maps.form == "soft")
+        if how == "nearest":
+            predictions.append((name, nearest(array, shape)))
+        elif maps.form == "soft":
+            require_finite(array, name, "which bilinear resizing would spread")
+            predictions.append((name, bilinear(array, shape)))
+        else:
+            problem = Message("mixed-labels", "label maps, and bilinear would mix labels")
+            raise DataError(name, problem, Message("fix", "take {resize}", resize=RESIZE))
+        resized = Message("resized", "{side} resized, {how}", how=how)
+        notes[Note(resized, "prediction", detail=_sizes(array.shape, shape))] = None
+    nodata = tuple(hole and replace(hole, pixels=_touched(hole.pixels, shape, how)) for hole in maps.nodata)
+    return replace(maps, predictions=predictions, notes=tuple(notes), nodata=nodata)
+
+
+def _touched(pixels: NDArray[np.bool_], shape: tuple[int, ...], how: Resize | None) -> NDArray[np.bool_]:
+    """Mark the pixels of a resized map that take anything from pixels that are marked."""
+    if pixels.shape == shape:
+        return pixels
+    return bilinear(pixels, shape) > 0 if how == "bilinear" else nearest(pixels, shape)
+
+
+def _cropped(maps: ImageMaps) -> ImageMaps:
+    import numpy as np
+
+    truth = maps.truths[0]
+    common = tuple(map(min, *(array.shape for _, array in (truth, *maps.predictions))))
+    notes = dict.fromkeys(maps.notes)
+    sides: list[tuple[Side, tuple[str, NDArray[Any]]]] = [("prediction", named) for named in maps.predictions]
+    for side, (name, array) in [*sides, ("ground truth", truth)]:
+        if array.shape == common:
+            continue
+        if not (fixable(array.shape, truth[1].shape) and croppable(array.shape, common)):
+            misfitting = (name, array)
+            if side == "ground truth":
+                misfitting = min(maps.predictions, key=lambda named: named[1].size)
+            uncut = fixable(misfitting[1].shape, truth[1].shape)
+            refused = "; cropping cuts at most a tenth, or 2 pixels" if uncut else ""
+            raise misfit(_of(misfitting), _of(truth), soft=maps.form == "soft", refused=refused)
+        cropped = Message("cropped", "{side} cropped at the lower right")
+        notes[Note(cropped, side, detail=_sizes(array.shape, common))] = None
+    window = tuple(slice(extent) for extent in common)
+    return replace(
+        maps,
+        truths=[(name, np.ascontiguousarray(array[window])) for name, array in maps.truths],
+        predictions=[(name, np.ascontiguousarray(array[window])) for name, array in maps.predictions],
+        field=None if maps.field is None else np.ascontiguousarray(maps.field[window]),
+        nodata=tuple(hole and replace(hole, pixels=hole.pixels[window]) for hole in maps.nodata),
+        notes=tuple(notes),
+    )
+
+
+def _of(named: tuple[str, NDArray[Any]]) -> tuple[str, tuple[int, ...]]:
+    return named[0], named[1].shape
+
+
+def _sizes(shape: tuple[int, ...], changed: tuple[int, ...]) -> Message:
+    return Message("sizes", "{size: x } to {changed: x }", size=shape, changed=changed)
+
+
+def require_same_size(named: Sequence[tuple[str, tuple[int, ...]]]) -> None:
+    """Refuse maps of different sizes."""
+    first, expected = named[0]
+    for name, shape in named[1:]:
+        if shape != expected:
+            raise SizeError(name, other_size(shape, expected, first), HINT)
+
+
+def as_scale(scale: float | str) -> Scale:
+    """Read a scale: a number above 0, or the name of one."""
+    import numpy as np
+
+    if isinstance(scale, str) and scale in get_args(_Named):
+        return cast("_Named", scale)
+    try:
+        number = math.nan if isinstance(scale, (bool, np.bool_)) else float(scale)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        value = f"{scale!r:.60}"
+        raise ArgumentError(
+            Message(
+                "wrong-value",
+                "{given} is not a scale; give a number above 0 (as 255), minmax or sigmoid",
+                given=Either(f"scale={value}", f"--scale {value}"),
+                argument="scale",
+                value=value,
+            )
+        )
+    return number
+
+
+def scaled(stored: NDArray[Any], scale: Scale, name: str) -> tuple[NDArray[Any], tuple[Note, ...]]:
+    """Turn stored values into scores, in double precision."""
+    import numpy as np
+
+    kind = stored.dtype.kind
+    if kind == "b":
+        return stored, ()
+    if scale == "sigmoid":
+        from scipy.special import expit
+
+        if kind != "f":
+            problem = Message("not-floats", "{dtype} values, but logits are floats", dtype=stored.dtype.name)
+            raise DataError(name, problem, "save them as floats")
+        logits: NDArray[Any] = expit(stored.astype(np.float64))
+        return logits, (Note(Message("sigmoid", "score = 1 / (1 + exp(-value))"), "prediction"),)
+    if scale == "minmax":
+        require_finite(stored, name, "so the map has no minimum and maximum")
+        lowest, highest = float(stored.min()), float(stored.max())
+        if lowest == highest:
+            return stored, ()
+        stretched = (stored.astype(np.float64) - lowest) / (highest - lowest)
+        detail = Message("span", "{lowest:g} to {highest:g}", lowest=lowest, highest=highest)
+        message = Message("stretched", "{side} stretched to its own minimum and maximum")
+        return stretched, (Note(message, "prediction", detail=detail),)
+    if scale == (1 if kind == "f" else np.iinfo(stored.dtype).max):
+        return stored, ()
+    message = Message("scaled", "score = value / {scale}", scale=scale)
+    return stored.astype(np.float64) / scale, (Note(message, "prediction"),)
+
+
+def require_finite(stored: NDArray[Any], name: str, why: str) -> None:
+    """Refuse NaN and infinite values where they would touch others."""
+    import numpy as np
+
+    bad = stored.size - int(np.isfinite(stored).sum())
+    if bad:
+        problem = Message("not-finite", "{count} NaN and infinite scores, {why}", count=bad, why=why)
+        raise DataError(name, problem, "write finite scores")

@@ -23,19 +23,9 @@ from segbench.core.errors import VOLUMES, DataError
 from segbench.core.messages import Message, Note
 from segbench.core.sample import NoData
 from segbench.loaders.arrays import as_map, one_channel, squeezed, through_palette
-from segbench.loaders.decoded import (
-    CUT,
-    MAX_PIXELS,
-    ORIENTATION,
-    UPRIGHT,
-    WRITE_AGAIN,
-    Decoded,
-    Format,
-    Header,
-    Role,
-    too_large,
-)
+from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, too_large
 from segbench.loaders.raster import WEBP_LOSSLESS, notes_on_orientation, orientation_of
+from segbench.loaders.source import CUT, WRITE_AGAIN
 from segbench.loaders.volumes import as_volume, shape_of_volume
 
 _MASK_IGNORED = Message("internal-mask", "an internal mask in the file is ignored")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,33 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import CORNERS_APART, Geometry, corners_apart
 from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import Maps, Reading
-from segbench.loaders.decoded import Header, Role, Source, shown
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.decoded import Header, Role
+from segbench.loaders.source import Source, shown
 
-_TURNED = 0.01
-"""By how much the directions of an axis may differ before a pair is turned, and not shifted."""
+_TURNED, _NOTICED, _EQUAL = 0.01, 1e-3, 1e-6
+"""By how much directions, or spacings, differ noticeably; and by how much they may differ and be equal."""
 _GIVEN_SPACING = Setting("spacing", None)
 _ARRAYS_ALONE = Setting("geometry", "shape", of="Repairs")
+
+
+class GridSettings(Protocol):
+    """The settings of a run that matter for grids, those of `segbench.Repairs`."""
+
+    @property
+    def geometry(self) -> str:
+        """Whether positions by headers are compared, or shapes alone."""
+
+    @property
+    def resize(self) -> object:
+        """How predictions are resized."""
+
+    @property
+    def crop(self) -> bool:
+        """Whether predictions are cropped."""
+
+    @property
+    def nodata(self) -> object:
+        """What is done to pixels without data."""
 
 
 class GridError(DataError):
@@ -55,7 +75,7 @@ class OneGrid:
 
 
 def one_grid(
-    truths: Sequence[tuple[str, Maps]], prediction: tuple[str, Maps], reads: Reading, repairs: Repairs
+    truths: Sequence[tuple[str, Maps]], prediction: tuple[str, Maps], reads: Reading, repairs: GridSettings
 ) -> OneGrid:
     """Refuse what is not on the grid of the first ground truth, and return what is known of that."""
     sides = [*truths, prediction]
@@ -64,7 +84,7 @@ def one_grid(
     return compare([Grid.of(file, maps, axes) for file, maps in sides if maps.maps], reads, repairs)
 
 
-def compare(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> OneGrid:
+def compare(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> OneGrid:
     """Refuse grids that are not that of the first, and return what they have in common."""
     volume = any(grid.volume for grid in grids)
     if volume:
@@ -80,7 +100,9 @@ def compare(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> OneGrid:
     return OneGrid(known[0].spacing if known else None, volume, tuple(notes))
 
 
-def grid_error_of(headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: Repairs) -> GridError | None:
+def grid_error_of(
+    headers: Sequence[tuple[Source, Role, Header]], reads: Reading, repairs: GridSettings
+) -> GridError | None:
     """Return why the files of an image are not on one grid, as far as their headers tell; None of images."""
     known = [
         Grid(shown(path), header.volume or header.shape or (), header.volume is not None, header.geometry)
@@ -96,16 +118,16 @@ def grid_error_of(headers: Sequence[tuple[Source, Role, Header]], reads: Reading
     return None
 
 
-def _refuse_settings(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> None:
+def _refuse_settings(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> None:
     """Refuse volumes of a protocol that counts none, and repairs that are for images."""
     first = next(grid for grid in grids if grid.volume)
     if reads.without_volumes:
         raise refused_volume(first, reads)
     needless = [name for name in ("resize", "crop", "nodata") if getattr(repairs, name)]
     if needless:
-        given = Setting("resize_predictions" if needless[0] == "resize" else needless[0], None)
+        setting = Setting("resize_predictions" if needless[0] == "resize" else needless[0], None)
         problem = Message("volume", "is a volume, which nothing is done to: no resizing, cropping or values of no data")
-        raise GridError(first.file, problem, Message("fix", "leave out {given}", given=given))
+        raise GridError(first.file, problem, Message("fix", "leave out {given}", given=setting))
 
 
 def refused_volume(grid: Grid, reads: Reading) -> GridError:
@@ -191,15 +213,18 @@ def distance_of_grids(
     distance = corners_apart(geometry, truth, shape)
     if distance <= CORNERS_APART * min(spacing, default=1.0) or np.isnan(distance):
         return None
-    return distance, _difference(geometry, truth)
+    return distance, _difference(geometry, truth, distance)
 
 
-def _difference(geometry: Geometry, truth: Geometry) -> Message:
-    """Say what differs of two geometries: first the spacing, then directions, then the position."""
+def _difference(geometry: Geometry, truth: Geometry, distance: float) -> Message:
+    """Say what differs of two geometries: the spacing, directions or the origin.
+
+    Differences that are too small to be noticed by themselves are named where the origin explains less than half of it.
+    """
     ours, theirs = np.array(geometry.affine), np.array(truth.affine)
-    if geometry.written_spacing != truth.written_spacing and not np.allclose(
-        geometry.spacing, truth.spacing, rtol=1e-3
-    ):
+    shift = ours[:, -1] - theirs[:, -1]
+    explained = float(np.sqrt((shift**2).sum())) >= distance / 2
+    if not np.allclose(geometry.spacing, truth.spacing, rtol=_NOTICED if explained else _EQUAL, atol=0):
         return Message(
             "other-spacing",
             "the spacing is {spacing}, not {expected}",
@@ -207,16 +232,16 @@ def _difference(geometry: Geometry, truth: Geometry) -> Message:
             expected=truth.written_spacing,
         )
     directions = [_unit_columns(affine[:, :-1]) for affine in (ours, theirs)]
-    turned = np.abs(directions[0] - directions[1]).max(axis=0) > _TURNED
+    turned = np.abs(directions[0] - directions[1]).max(axis=0) > (_TURNED if explained else _EQUAL)
     if turned.any():
         names = [name for name, differs in zip("zyx"[-turned.size :], turned.tolist(), strict=True) if differs]
         mirrored = np.allclose(directions[0], np.where(turned, -1, 1) * directions[1], atol=_TURNED)
-        how = "mirrored" if mirrored else "turned"
-        return Message("turned-axes", "axis {axes: and } {how}", axes=names[::-1], how=f"is {how}")
-    shift = (ours[:, -1] - theirs[:, -1]).tolist()
-    return Message(
-        "shifted", "it is shifted by {shift: x } (right, front, top)", shift=[float(f"{step:.4g}") for step in shift]
-    )
+        verb = "is" if len(names) == 1 else "are"
+        how = f"{verb} {'mirrored' if mirrored else 'turned'}"
+        noun = "axis" if len(names) == 1 else "axes"
+        return Message("turned-axes", "{noun} {axes: and } {how}", noun=noun, axes=names[::-1], how=how)
+    steps = [float(f"{step:.4g}") for step in shift.tolist()]
+    return Message("shifted", "it is shifted by {shift: x } (right, front, top)", shift=steps)
 
 
 def _unit_columns(columns: NDArray[Any]) -> NDArray[Any]:
@@ -224,7 +249,7 @@ def _unit_columns(columns: NDArray[Any]) -> NDArray[Any]:
     return columns / np.sqrt((columns**2).sum(axis=0))
 
 
-def _refuse_faults(grids: Sequence[Grid], reads: Reading, repairs: Repairs) -> None:
+def _refuse_faults(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> None:
     """Refuse a spacing that cannot be relied on, unless it is given, or nothing is measured in it and arrays count."""
     if reads.spacing == "given" or (reads.spacing == "unused" and repairs.geometry == "shape"):
         return

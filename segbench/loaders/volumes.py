@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,14 @@ from segbench.core.errors import DataError
 from segbench.core.geometry import Affine, Geometry
 from segbench.core.messages import Message
 from segbench.loaders import arrays
-from segbench.loaders.decoded import CUT, LABELS, WRITE_AGAIN, Decoded, Role
+from segbench.loaders.decoded import LABELS, Decoded, Role
+from segbench.loaders.endings import split_suffix
+from segbench.loaders.source import CUT, WRITE_AGAIN
 
 MAX_VOXELS = 2**29
 """The largest volume that is decoded, of 1024 x 1024 x 512 or 512 x 512 x 2048 voxels; in 64-bit floats it is 4 GiB."""
+MAX_BYTES_OF_VOLUMES = 8 * MAX_VOXELS + 2**20
+"""The largest file of a volume: 64-bit numbers, with a header."""
 WHOLE = 1e-4
 """How far labels that are stored as floats may be from whole numbers, as factors in headers have 24 bits."""
 GZIP = b"\x1f\x8b"
@@ -62,12 +67,13 @@ def decode_array(data: bytes, path: str, role: Role) -> Decoded:
     return Decoded(as_volume(array, path, role), volume=True)
 
 
-def convert_it() -> Message:
-    """Say how a file of these formats is converted."""
+def convert_it(path: str) -> Message:
+    """Say how a file of an encoding that is not read is converted."""
+    name = PurePath(path).name
     return Message(
         "fix",
         "convert it with SimpleITK (pip install SimpleITK): {code}",
-        code='SimpleITK.WriteImage(SimpleITK.ReadImage("a.mha"), "a.nii.gz")',
+        code=f'SimpleITK.WriteImage(SimpleITK.ReadImage("{name}"), "{split_suffix(name)[0]}.nii.gz")',
     )
 
 
@@ -176,14 +182,14 @@ def _damaged_gzip(path: str, reason: str) -> DataError:
     return DataError(path, problem, WRITE_AGAIN)
 
 
-def require_length(found: int, expected: int, path: str, *, more: str = "") -> None:
+def require_length(length: int, expected: int, path: str, *, more: str = "") -> None:
     """Refuse a file that does not have the bytes that its header announces."""
-    if found != expected:
+    if length != expected:
         problem = Message(
             "other-length",
             "header and data disagree: the header announces {expected} bytes, and the file has {more}{found}",
             expected=expected,
             more=more,
-            found=found - 1 if more else found,
+            found=length - 1 if more else length,
         )
         raise DataError(path, problem, WRITE_AGAIN)

@@ -106,7 +106,7 @@ def _argument_meant(
         of_protocol = _setting_meant(typed, value, arguments.get("protocol", Pixels()))
         if of_protocol:
             return of_protocol
-    from segbench.loaders.repairs import Repairs  # which loads NumPy
+    from segbench.loaders.reading import Repairs
 
     if "repairs" in parameters and (repairs := meant_settings(Repairs, typed, value, {})):
         return f"write repairs=segbench.Repairs({_written(repairs)})"

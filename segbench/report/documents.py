@@ -33,17 +33,19 @@ from segbench.statistics.intervals import Intervals
 SCHEMA = 4
 
 
-def document(results: Sequence[Result], form: str, how: TableSettings = PLAIN) -> str:
+def document(results: Sequence[Result], form: str, settings: TableSettings = PLAIN) -> str:
     """Write results as json, csv, markdown or latex, or one as the summary of nnU-Net."""
     if form == "json":
-        return json_document(results, how)
+        return json_document(results, settings)
     if form == "nnunet":
         return nnunet_document(results)
     every = form == "csv"
     tables = []
-    for parts in listed(results, how, every=every):
+    for parts in listed(results, settings, every=every):
         texts = {
-            name: part.table.exact() if every else _signed(part, how).text(digits=how.digits, zeros=how.zeros)
+            name: part.table.exact()
+            if every
+            else _signed(part, settings).text(digits=settings.digits, zeros=settings.zeros)
             for name, part in parts.items()
         }
         tables.append(side_by_side(texts, "" if every else "-"))
@@ -51,115 +53,121 @@ def document(results: Sequence[Result], form: str, how: TableSettings = PLAIN) -
     return ("" if every else "\n").join(map(write, tables))
 
 
-def _signed(part: ResultSet, how: TableSettings) -> MetricTable:
+def _signed(part: ResultSet, settings: TableSettings) -> MetricTable:
     """Add the signatures to the notes of a table of methods."""
-    signatures = part.signatures if how.rows in ("method", "group", "object", "run") else ()
+    signatures = part.signatures if settings.rows in ("method", "group", "object", "run") else ()
     return replace(part.table, notes=(*part.table.notes, *signatures))
 
 
-def json_document(results: Sequence[Result], how: TableSettings = PLAIN) -> str:
+def json_document(results: Sequence[Result], settings: TableSettings = PLAIN) -> str:
     """Write results as JSON; docs/plots.md describes it."""
-    if how.rows in AXES and AXES[how.rows].has_rows:
-        return _document_of_parts(results, how)
-    results, how = _with_runs(results, how)
-    drawn: list[Intervals | None] = [*how.intervals] or [None] * len(results)
-    added = bool(how.spread)
+    if settings.rows in AXES and AXES[settings.rows].has_rows:
+        return _document_of_parts(results, settings)
+    results, settings = _with_runs(results, settings)
+    drawn: list[Intervals | None] = [*settings.intervals] or [None] * len(results)
+    added = bool(settings.spread)
     runs = [
-        result.to_dict(intervals=result_intervals, spread=added, style=how.style)
+        result.to_dict(intervals=result_intervals, spread=added, style=settings.style)
         for result, result_intervals in zip(results, drawn, strict=True)
     ]
-    runs = [{"set": name, **run} for name, run in zip(how.sets, runs, strict=True)] if how.sets else runs
-    if how.rows == "method":
-        runs = [run | _narrowed(run, how) for run in runs]
-    elif how.rows == "image":
-        runs = [run | _images(result, how, results) for run, result in zip(runs, results, strict=True)]
-    elif how.rows == "unit":
-        runs = [run | _alone(result.per_unit, "unit", how, results) for run, result in zip(runs, results, strict=True)]
-    elif how.rows == "threshold":
-        _add_thresholds(runs, results, how)
-    elif how.rows == "class image":
+    runs = [{"set": name, **run} for name, run in zip(settings.sets, runs, strict=True)] if settings.sets else runs
+    if settings.rows == "method":
+        runs = [run | _narrowed(run, settings) for run in runs]
+    elif settings.rows == "image":
+        runs = [run | _images(result, settings, results) for run, result in zip(runs, results, strict=True)]
+    elif settings.rows == "unit":
+        runs = [
+            run | _alone(result.per_unit, "unit", settings, results) for run, result in zip(runs, results, strict=True)
+        ]
+    elif settings.rows == "threshold":
+        _add_thresholds(runs, results, settings)
+    elif settings.rows == "class image":
         classes = part_rows(results, "class")
         of_classes = [row.result for row in classes]
         for row in classes:
-            runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, how, of_classes)
+            runs[row.run].setdefault("per_class", {})[row.name] = _images(row.result, settings, of_classes)
     else:
-        for row in part_rows(results, how.rows, intervals=how.intervals):
-            metrics = _narrowed(row.result.to_dict(intervals=row.intervals, spread=added, style=how.style), how)
+        for row in part_rows(results, settings.rows, intervals=settings.intervals):
+            metrics = _narrowed(
+                row.result.to_dict(intervals=row.intervals, spread=added, style=settings.style), settings
+            )
             signed = {"signature": row.result.signature}
-            runs[row.run].setdefault(f"per_{how.rows}", {})[row.name] = signed | metrics
+            runs[row.run].setdefault(f"per_{settings.rows}", {})[row.name] = signed | metrics
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
-def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], how: TableSettings) -> None:
+def _add_thresholds(runs: Sequence[dict[str, Any]], results: Sequence[Result], settings: TableSettings) -> None:
     """Add the rows of the pooled curve to each run, column by column."""
     for run, result, columns in zip(runs, results, threshold_columns(results), strict=True):
         if result.chosen_points:
             chosen_points = Message("chosen-points", "per_threshold: {points}", points=result.chosen_points)
-            run["notes"].append(Note(chosen_points).described(how.style))
-        chosen = how.chosen(columns, "threshold")
+            run["notes"].append(Note(chosen_points).described(settings.style))
+        chosen = settings.chosen(columns, "threshold")
         run["per_threshold"] = {key: [*map(finite, values.tolist())] for key, values in chosen.items()}
 
 
-def _with_runs(results: Sequence[Result], how: TableSettings) -> tuple[list[Result], TableSettings]:
+def _with_runs(results: Sequence[Result], settings: TableSettings) -> tuple[list[Result], TableSettings]:
     """Put the results that were joined before each result of them, and behind pooled folds their mean."""
     listed: list[tuple[Result, int]] = []
     for number, result in enumerate(results):
-        means = [mean_of_folds(result)] if result.pools_folds and how.rows == "method" else []
+        means = [mean_of_folds(result)] if result.pools_folds and settings.rows == "method" else []
         listed += [(of_method, number) for of_method in (*result.runs.values(), result, *means)]
     drawn = []
-    for result, number in listed if how.intervals else ():
-        whole = how.intervals[number]
+    for result, number in listed if settings.intervals else ():
+        whole = settings.intervals[number]
         drawn.append(result.intervals(level=whole.level, replicates=whole.replicates, seed=whole.seed))
-    sets = [how.sets[number] for _, number in listed] if how.sets else []
-    return [result for result, _ in listed], replace(how, intervals=drawn, sets=sets)
+    sets = [settings.sets[number] for _, number in listed] if settings.sets else []
+    return [result for result, _ in listed], replace(settings, intervals=drawn, sets=sets)
 
 
-def _narrowed(run: Mapping[str, Any], how: TableSettings) -> dict[str, Any]:
+def _narrowed(run: Mapping[str, Any], settings: TableSettings) -> dict[str, Any]:
     """Return the fields of a run in JSON, restricted to the chosen metrics."""
     parts = ("summary", "intervals", "undefined", "sd", "spread")
-    return {name: how.chosen(run[name]) for name in parts if name in run}
+    return {name: settings.chosen(run[name]) for name in parts if name in run}
 
 
-def _document_of_parts(results: Sequence[Result], how: TableSettings) -> str:
+def _document_of_parts(results: Sequence[Result], settings: TableSettings) -> str:
     """Write a run for each part, their mean and all of them."""
     runs = []
-    if how.rows != "run":
-        results, how = _with_runs(results, how)
-    for row in part_rows(results, how.rows, intervals=how.intervals):
-        run = row.result.to_dict(intervals=row.intervals, spread=bool(how.spread), style=how.style)
-        run |= _narrowed(run, how)
+    if settings.rows != "run":
+        results, settings = _with_runs(results, settings)
+    for row in part_rows(results, settings.rows, intervals=settings.intervals):
+        run = row.result.to_dict(intervals=row.intervals, spread=bool(settings.spread), style=settings.style)
+        run |= _narrowed(run, settings)
         if row.kind == "mean":
-            run |= {how.rows: None} if how.rows == "run" else {how.rows: None, "mean": True}
+            run |= {settings.rows: None} if settings.rows == "run" else {settings.rows: None, "mean": True}
         elif row.kind == "part":
-            run[how.rows] = row.name
-        errors = row.result.standard_errors if how.rows == "run" else {}
+            run[settings.rows] = row.name
+        errors = row.result.standard_errors if settings.rows == "run" else {}
         if errors:
-            run["standard_errors"] = {source: how.chosen(finite_values(values)) for source, values in errors.items()}
+            run["standard_errors"] = {
+                source: settings.chosen(finite_values(values)) for source, values in errors.items()
+            }
         runs.append(run)
     return json.dumps({"schema": SCHEMA, "runs": runs}, indent=2) + "\n"
 
 
-def _images(result: Result, how: TableSettings, results: Sequence[Result]) -> dict[str, Any]:
+def _images(result: Result, settings: TableSettings, results: Sequence[Result]) -> dict[str, Any]:
     """Return the fields of single images in JSON."""
-    notes = {name: [note.described(how.style) for note in notes] for name, notes in result.image_notes.items()}
-    return {"image_notes": notes, **_alone(result.per_image, "image", how, results)}
+    notes = {name: [note.described(settings.style) for note in notes] for name, notes in result.image_notes.items()}
+    return {"image_notes": notes, **_alone(result.per_image, "image", settings, results)}
 
 
 def _alone(
-    of_rows: ImageSummaries | UnitSummaries, kind: str, how: TableSettings, results: Sequence[Result]
+    of_rows: ImageSummaries | UnitSummaries, kind: str, settings: TableSettings, results: Sequence[Result]
 ) -> dict[str, Any]:
     """Return the fields in JSON of images or units measured alone."""
     names = list(of_rows)
-    if how.sort is not None:
-        order = worst_first(image_metrics(results)[how.sort], of_rows.column(how.sort))
+    if settings.sort is not None:
+        order = worst_first(image_metrics(results)[settings.sort], of_rows.column(settings.sort))
         names = [names[index] for index in order.tolist()]
     summaries = {name: of_rows[name] for name in names}
     undefined = {
-        name: {key: why.written(how.style) for key, why in how.chosen(summary.undefined).items()}
+        name: {key: why.written(settings.style) for key, why in settings.chosen(summary.undefined).items()}
         for name, summary in summaries.items()
     }
     return {
-        f"per_{kind}": {name: how.chosen(finite_values(summary)) for name, summary in summaries.items()},
+        f"per_{kind}": {name: settings.chosen(finite_values(summary)) for name, summary in summaries.items()},
         f"{kind}_undefined": {name: reasons for name, reasons in undefined.items() if reasons},
     }
 

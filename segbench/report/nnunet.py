@@ -139,7 +139,7 @@ def _mean(values: Sequence[float]) -> float:
 def _files(result: Result) -> Mapping[str, tuple[str, str]]:
     """Return the files of ground truth and prediction by case, as far as they are still there."""
     from segbench.aggregator.rereading import files_of
-    from segbench.loaders.decoded import shown
+    from segbench.loaders.source import shown
 
     if not result.inputs:
         return {}

@@ -21,8 +21,8 @@ from segbench.core.numbers import number
 from segbench.core.protocol import Protocol, states_called
 from segbench.core.settings import as_real
 from segbench.drawing.palette import FALSE_POSITIVE, FAR, GUIDE, MATCHED, MATCHED_TRUTH, MISS, NEAR, class_colours
-from segbench.loaders.decoded import shown
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report.bsds import file_names
 

@@ -87,47 +87,49 @@ class ResultSet(NamedTuple):
         return [f"{few_names(methods, len(self.names))}: {signature}" for signature, methods in signed.items()]
 
 
-def listed(results: Sequence[Result], how: TableSettings, *, every: bool = False) -> list[dict[str, ResultSet]]:
+def listed(results: Sequence[Result], settings: TableSettings, *, every: bool = False) -> list[dict[str, ResultSet]]:
     """Return the parts of each table by data set: one table per protocol; of classes, or with `every`, a single one."""
-    if every or how.rows == "class":
+    if every or settings.rows == "class":
         groups = [[*range(len(results))]]
     else:
-        groups = [members for _, members in sorted(by_protocol(results, by_group=how.rows == "group").items())]
-    if how.rows == "class image":
+        groups = [members for _, members in sorted(by_protocol(results, by_group=settings.rows == "group").items())]
+    if settings.rows == "class image":
         groups = [members for members in groups if any("class" in results[k].axes for k in members)] or groups
     tables = []
     for members in groups:
-        sets = [how.sets[k] for k in members] if how.sets else [""] * len(members)
+        sets = [settings.sets[k] for k in members] if settings.sets else [""] * len(members)
         names = dict(zip(members, names_of([results[k] for k in members], sets), strict=True))
         of_sets = grouped(zip(sets, members, strict=True)).items()
-        tables.append({name: _part(results, part_members, names, how, every=every) for name, part_members in of_sets})
+        tables.append(
+            {name: _part(results, part_members, names, settings, every=every) for name, part_members in of_sets}
+        )
     shown = [parts for parts in tables if any(part.table.columns for part in parts.values())]
     return shown or tables
 
 
 def _part(
-    results: Sequence[Result], members: Sequence[int], names: Mapping[int, str], how: TableSettings, *, every: bool
+    results: Sequence[Result], members: Sequence[int], names: Mapping[int, str], settings: TableSettings, *, every: bool
 ) -> ResultSet:
     """Make the table of some of the results."""
-    if how.rows == "group" and not any("group" in results[k].axes for k in members):
-        how = replace(how, rows="method")
-    if how.rows == "method" and not every:
+    if settings.rows == "group" and not any("group" in results[k].axes for k in members):
+        settings = replace(settings, rows="method")
+    if settings.rows == "method" and not every:
         members = [members[k] for k in headline_order([results[k] for k in members])]
     part_results, named = [results[k] for k in members], [names[k] for k in members]
-    drawn = [how.intervals[k] for k in members if how.intervals]
-    keys = how.keys
-    if how.rows in ("image", "unit"):
-        table = image_table(part_results, keys=keys, sort=how.sort, units=how.rows == "unit")
-    elif how.rows == "class image":
+    drawn = [settings.intervals[k] for k in members if settings.intervals]
+    keys = settings.keys
+    if settings.rows in ("image", "unit"):
+        table = image_table(part_results, keys=keys, sort=settings.sort, units=settings.rows == "unit")
+    elif settings.rows == "class image":
         classes = [((row.name, row.method), row.result) for row in part_rows(part_results, "class")]
-        table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=how.sort)
-    elif how.rows == "threshold":
-        table = threshold_table(part_results, digits=how.digits, keys=keys, every=every)
-    elif how.rows in AXES:
-        rows = part_rows(part_results, how.rows, intervals=drawn)
-        table = part_table(rows, part_results, how.rows, keys=keys, every=every, spread=how.spread)
+        table = table_of_images(classes, labels=("class", "method"), keys=keys, sort=settings.sort)
+    elif settings.rows == "threshold":
+        table = threshold_table(part_results, digits=settings.digits, keys=keys, every=every)
+    elif settings.rows in AXES:
+        rows = part_rows(part_results, settings.rows, intervals=drawn)
+        table = part_table(rows, part_results, settings.rows, keys=keys, every=every, spread=settings.spread)
     else:
-        table = method_table(part_results, intervals=drawn, keys=keys, every=every, names=named, spread=how.spread)
+        table = method_table(part_results, intervals=drawn, keys=keys, every=every, names=named, spread=settings.spread)
     return ResultSet(part_results, named, drawn, table)
 
 

@@ -27,43 +27,48 @@ _MARKS: Mapping[str, str] = {"best": "bold", "second": "underline", "": ""}
 _STYLES: Mapping[str, str] = {"table": "dim", "run": "dim", "note": "dim", "undefined": "yellow", "failed": "red"}
 
 
-def show(results: Sequence[Result], console: Console, how: TableSettings = PLAIN) -> None:
+def show(results: Sequence[Result], console: Console, settings: TableSettings = PLAIN) -> None:
     """Print a table per protocol, the best value of each column in bold, then all that must be known about it."""
-    for parts in listed(results, how):
+    for parts in listed(results, settings):
         tables = {name: part.table for name, part in parts.items()}
-        if how.rows == "method":
-            _show_methods(parts, console, how)
-        elif how.rows in AXES:
-            _show_explained(tables, _joined(tables, how), console)
+        if settings.rows == "method":
+            _show_methods(parts, console, settings)
+        elif settings.rows in AXES:
+            _show_explained(tables, _joined(tables, settings), console)
             part = next(iter(parts.values()))
-            below: list[Note | str] = [*run_notes(part.results), *part.signatures] if AXES[how.rows].has_rows else []
+            below: list[Note | str] = (
+                [*run_notes(part.results), *part.signatures] if AXES[settings.rows].has_rows else []
+            )
             for line in below:
                 say(console, line, "dim")
         else:
-            show_table(_joined(tables, how), console)
+            show_table(_joined(tables, settings), console)
 
 
-def _joined(tables: Mapping[str, MetricTable], how: TableSettings, stacked: str = "") -> TextTable:
+def _joined(tables: Mapping[str, MetricTable], settings: TableSettings, stacked: str = "") -> TextTable:
     """Return the tables of data sets side by side, as one."""
-    texts = {name: table.text(digits=how.digits, zeros=how.zeros, stacked=stacked) for name, table in tables.items()}
+    texts = {
+        name: table.text(digits=settings.digits, zeros=settings.zeros, stacked=stacked)
+        for name, table in tables.items()
+    }
     return side_by_side(texts, "-")
 
 
-def _show_methods(parts: Mapping[str, ResultSet], console: Console, how: TableSettings) -> None:
+def _show_methods(parts: Mapping[str, ResultSet], console: Console, settings: TableSettings) -> None:
     """Print the table of methods, remarks and signatures; nothing where it has no columns."""
     if not any(part.table.columns for part in parts.values()):
         return
-    deviations = not how.spread
+    deviations = not settings.spread
     remarks_of = {
-        name: remarks(part.results, part.intervals, keys=how.keys, names=part.names, deviations=deviations)
+        name: remarks(part.results, part.intervals, keys=settings.keys, names=part.names, deviations=deviations)
         for name, part in parts.items()
     }
     tables = {
         name: replace(part.table, notes=tuple(remark.note for remark in remarks_of[name] if remark.kind == "table"))
         for name, part in parts.items()
     }
-    stacked = f"{100 * how.intervals[0].level:g} %" if how.intervals else ""
-    _show_explained(tables, _joined(tables, how, stacked), console)
+    stacked = f"{100 * settings.intervals[0].level:g} %" if settings.intervals else ""
+    _show_explained(tables, _joined(tables, settings, stacked), console)
     _show_remarks(remarks_of, console)
     signed = grouped((line, name) for name, part in parts.items() for line in part.signatures)
     for signature, names in signed.items():

@@ -195,7 +195,7 @@ class Answer:
         return self.metric.amount(number_within(abs(ahead), *self._ends[:, pair]), better=ahead >= 0)
 
     def is_restricted(self, pair: int) -> bool:
-        """Whether a pair is compared on less than all that its methods have."""
+        """Return whether a pair is compared on less than all that its methods have."""
         return pair in self.pairs.lacking or pair in self.pairs.common
 
     def compared_on(self, pair: int) -> str:
@@ -311,7 +311,7 @@ class Answer:
         return self.pair_of(standing.method, other.method)
 
     def ahead(self, standing: Standing, other: Standing) -> float:
-        """By how much one method is better than another, on what both have."""
+        """Return by how much one method is better than another, on what both have."""
         pair = self._pair(standing, other)
         side = 1 if self.methods[self.pairs.pairs[0][pair]] == standing.method else -1
         return side * self.metric.direction * float(self.pairs.differences[pair])

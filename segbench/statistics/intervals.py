@@ -157,7 +157,7 @@ def intervals(
     replicates: int = 2000,
     seed: int = 0,
 ) -> Intervals:
-    """Intervals over images, or units of images, of every metric of a benchmark, by the delete-one jackknife.
+    """Compute intervals over images, or units of images, of every metric, by the delete-one jackknife.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ class RunMeans(PartMeans):
         return on_common(self, other)
 
     def may_be_restricted(self, metric: Metric) -> bool:
-        """Whether `restricted_to_common` may change a metric."""
+        """Return whether `restricted_to_common` may change a metric."""
         return any(run.may_be_restricted(metric) for run in self.run_tables)
 
     def why_undefined(self, metric: Metric) -> Message:

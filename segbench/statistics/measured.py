@@ -257,7 +257,7 @@ class Measured:
 
 
 def widened(width: FloatArray | float, reach: FloatArray) -> FloatArray:
-    """By how much each end of an interval over images moves out for what reaches as far beside it, as trainings do."""
+    """Return how far each end of an interval over images moves out where trainings alone would reach so far."""
     half = np.asarray(width) / 2
     return np.asarray(np.hypot(half, reach) - half)
 
@@ -323,7 +323,7 @@ def sums_of_draws(table: Table, replicates: int, seed: int, beside: Sequence[Tab
 
 
 def _kept(table: Table, replicates: int) -> bool:
-    """Whether sums of resamples are kept: where they take less than the rows themselves."""
+    """Return whether sums of resamples are kept: where they take less than the rows themselves."""
     return replicates <= table.images and replicates * table.rows.shape[1] <= CELLS_AT_ONCE
 
 

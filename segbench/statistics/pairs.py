@@ -184,7 +184,7 @@ class Pairs(ABC):
         return holm(p_values)
 
     def _changes_on(self, whole: Measured, fewer: Measured) -> bool:
-        """Whether a method is measured otherwise on fewer values."""
+        """Return whether a method is measured otherwise on fewer values."""
         before, after = (measured.jackknife.pseudo[:, self.column] for measured in (whole, fewer))
         return fewer is not whole and not np.array_equal(before, after, equal_nan=True)
 
@@ -249,7 +249,7 @@ class Pairs(ABC):
         return Tally(*(int(np.count_nonzero(part)) for part in outcomes))
 
     def images_needed(self, pair: int, level: float) -> float:
-        """About how many images like these make the difference of a pair significant; inf if that is not known."""
+        """Estimate how many images like these make the difference of a pair significant; inf if that is not known."""
         del pair, level
         return math.inf
 
@@ -479,7 +479,7 @@ class TTests(Pairs):
         return self._is_constant & (np.maximum(np.abs(least), np.abs(greatest)) <= _THE_SAME)
 
     def images_needed(self, pair: int, level: float) -> float:
-        """About how many images like these make the difference of a pair significant; inf if more than a million."""
+        """Estimate how many images like these make the difference of a pair significant; inf if more than a million."""
         # Significant as Holm's correction asks for now: of the pairs with a p-value no smaller than that of this one.
         from scipy.special import ndtri
 
@@ -492,7 +492,7 @@ class TTests(Pairs):
         return float(images[enough.argmax()]) if is_tested and enough.any() else math.inf
 
     def variance_of(self, pair: int, images: FloatArray) -> Variance:
-        """The variance of a difference over other numbers of images, which leave as it is what trainings add."""
+        """Return the variance of a difference over other numbers of images; what trainings add stays as it is."""
         if pair in self.common:
             return self.common[pair].variance_of(0, images)
         current, images_now = self._from_images.at(pair), self.measured[0].images

@@ -137,7 +137,7 @@ def standard_error(pseudo: FloatArray) -> FloatArray:
 
 
 def t_value(freedom: FloatArray, level: float) -> FloatArray:
-    """How many standard errors an interval of this level reaches to each side."""
+    """Return how many standard errors an interval of this level reaches to each side."""
     from scipy.special import stdtrit
 
     values: FloatArray = stdtrit(freedom, (1 + level) / 2)
@@ -145,7 +145,7 @@ def t_value(freedom: FloatArray, level: float) -> FloatArray:
 
 
 def p_value(t: FloatArray, freedom: FloatArray) -> FloatArray:
-    """Two-sided p-value of Student's t."""
+    """Compute the two-sided p-value of Student's t."""
     from scipy.special import stdtr
 
     values: FloatArray = 2 * stdtr(freedom, -np.abs(t))
@@ -199,17 +199,17 @@ class Variance:
         return np.where(self.error_of_trainings == 0, self.images.freedom, freedom)
 
     def reach(self, level: float) -> FloatArray:
-        """How far an interval of this level reaches to each side."""
+        """Return how far an interval of this level reaches to each side."""
         joined = t_value(self.freedom, level) * self.error
         apart = _reach_apart((self.images, *self.trainings), np.full_like(self.images.error, 1 - level))
         return np.where(np.isnan(self.freedom), apart, joined)
 
     def reach_of_trainings(self, level: float) -> FloatArray:
-        """How far an interval would reach if trainings alone varied."""
+        """Return how far an interval would reach if trainings alone varied."""
         return _reach_apart(self.trainings, np.full_like(self.images.error, 1 - level))
 
     def p_values(self, differences: FloatArray) -> FloatArray:
-        """Two-sided p-values of differences with this variance."""
+        """Compute two-sided p-values of differences with this variance."""
         with np.errstate(invalid="ignore", divide="ignore"):  # nothing varies
             p_values = p_value(differences / self.error, self.freedom)
         apart = self.apart & (self.error_of_trainings > 0)
@@ -227,7 +227,7 @@ class Variance:
 
 
 def _reach_apart(parts: Sequence[Component], p: FloatArray) -> FloatArray:
-    """How far an interval of level 1 - p reaches where each source keeps its own t."""
+    """Return how far an interval of level 1 - p reaches where each source keeps its own t."""
     from scipy.special import stdtrit
 
     return np.sqrt(sum(((stdtrit(part.freedom, p / 2) * part.error) ** 2 for part in parts), np.zeros_like(p)))

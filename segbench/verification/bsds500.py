@@ -21,7 +21,7 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.numbers import many, of_all
 from segbench.loaders.bsds_text import BEST_KEYS, REGION_FILES, REGION_KEYS, read_rows
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 from segbench.protocols.boundaries.counts import BoundaryCounts
 from segbench.protocols.boundaries.settings import Boundaries
 from segbench.protocols.regions.settings import Regions

@@ -12,7 +12,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.loaders.bsds_text import BEST, BEST_KEYS, COUNTS, ROWS, Evaluation, find_evaluations, read_rows
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 from segbench.verification.checks import Check, VerifiedPart, compare, small_group
 
 _ALLOWED = 1e-6  # what six printed digits leave open

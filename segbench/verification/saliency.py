@@ -16,7 +16,7 @@ from segbench.aggregator.result import Result
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.numbers import of_all
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 from segbench.protocols.saliency.counts import LEVELS, UNITS
 from segbench.protocols.saliency.settings import Saliency
 from segbench.verification.checks import Check, VerifiedPart, compare, counted_group

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from check_agreement import disagreements
-from check_correct_sets import correct_sets, said_of
+from check_correct_sets import correct_sets, doubts_on
 from drawn_folders import random_folder
 
 
@@ -18,4 +18,4 @@ def test_random_folders(tmp_path, seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_correct_sets(tmp_path, seed):
     for number, folder in enumerate(list(correct_sets(seed, 160))[seed::6][:8]):
-        assert said_of(folder, tmp_path / str(number)) == [], folder.kind
+        assert doubts_on(folder, tmp_path / str(number)) == [], folder.kind

@@ -104,7 +104,7 @@ class TestAnswer:
             assert text.count(note) == 1
 
     def test_resamples_nothing(self, segbench, results, monkeypatch):
-        monkeypatch.setattr("segbench.statistics.measured.draw", None)
+        monkeypatch.setattr("segbench.statistics.measured.sums_of_draws", None)
         monkeypatch.setattr("segbench.statistics.measured.Measured.of_images", None)
         assert segbench("compare", results).code == 0
         assert segbench("compare", results, "--against", "good", "--fail-if-worse", "0.99").code == 0

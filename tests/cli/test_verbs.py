@@ -133,7 +133,7 @@ def test_check_without_a_protocol_is_that_of_pixels(segbench, tmp_path):
 
 
 def completed(line):
-    """Give what Tab offers behind a line, and the modules that were imported for it."""
+    """Return what Tab offers behind a line, and the protocols that were imported for it."""
     script = (
         "import sys\nfrom segbench.cli.main import main\n"
         "try:\n    main()\nfinally:\n    names = [name for name in sys.modules if 'protocols' in name]\n"

@@ -163,7 +163,7 @@ class TestWhereImagesAreCounted:
 EXCEPTIONS = {
     "core/guesses.py": "the table of guesses has the names of options",
     "protocols/guesses.py": "what is written in Python for these",
-    "loaders/archives.py": "options of tar",
+    "loaders/listing.py": "options of tar",
     "inputs/stacks.py": "makes the options of an Either",
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",

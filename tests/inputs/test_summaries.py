@@ -14,7 +14,7 @@ from segbench.core.sample import Sample
 from segbench.inputs.mask_summaries import summarized
 from segbench.inputs.nodata import interpret_decoded
 from segbench.inputs.summaries import UncountedError
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
 from segbench.loaders.reading import MASKS
 
 FILES = SampleFiles("image", (Path("gt.png"),), Path("pred.png"))

@@ -18,8 +18,7 @@ from noted import noted
 from refusing import refused
 
 from segbench.core.errors import DataError
-from segbench.loaders.archives import list_archive
-from segbench.loaders.listing import forget_listings, list_folder, list_place, listed_once
+from segbench.loaders.listing import forget_listings, list_archive, list_folder, list_place, listed_once
 from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.source import LocalFile, read_bytes
 
@@ -315,7 +314,7 @@ def test_a_gzipped_archive_is_unpacked_once_and_removed_at_the_end(tmp_path):
     script = """
 import pickle, sys
 from pathlib import Path
-from segbench.loaders.archives import list_archive
+from segbench.loaders.listing import list_archive
 entries = [entry.source for _ in range(3) for entry in list_archive(sys.argv[1]).entries]
 assert len(list(Path(sys.argv[2]).iterdir())) == 1
 entries = pickle.loads(pickle.dumps(entries))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from segbench.core.errors import DataError
 from segbench.loaders.images import EXTENSIONS, decode
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
 from segbench.loaders.reading import BOUNDARIES, MASKS, REGIONS, RawFiles, decode_sample
 
 from .encoders import GREY8, GREY16, MASK, cell, mat, npy, sound_files

@@ -6,8 +6,8 @@ from loaders.encoders import GREY8, mat, npy, pillow, sound_files
 from refusing import refused
 
 from segbench import DataError
-from segbench.loaders.images import decode
-from segbench.loaders.source import read_bytes, read_header
+from segbench.loaders.images import decode, read_header
+from segbench.loaders.source import read_bytes
 
 SOUND = sound_files()
 

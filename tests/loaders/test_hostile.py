@@ -13,12 +13,10 @@ from refusing import parts_of, refused
 from segbench import check
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.loaders.archives import list_archive
 from segbench.loaders.decoded import Header
-from segbench.loaders.images import decode
-from segbench.loaders.listing import list_place
+from segbench.loaders.images import decode, read_header
+from segbench.loaders.listing import list_archive, list_place
 from segbench.loaders.presets import load_preset
-from segbench.loaders.source import read_header
 
 from .encoders import GREY8, npy, tiff
 

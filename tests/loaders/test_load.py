@@ -10,7 +10,8 @@ from PIL import Image
 from refusing import refused
 
 from segbench.core.errors import DataError
-from segbench.loaders.pairing import Inputs, SampleFiles, pair
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.pairing import Inputs, pair
 from segbench.loaders.reading import BOUNDARIES, CLASS_MAPS, MASKS, REGIONS, decode_sample, read
 
 from .encoders import COLOUR8, FLOAT32, GREY8, MASK, cell, mat, npy, paletted, pillow

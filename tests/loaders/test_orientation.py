@@ -12,8 +12,7 @@ from loaders.encoders import png_of
 from noted import noted
 from PIL import Image
 
-from segbench.loaders.images import decode
-from segbench.loaders.source import read_header
+from segbench.loaders.images import decode, read_header
 
 STORED = np.arange(0, 240, dtype=np.uint8).reshape(12, 20)
 

@@ -12,7 +12,8 @@ from refusing import refused
 from scipy.ndimage import zoom
 
 from segbench import ArgumentError, DataError, Repairs
-from segbench.loaders.repairs import ImageMaps, bilinear, nearest, repaired
+from segbench.loaders.reading import ImageMaps, repaired
+from segbench.loaders.sizes import bilinear, nearest
 
 sizes = st.tuples(st.integers(1, 40), st.integers(1, 40))
 TRUTH = np.zeros((40, 60), np.uint8)

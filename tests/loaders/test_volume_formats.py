@@ -17,8 +17,8 @@ from refusing import refused
 from volumes_written import SPACING, affine_of, labels_drawn, nifti_with, packed, write_nifti
 
 from segbench.core.errors import DataError
-from segbench.loaders.images import OF_VOLUMES, decode
-from segbench.loaders.source import LocalFile, read_bytes, read_header
+from segbench.loaders.images import OF_VOLUMES, decode, read_content, read_header
+from segbench.loaders.source import LocalFile
 from segbench.loaders.volumes import MAX_VOXELS
 
 sitk = pytest.importorskip("SimpleITK")
@@ -29,7 +29,7 @@ NIBABEL = Path(nibabel.__file__).parent / "tests" / "data"
 
 
 def read(path, role="label map", **options):
-    return decode(read_bytes(LocalFile(path)), LocalFile(path), role=role, **options)
+    return decode(read_content(LocalFile(path)), LocalFile(path), role=role, **options)
 
 
 def decoded(content, name="a.nii.gz", role="label map"):
@@ -234,6 +234,13 @@ class TestNifti:
             decoded(bomb)
         assert sum(unpacked) < 2 * len(content)
 
+    def test_a_sparse_file_of_a_terabyte_is_not_read(self, tmp_path):
+        with (tmp_path / "a.nii").open("wb") as file:
+            file.write(nifti_with(LABELS))
+            file.truncate(10**12)
+        with refused("too-large", DataError, found=10**12):
+            read(tmp_path / "a.nii")
+
     @pytest.mark.parametrize("content", [b"hello world" * 50, b"<html>", b"\x89PNG\r\n\x1a\n" + bytes(400)])
     def test_other_files(self, content):
         with refused("other-format", DataError):
@@ -420,9 +427,9 @@ class TestDetached:
 
     def test_digests_are_those_of_both_files(self, tmp_path):
         header = self.write(tmp_path / "f", content=LABELS.tobytes())
-        before = read_bytes(LocalFile(header))
+        before = read_content(LocalFile(header))
         (tmp_path / "f" / "a.raw").write_bytes(LABELS[::-1].tobytes())
-        assert read_bytes(LocalFile(header)) != before
+        assert read_content(LocalFile(header)) != before
 
     def test_a_header_of_huge_data(self, tmp_path):
         (tmp_path / "a.mhd").write_bytes(metaimage(data=b"", DimSize="10000 10000 10000", ElementDataFile="a.raw"))

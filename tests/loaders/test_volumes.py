@@ -32,6 +32,7 @@ from segbench.loaders.pairing import SampleFiles
 from segbench.loaders.reading import MASKS, decode_sample
 from segbench.loaders.reading import read as read_files
 from segbench.loaders.source import LocalFile
+from segbench.loaders.volume_pairs import distance_of_grids
 
 CASES = [labels_drawn(seed=seed) for seed in range(3)]
 PREDICTED = [np.where(labels_drawn(seed=9 + seed) == 1, labels_drawn(seed=5), case) for seed, case in enumerate(CASES)]
@@ -251,6 +252,24 @@ class TestGrids:
             write_nifti(folder / name / "a.nii", array.transpose(order)[flips])
         result = evaluate(folder / "gt", folder / "pred", THREE)
         assert result.counts["a"] == count(CASES[0], PREDICTED[0], THREE)
+
+    @pytest.mark.parametrize(
+        ("change", "differs", "named"),
+        [
+            (np.diag([1, 1, 1.0007]), "other-spacing", {"spacing": "0.70049x0.7x2.5", "expected": "0.7x0.7x2.5"}),
+            (((1, 0, 0), (0, 1, -0.005), (0, 0.005, 1)), "turned-axes", {"axes": ("x", "y"), "how": "are turned"}),
+            (np.diag([1, 1, -1]), "turned-axes", {"axes": ("x",), "how": "is mirrored"}),
+        ],
+    )
+    def test_what_differs_over_many_voxels(self, change, differs, named):
+        steps = np.diag([2.5, 0.7, 0.7])
+        geometries = []
+        for columns in (np.array(change) @ steps, steps):
+            affine = np.hstack([columns, np.zeros((3, 1))])
+            geometries.append(Geometry(tuple(np.abs(columns.diagonal()).tolist()), tuple(map(tuple, affine.tolist()))))
+        _, difference = distance_of_grids(*geometries, (100, 512, 512))
+        assert difference.kind == differs
+        assert {name: difference.values[name] for name in named} == named
 
     def test_corners_by_hand(self):
         here = Geometry((1.0, 1.0, 1.0), ((0, 0, 1, 0), (0, 1, 0, 0), (1, 0, 0, 0)))

@@ -10,12 +10,12 @@ from cases import write_folder
 from loaders.encoders import COLOUR8, GREY8, MASK, cell, mat, npy, npz, pillow, png_of
 from wording import texts_of_refusal
 
-from segbench.loaders.archives import list_archive
 from segbench.loaders.file_list import as_images, read_list
 from segbench.loaders.images import decode
+from segbench.loaders.listing import list_archive
 from segbench.loaders.matlab import annotators, read_mat
 from segbench.loaders.pairing import Inputs, pair
-from segbench.loaders.repairs import Repairs
+from segbench.loaders.reading import Repairs
 from segbench.loaders.source import read_bytes
 
 

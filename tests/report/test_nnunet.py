@@ -166,7 +166,6 @@ class TestCommands:
         assert answers[0] == answers[1] != ""
         assert segbench("show", again, "--format", "nnunet", "--only", "a").code == 0
         assert segbench("plot", again, "--kind", "confusion", "--only", "a").error.kind == "no-plot"
-        assert segbench("report", again, "-o", layout / "r.html").code == 0
 
     def test_folds(self, layout, segbench):
         """Each fold has cases of its own."""
@@ -231,6 +230,12 @@ def test_names_of_other_classes_are_refused(tmp_path):
     for classes in ("a=1", "a=1,b=1+2,c=3"):
         with refused("other-classes", DataError):
             import_nnunet(file, classes=classes)
+
+
+def test_the_page_of_what_was_read(tmp_path):
+    file = written(tmp_path / "summary.json", [{"metrics": {"1": COUNTS}, "prediction_file": f"{k}"} for k in "ab"])
+    segbench.export_report([import_nnunet(file)], tmp_path / "r.html")
+    assert "Dice" in (tmp_path / "r.html").read_text("utf-8")
 
 
 def test_results_that_have_none_are_refused(tmp_path):

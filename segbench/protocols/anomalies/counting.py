@@ -18,7 +18,7 @@ from segbench.core.levels import refuse_not_finite
 from segbench.inputs.anomaly_maps import AnomalyImage
 from segbench.inputs.defects import Defect
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.kernels import component_sizes, write_pairs
+from segbench.protocols.anomalies.kernels import write_pairs
 
 ImageScore = Literal["max", "top1"]
 
@@ -72,6 +72,8 @@ def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
 def _sizes_of_components(mask: BoolArray) -> NDArray[np.int32]:
     """Return how large the component of each pixel is; pixels and voxels that share a corner touch."""
     if mask.ndim == 2:
+        from segbench.protocols.anomalies.kernels import component_sizes
+
         sizes = np.empty(mask.shape, np.int32)
         component_sizes(mask, sizes)
         return sizes

@@ -158,7 +158,7 @@ class Calibration(Block):
 
     def measure_images(self) -> FloatArray:
         """Measure each image alone, at all of its own scores, shape (images, metrics)."""
-        alone = (ByScore.of(self.image_set[name]) for name in sorted(self.image_set))
+        alone = (ByScore.of(self.image_set[name]) for name in self.image_set.names)
         errors = np.array([adaptive_error(*by_score)[0] for by_score in alone], float)
         return self.laid_out(self._measured(Sums(self.columns, np.ones(self.images)), errors))
 

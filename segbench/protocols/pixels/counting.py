@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray
 from segbench.core.levels import refuse_inexact, refuse_not_finite
 from segbench.core.scores import ScoreCounts
-from segbench.inputs.annotators import zero_or_one
+from segbench.inputs.label_rules import zero_or_one
 from segbench.inputs.scored_masks import ScoredPixels
 
 NEGATIVE, POSITIVE, IGNORED = 0, 1, 2

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -18,16 +17,14 @@ from numpy.typing import NDArray
 from segbench.core.arrays import BoolArray, FloatArray, IntArray
 from segbench.core.messages import NOTHING, Message, Note
 from segbench.core.metric import Metric
-from segbench.core.operating_point import Confusion
 from segbench.core.pooling import Ranged, in_batches
-from segbench.core.scores import ScoreCounts, Several
-from segbench.core.table import Kept, Table
+from segbench.core.scores import ScoreBatch, ScoreCounts
+from segbench.core.table import CachedPool, Table
 from segbench.curves.points import BestFs, best_fs
 from segbench.curves.pooled import (
     AREAS,
     RESAMPLED_ABOVE,
     PooledPixels,
-    measured_curves,
     pool_pixels,
     reduced,
     reduced_for_resamples,
@@ -37,28 +34,6 @@ _FEWEST_CUTS, _MOST_CUTS = 2**9, 2**13
 _CUTS_OF_FEW_IMAGES, _CUTS_OF_FEW_PIXELS = 2**17, 2**24
 _MOST_CELLS_IN_MEMORY, _MOST_DENSE_CELLS = 2**25, 2**24
 _FITS_INT32 = 2**31
-
-
-@dataclass(frozen=True, eq=False)
-class AtOds(Confusion):
-    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks."""
-
-    threshold: FloatArray
-    areas: Mapping[str, FloatArray]
-    fp_at_95: FloatArray  # false positives at a recall of 95 %
-
-    @property
-    def numbers(self) -> dict[str, FloatArray]:
-        """The only entry as plain numbers by name, for results files."""
-        ods = self.tp, self.fp, self.positives, self.negatives, self.threshold, self.fp_at_95
-        return {"ods": np.concatenate(ods), "areas": np.concatenate([self.areas[name] for name in AREAS])}
-
-    @classmethod
-    def from_numbers(cls, numbers: Mapping[str, FloatArray]) -> AtOds:
-        """Rebuild the point from its `numbers`."""
-        tp, fp, positives, negatives, threshold, fp_at_95 = numbers["ods"][:, np.newaxis]
-        areas = dict(zip(AREAS, numbers["areas"][:, np.newaxis], strict=True))
-        return cls(tp, fp, positives, negatives, threshold, areas, fp_at_95)
 
 
 class ImageSet(Mapping[str, ScoreCounts]):
@@ -72,7 +47,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         self,
         counts: Mapping[str, ScoreCounts],
         unnamed: ScoreCounts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> None:
         self._counts, self.unnamed, self.kept = counts, unnamed, kept
 
@@ -82,13 +57,18 @@ class ImageSet(Mapping[str, ScoreCounts]):
 
     def __iter__(self) -> Iterator[str]:
         """Return an iterator over the names of the images."""
-        return iter(self._counts)
+        return iter(self.names)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the images, sorted."""
+        return sorted(self._counts)
 
     def __len__(self) -> int:
         """Return the number of images."""
-        return len(self._counts)
+        return len(self.names)
 
-    def in_batches(self) -> Iterator[Several]:
+    def in_batches(self) -> Iterator[ScoreBatch]:
         """Yield the counts of all images in sorted order of names."""
         return in_batches(self._counts)
 
@@ -117,16 +97,6 @@ class ImageSet(Mapping[str, ScoreCounts]):
     def best(self) -> BestFs:
         """The best F of each image, in sorted order of names."""
         return self._counted[0] if self.pool.best is None else self.pool.best
-
-    @cached_property
-    def alone(self) -> AtOds:
-        """Each image by itself, at all of its own scores, in sorted order of names."""
-        best, areas = np.empty((len(self), 5), np.int64), np.empty((len(self), len(AREAS) + 1))
-        images = ((batch, scores) for batch in self.in_batches() for scores in batch.places)
-        for row, (batch, scores) in enumerate(images):
-            positives, negatives = batch.positives[np.newaxis, scores], batch.negatives[np.newaxis, scores]
-            (best[row],), (areas[row],) = measured_curves(positives, negatives)
-        return at_ods(self.best.thresholds, best, areas)
 
     @cached_property
     def for_resamples(self) -> ScoreCounts:
@@ -175,14 +145,7 @@ class ImageSet(Mapping[str, ScoreCounts]):
         return BestFs.joined(bests), counted
 
 
-def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
-    """Name the columns of `best` and `areas` that `measured_curves` returns."""
-    _, tp, fp, positives, negatives = best.T.astype(np.float64)
-    *areas_of_rows, fp_at_95 = areas.T
-    return AtOds(tp, fp, positives, negatives, thresholds, dict(zip(AREAS, areas_of_rows, strict=True)), fp_at_95)
-
-
-def count_images(batches: Iterable[Several], number: int, scores: FloatArray) -> tuple[Any, Any]:
+def count_images(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> tuple[Any, Any]:
     """Count positives and negatives of images at falling scores, one row per image; sparse if there are very many."""
     if number * scores.size <= _MOST_DENSE_CELLS:
         positives, negatives = _dense(batches, number, scores)
@@ -193,7 +156,7 @@ def count_images(batches: Iterable[Several], number: int, scores: FloatArray) ->
     return tuple(vstack(part, format="csr") for part in zip(*blocks, strict=True))
 
 
-def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntArray:
+def _dense(batches: Iterable[ScoreBatch], number: int, scores: FloatArray) -> IntArray:
     from segbench.curves import kernels
 
     counted = np.zeros((2, number, scores.size), np.int64)
@@ -203,7 +166,7 @@ def _dense(batches: Iterable[Several], number: int, scores: FloatArray) -> IntAr
     return counted
 
 
-def _with_rows(batches: Iterable[Several]) -> Iterator[tuple[slice, Several]]:
+def _with_rows(batches: Iterable[ScoreBatch]) -> Iterator[tuple[slice, ScoreBatch]]:
     """Yield each batch with the rows that its images have among all."""
     start = 0
     for batch in batches:
@@ -250,7 +213,7 @@ class Block(Table):
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
         """The columns of the images, in sorted order of names."""
-        return self.columns_of(self.image_set[name] for name in sorted(self.image_set))
+        return self.columns_of(self.image_set[name] for name in self.image_set.names)
 
     @property
     def left_out(self) -> Sequence[Note]:

@@ -28,14 +28,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, BoolArray, FloatArray, within_total
+from segbench.core.arrays import Array, BoolArray, FloatArray, IntArray, within_total
 from segbench.core.levels import note_on_scales
 from segbench.core.messages import NOTHING, Message, Note
-from segbench.core.metric import Metric, Summary, left_out_note, shares
+from segbench.core.metric import Metric, left_out_note, shares
 from segbench.core.operating_point import Confusion
-from segbench.core.scores import ScoreCounts, Several
+from segbench.core.scores import ScoreBatch, ScoreCounts
 from segbench.core.series import Space
-from segbench.core.table import ColumnLayout, CountsTable, Keeping, Kept, Sums, Table
+from segbench.core.table import CachedPool, ColumnLayout, CountsTable, Keeping, Sums, Table
 from segbench.curves.curve import Curve
 from segbench.curves.points import BestFs
 from segbench.curves.pooled import (
@@ -51,7 +51,37 @@ from segbench.curves.pooled import (
 )
 from segbench.protocols.pixels.calibration import KEPT as KEPT_OF_CALIBRATION
 from segbench.protocols.pixels.calibration import Calibration
-from segbench.protocols.pixels.image_set import AtOds, Block, ByScore, ImageSet, at_ods
+from segbench.protocols.pixels.image_set import Block, ByScore, ImageSet
+
+
+@dataclass(frozen=True, eq=False)
+class AtOds(Confusion):
+    """The point that ODS reports and the areas, one entry per row of weights; areas are nan for masks."""
+
+    threshold: FloatArray
+    areas: Mapping[str, FloatArray]
+    fp_at_95: FloatArray  # false positives at a recall of 95 %
+
+    @property
+    def numbers(self) -> dict[str, FloatArray]:
+        """The only entry as plain numbers by name, for results files."""
+        ods = self.tp, self.fp, self.positives, self.negatives, self.threshold, self.fp_at_95
+        return {"ods": np.concatenate(ods), "areas": np.concatenate([self.areas[name] for name in AREAS])}
+
+    @classmethod
+    def from_numbers(cls, numbers: Mapping[str, FloatArray]) -> AtOds:
+        """Rebuild the point from its `numbers`."""
+        tp, fp, positives, negatives, threshold, fp_at_95 = numbers["ods"][:, np.newaxis]
+        areas = dict(zip(AREAS, numbers["areas"][:, np.newaxis], strict=True))
+        return cls(tp, fp, positives, negatives, threshold, areas, fp_at_95)
+
+
+def at_ods(thresholds: FloatArray, best: IntArray, areas: FloatArray) -> AtOds:
+    """Name the columns of `best` and `areas` that `measured_curves` returns."""
+    _, tp, fp, positives, negatives = best.T.astype(np.float64)
+    *areas_of_rows, fp_at_95 = areas.T
+    return AtOds(tp, fp, positives, negatives, thresholds, dict(zip(AREAS, areas_of_rows, strict=True)), fp_at_95)
+
 
 METRICS = shares(
     Metric(
@@ -116,10 +146,10 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         self, per_image: Mapping[str, ScoreCounts], of_set: ScoreCounts | None = None, blocks: Sequence[Block] = ()
     ) -> None:
         self.image_set = per_image if isinstance(per_image, ImageSet) else ImageSet(per_image)
-        super().__init__(self.image_set)
         self._of_set, self._own = of_set, self.metrics
         self.blocks = {block.name: block for block in blocks}
         self.metrics = (*self._own, *(metric for block in blocks for metric in block.metrics))
+        super().__init__(self.image_set)
 
     @cached_property
     def columns(self) -> Mapping[str, Any]:
@@ -183,7 +213,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             return AtOds.from_numbers(self.image_set.kept.numbers)
         counts = self._pool.counts
         if self._is_mask:
-            point = mask_points(Several.of([counts]), self._mask)
+            point = mask_points(ScoreBatch.of([counts]), self._mask)
             confusion = point.tp, point.fp, point.positives, point.negatives
             return self._at_the_mask(Confusion(*(number.astype(np.float64) for number in confusion)))
         best = _best_of_curves(counts.scores, counts.positives[np.newaxis], counts.negatives[np.newaxis])
@@ -193,7 +223,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
 
     def formulas(self, of: Sums) -> Mapping[str, FloatArray]:
         """Compute every metric; one of your own adds its formula. ``of["best"]`` is the point of ODS, an `AtOds`."""
-        best, ois = of["best"], Confusion(*of["ois"].T)
+        best, image_f, ois = of["best"], of["f"], Confusion(*of["ois"].T)
         return {
             "ods_f": best.f,
             "ods_precision": best.precision,
@@ -203,7 +233,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             "ois_f": ois.f,
             "ois_precision": ois.precision,
             "ois_recall": ois.recall,
-            "mean_image_f": of["f"],
+            "mean_image_f": image_f,
             **best.areas,
             "fpr_at_95_tpr": best.fp_at_95 / best.negatives,
         }
@@ -262,11 +292,21 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         """Measure each image alone, at all of its own scores, see `Table`."""
         rows = {name: column.astype(np.float64) for name, column in self._of_images.items()}
         alone = Sums(rows, np.ones(self.images))
-        best = self._at_the_mask(Confusion(*alone["ois"].T)) if self._is_mask else self.image_set.alone
+        best = self._at_the_mask(Confusion(*alone["ois"].T)) if self._is_mask else self._images_alone
         values = self._own_values(best, alone)
         for block in self.blocks.values():
             values |= block.by_label(block.measure_images())
         return self.laid_out(values)
+
+    @cached_property
+    def _images_alone(self) -> AtOds:
+        """Each image by itself, at all of its own scores, in sorted order of names."""
+        best, areas = np.empty((self.images, 5), np.int64), np.empty((self.images, len(AREAS) + 1))
+        images = ((batch, scores) for batch in self.image_set.in_batches() for scores in batch.slices)
+        for row, (batch, scores) in enumerate(images):
+            positives, negatives = batch.positives[np.newaxis, scores], batch.negatives[np.newaxis, scores]
+            (best[row],), (areas[row],) = measured_curves(positives, negatives)
+        return at_ods(self.image_set.best.thresholds, best, areas)
 
     @property
     def totals(self) -> Mapping[str, int]:
@@ -309,11 +349,14 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def left_out(self) -> tuple[Note, ...]:
         """How many images means over images leave out."""
         mean = next(metric for metric in METRICS if metric.key == "mean_image_f")
-        images = 0 if self.image_set.unnamed is not None else self.images
-        notes = left_out_note([mean], "without positive pixels", self.images - self.images_with_positives, images)
+        images = len(self.image_set.names)
+        without_positives = images - self.images_with_positives
+        if self.image_set.unnamed is not None:
+            images = 0
+        notes = left_out_note([mean], "without positive pixels", without_positives, images)
         return (*notes, *(note for block in self.blocks.values() for note in block.left_out))
 
-    def keepable(self) -> Kept:
+    def keepable(self) -> CachedPool:
         """Return what results files keep, see `KEPT`; that includes calibration, whether or not it is asked for."""
         numbers = {
             **self._best_of_all.numbers,
@@ -323,7 +366,7 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
             "range of scores": np.array(self._pool.ends),
             **Calibration(self.image_set, self._of_set).of_all,
         }
-        return Kept(self.reduced, numbers)
+        return CachedPool(self.reduced, numbers)
 
     @property
     def has_positives(self) -> BoolArray:
@@ -349,16 +392,6 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
     def threshold_source(self) -> str:
         """Where thresholds come from when they are not the scores themselves."""
         return ", ".join(sorted(self._pool.sources - {""}))
-
-    def _summary(
-        self,
-        keys: Sequence[str],
-        totals: Mapping[str, int],
-        notes: tuple[Note | str, ...],
-        why_no_means: Message = NOTHING,
-    ) -> Summary:
-        summary = super()._summary(keys, totals, notes, why_no_means)
-        return replace(summary, threshold_source=self.threshold_source)
 
     @property
     def pooled(self) -> ScoreCounts:

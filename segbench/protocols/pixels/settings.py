@@ -8,7 +8,7 @@ Conventions
 3. Every distinct score is counted. With ``quantize=16`` float scores in [0, 1] are first rounded to levels of 16 bits,
    as image files hold them: score = rint(65535 score) / 65535, after scaling and inverting; likewise with 8.
 4. Void pixels and pixels outside the field of view are counted as ignored and nowhere else.
-5. Several annotators are counted together by a rule that has to be named (`segbench.inputs.annotators`); without one
+5. Several annotators are counted together by a rule that has to be named (`segbench.inputs.label_rules`); without one
    an image with several is refused.
 
 References
@@ -44,8 +44,7 @@ from segbench.core.settings import (
     read_numbers,
     set_fields,
 )
-from segbench.inputs.annotators import AnnotatorRule, brought_together
-from segbench.inputs.label_rules import Positive
+from segbench.inputs.label_rules import AnnotatorRule, Positive, brought_together
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.protocols.states import OF_MASKS, State, states_of_labels
 
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.scores import ScoreCounts
-    from segbench.core.table import Kept
+    from segbench.core.table import CachedPool
     from segbench.protocols.pixels.image_set import Block, ImageSet
     from segbench.protocols.pixels.metrics import PixelTable
 
@@ -189,7 +188,7 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
         *,
         of_set: Counts | None = None,
         rest: Counts | None = None,
-        kept: Kept | None = None,
+        kept: CachedPool | None = None,
     ) -> PixelTable:
         from segbench.protocols.pixels.image_set import ImageSet
         from segbench.protocols.pixels.metrics import PixelTable

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from segbench.core.arrays import FloatArray, IntArray
-from segbench.inputs.annotators import zero_or_one
+from segbench.inputs.label_rules import zero_or_one
 from segbench.inputs.saliency_maps import SaliencyImage
 from segbench.protocols.saliency import kernels
 from segbench.protocols.saliency.counts import CURVES, LEVELS, UNITS, SaliencyCounts

@@ -34,7 +34,7 @@ from segbench.core.settings import as_path, as_whole, check_choice
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
 from segbench.loaders.belonging import By
-from segbench.loaders.decoded import shown
+from segbench.loaders.source import shown
 from segbench.protocols.states import State
 from segbench.report import overlays
 from segbench.report.metric_table import MetricTable

@@ -20,8 +20,8 @@ from segbench.core.errors import SegbenchError
 from segbench.core.metric import best_threshold, image_headline, images_at_their_best
 from segbench.core.numbers import number, of_all
 from segbench.curves.pooled import AT_THE_MASK
-from segbench.loaders.decoded import Source
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles
+from segbench.loaders.source import Source
 from segbench.report.page.pictures import MOST_CUTS, THIN, MethodOnImage, Task, draw, with_one_image
 from segbench.report.plots.methods import Method, values_by_image
 

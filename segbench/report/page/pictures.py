@@ -24,12 +24,11 @@ from segbench.core.errors import DataError, SegbenchError
 from segbench.core.messages import Message
 from segbench.core.metric import finite
 from segbench.core.pictures import Pictures
-from segbench.loaders.decoded import MAX_PIXELS, Source, shown, size
+from segbench.loaders.decoded import MAX_PIXELS, size
 from segbench.loaders.images import decode
-from segbench.loaders.listing import list_place
-from segbench.loaders.pairing import SampleFiles
+from segbench.loaders.listing import SampleFiles, list_place
 from segbench.loaders.raster import PILLOW_NAMES
-from segbench.loaders.source import read_bytes
+from segbench.loaders.source import Source, read_bytes, shown
 from segbench.protocols.states import State, states_of_labels
 from segbench.report.overlays import PALETTE
 

@@ -13,7 +13,7 @@ from refusing import refused
 from segbench import ArgumentError, FailedImages, Pixels, ScoreCounts, count, evaluate
 from segbench.core.messages import Setting
 from segbench.core.sample import Sample
-from segbench.inputs.annotators import AnnotatorRule
+from segbench.inputs.label_rules import AnnotatorRule
 from segbench.loaders.presets import shipped
 
 BSDS500 = os.environ.get("SEGBENCH_BSDS500")
