@@ -15,7 +15,7 @@ from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.part_means import singular
 from segbench.core.protocol import Divided, Pictured
-from segbench.core.sample import Sample
+from segbench.core.sample import DescribedFiles, Sample
 from segbench.inputs.nodata import decode_for
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.pairing import FilesByName, pair
@@ -107,7 +107,9 @@ def files_of(result: Result) -> FilesByName:
     """Find the files of a result's images again; images without these files are left out."""
     reads = full_protocol(result).reads
     parts = (*result.inputs.merged, replace(result.inputs, merged=())) if result.inputs else ()
-    return FilesByName([reads.completed(pair(reads.located(part))) for part in parts])
+    if isinstance(reads, DescribedFiles):
+        return FilesByName([reads.completed(pair(reads.located(part))) for part in parts])
+    return FilesByName([pair(part) for part in parts])
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:

@@ -85,16 +85,20 @@ class Reading(ABC):
         del prediction
         return truth
 
+    def check_repairs(self, repairs: Any) -> None:  # noqa: ANN401, B027  `Repairs`; most can be made
+        """Refuse repairs that have no meaning for what is read: an `ArgumentError` says which and why."""
+
+
+class DescribedFiles(ABC):
+    """What a way of reading derives from, too, if other files may describe those of the images."""
+
     def located(self, inputs: Any) -> Any:  # noqa: ANN401  `Inputs`
         """Return the inputs with the paths of maps where a path is that of a file that describes them."""
         return inputs
 
+    @abstractmethod
     def completed(self, pairing: Any) -> Any:  # noqa: ANN401  `Pairing`
         """Add what describes the files of images and lies beside them; a `DataError` says what is wrong with it."""
-        return pairing
-
-    def check_repairs(self, repairs: Any) -> None:  # noqa: ANN401, B027  `Repairs`; most can be made
-        """Refuse repairs that have no meaning for what is read: an `ArgumentError` says which and why."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import NOTHING, Message, Note, Setting, alternatives, joined
 from segbench.core.numbers import many, written
 from segbench.core.sample import SIDES
-from segbench.core.settings import as_real, as_void, as_whole, option, read_void
+from segbench.core.settings import as_distinct, as_real, as_whole, option, read_void
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
@@ -338,12 +338,7 @@ def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "V
 
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
     """Read the labels that are left out."""
-    return as_void(values, "(255,)", lambda value: as_whole(value, Setting("void", None), least=least))
-
-
-def void_values(values: Any) -> tuple[float, ...]:
-    """Read the ground-truth values that are left out."""
-    return as_void(values, "(255,)", lambda value: as_real(value, Setting("void", None)))
+    return as_distinct(values, "void", "(255,)", partial(as_whole, least=least))
 
 
 def _numbers(rule: float | Sequence[float], name: str) -> str:
