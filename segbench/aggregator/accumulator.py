@@ -24,6 +24,7 @@ from segbench.aggregator.batches import (
     Called,
     CountOn,
     Name,
+    are_volumes,
     as_batch,
     as_image,
     as_name,
@@ -216,10 +217,10 @@ class Accumulator:
             Of `Pixels` any shape, the same for both, and one ground truth per image; of three axes or more it is a
             volume, with a note. Of `Labels` and `Classes` label maps (B, H, W) beside scores (B, C, H, W) of the
             classes, or of `Labels` beside predicted label maps (B, H, W); without B for a single image. Of other
-            protocols each image (H, W) or (1, H, W); of `Boundaries` and `Regions` `labels` may be a list of such where
-            there are several annotators, or an array (B, annotators, H, W), without B for a single image. Pixels that a
-            NumPy array masks are counted as ignored, as those outside `valid` are; labels of several annotators may
-            mask none.
+            protocols each image (H, W) or (1, H, W), and of `Contours` also volumes (D, H, W); of `Boundaries` and
+            `Regions` `labels` may be a list of such where there are several annotators, or an array (B, annotators, H,
+            W), without B for a single image. Pixels that a NumPy array masks are counted as ignored, as those outside
+            `valid` are; labels of several annotators may mask none.
         valid : array or tensor of bool, the shape of `labels`, optional
             False where a pixel is left out; it counts as ignored. Not for `Boundaries` and `Saliency`.
         name : str or int, optional
@@ -272,7 +273,7 @@ class Accumulator:
             unnamed = [self._count(batch)]
             notes |= dict.fromkeys(note.of_set for note in unnamed[0].notes)
         for image, part in images:
-            counted = self._count(part, f" of {image!r}")
+            counted = self._count(part, f" of {image!r}", image)
             on_axes = part.note_on_axes if reads.pixelwise else ()
             notes |= dict.fromkeys(note.of_set for note in (*counted.notes, *on_axes))
             named.append((image, _HeldImage(content_of(part), {counted.facts: encode(counted.counts)})))
@@ -440,7 +441,10 @@ class Accumulator:
     def _batch(self, arrays: tuple[Any, Any, Any], *, named: bool, names: list[Name] | None) -> Batch:
         """Take the arrays of a single image, which is named, of several, or of pixels without names."""
         reads, count_on = self.protocol.reads, self.count_on if self.protocol.capability(OnDevice) else "host"
-        if named:
+        if (named or names is not None) and are_volumes(self.protocol, arrays[0], one_image=named):
+            batch = replace(as_planes(*arrays, count_on, one_image=named, any_shape=True), volumes=True)
+            self._measure_volumes()
+        elif named:
             batch = as_image(*arrays, count_on=count_on, reads=reads)
         elif reads.pixelwise:
             if reads.annotators:
@@ -464,8 +468,23 @@ class Accumulator:
             raise ArgumentError(Message("no-field", "valid or masked pixels: {why}", why=reads.without_field))
         return batch
 
-    def _count(self, batch: Batch, of_image: str = "") -> Counted:
-        return count_batch(self.protocol, batch, Called(f"labels{of_image}", f"scores{of_image}"))
+    def _measure_volumes(self) -> None:
+        """Take the protocol for volumes, unless images were counted by that for images."""
+        with self._lock:
+            if self.protocol.of_volumes:
+                return
+            if self._images:
+                raise ArgumentError(
+                    Message(
+                        "mixed-dimensions",
+                        "images of two dimensions were added before, and volumes are measured in three; "
+                        "give each an accumulator of its own",
+                    )
+                )
+            self.protocol = self.protocol.for_volumes()
+
+    def _count(self, batch: Batch, of_image: str = "", name: str = "batch") -> Counted:
+        return count_batch(self.protocol, batch, Called(f"labels{of_image}", f"scores{of_image}"), name)
 
     def _add(self, images: Iterable[tuple[str, _HeldImage]], unnamed: Sequence[Counted], notes: Iterable[Note]) -> None:
         """Add all of it, or nothing where something is refused."""

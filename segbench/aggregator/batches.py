@@ -20,6 +20,7 @@ from segbench.core.errors import VOLUMES, ArgumentError
 from segbench.core.levels import note_on_levels
 from segbench.core.messages import Message, Note
 from segbench.core.numbers import verb
+from segbench.core.protocol import Protocol
 from segbench.core.sample import Reading
 from segbench.loaders.arrays import squeezed
 from segbench.protocols.pixels.tensors import Tensor, is_tensor, signed
@@ -55,6 +56,7 @@ class Batch:
     scores: Any
     valid: Any  # True where a pixel counts; None where all do
     tensors: bool
+    volumes: bool = False  # whether images have three dimensions, and are no stacks of classes
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -93,7 +95,19 @@ class Batch:
             )
         for k, name in enumerate(names):
             valid = None if self.valid is None else self.valid[k]
-            yield as_name(name), Batch(self.labels[k], self.scores[k], valid, self.tensors)
+            yield as_name(name), Batch(self.labels[k], self.scores[k], valid, self.tensors, self.volumes)
+
+
+def are_volumes(protocol: Protocol, labels: Any, *, one_image: bool) -> bool:  # noqa: ANN401  arrays or a list
+    """Return whether labels are a volume, or several along the first axis, for a protocol that measures volumes.
+
+    Of a single slice they are one if the settings are for volumes.
+    """
+    shape = getattr(labels, "shape", None)
+    if shape is None or not protocol.takes_volumes:
+        return False
+    shape = tuple(shape) if one_image else tuple(shape[1:])
+    return len(shape if protocol.of_volumes else squeezed(shape)) == 3
 
 
 def as_image(

@@ -67,6 +67,8 @@ def encode(counts: Counts) -> bytes:
     for field in dataclasses.fields(counts):  # type: ignore[arg-type]  # counts are dataclasses
         value = getattr(counts, field.name)
         if isinstance(value, np.ndarray):
+            if not value.size and field.default == ():
+                continue
             scale, numbers = _whole_numbers(value)
             numbers = numbers.astype("<i8", copy=False).reshape(-1, 1)
             low, high = (int(numbers.min()), int(numbers.max())) if numbers.size else (0, 0)

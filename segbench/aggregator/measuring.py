@@ -151,6 +151,8 @@ def differing_settings(settings: Sequence[Mapping[str, str]]) -> list[str]:
 
 def without_measuring(result: Measurable) -> Mapping[str, str]:
     """Return the settings of a result without those of measuring, which do not tell runs apart."""
-    measuring = {setting.name for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    marked = {setting.name: setting for setting in fields(result.kind) if "measuring" in setting.metadata}  # type: ignore[arg-type]
+    may_count = {name for name, setting in marked.items() if "may_count" in setting.metadata}
+    measuring = marked.keys() - (may_count - result.measuring_settings)
     measuring |= KINDS.keys()
     return {name: text for name, text in result.settings.items() if name not in measuring}

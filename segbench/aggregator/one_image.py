@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, as_image, as_planes, on_host
+from segbench.aggregator.batches import Batch, Called, CountOn, are_arrays, are_volumes, as_image, as_planes, on_host
 from segbench.core.counts import Counts, Origin
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, warn_of
@@ -35,8 +36,8 @@ def count(
         NumPy arrays, what becomes one, PyTorch tensors (with or without gradient, of any device), or anything with
         DLPack support in the host's memory. Numbers are read as in files: uint8 and uint16 scores are levels, floats
         are scores as they are. `Pixels` and `Labels` take any shape and count all that there is, `Labels` also scores
-        of the classes along one more axis; `Classes` takes a label map (H, W) and scores (C, H, W); all others
-        (H, W) or (1, H, W).
+        of the classes along one more axis; `Classes` takes a label map (H, W) and scores (C, H, W); `Contours` also
+        volumes (D, H, W); all others (H, W) or (1, H, W).
         A list or tuple of arrays as `ground_truth` is one for each annotator, for `Boundaries`, `Regions` and
         ``Pixels(annotators=...)``; nested lists of numbers are one array. Pixels that a NumPy array masks are counted
         as ignored, as those outside `valid` are.
@@ -128,15 +129,17 @@ def count(
     >>> metrics["f1@0.5"], round(metrics["aji"], 4)
     (0.0, 0.4444)
     """
-    protocol = as_protocol(protocol)
-    if protocol.inputs.why_not_alone:
-        raise ArgumentError(protocol.inputs.why_not_alone)
-    batch = _as_batch(protocol, ground_truth, prediction, valid)
-    counted = count_batch(protocol, batch, _CALLED)
-    positives = protocol.inputs.settle_alone(counted.facts, _CALLED.labels)
+    rules = as_protocol(protocol)
+    if rules.inputs.why_not_alone:
+        raise ArgumentError(rules.inputs.why_not_alone)
+    batch = _as_batch(rules, ground_truth, prediction, valid)
+    if batch.volumes:
+        rules = rules.for_volumes()
+    counted = count_batch(rules, batch, _CALLED)
+    positives = rules.inputs.settle_alone(counted.facts, _CALLED.labels)
     warn_of(counted.notes, stacklevel=3)
     counts: Counts = counted.counts
-    return counts.of_origin(Origin(1, (protocol,), positives))
+    return counts.of_origin(Origin(1, (rules,), positives))
 
 
 def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any) -> Batch:  # noqa: ANN401  as above
@@ -146,6 +149,9 @@ def _as_batch(protocol: Protocol, ground_truth: Any, prediction: Any, valid: Any
     if not reads.pixelwise and not are_arrays(ground_truth):
         truth = ground_truth if hasattr(ground_truth, "shape") else on_host(ground_truth, _CALLED.labels)
         axes = len(squeezed(tuple(truth.shape)))
+        if are_volumes(protocol, truth, one_image=True):
+            batch = as_planes(truth, prediction, valid, count_on, one_image=True, any_shape=True, called=_CALLED)
+            return replace(batch, volumes=True)
         if axes != 2 and protocol.counts.of_tiles and not isinstance(protocol.inputs, ScoredClasses):
             stack = _classes_first(truth, prediction)
             return as_planes(truth, stack, valid, count_on, one_image=True, any_shape=True, called=_CALLED)
@@ -172,14 +178,22 @@ def _classes_first(truth: Any, stack: Any) -> Any:  # noqa: ANN401  arrays or te
     return stack.swapaxes(0, 1)
 
 
-def count_batch(protocol: Protocol, batch: Batch, called: Called) -> Counted:
-    """Count a batch as one image: tensors where they lie."""
+def count_batch(protocol: Protocol, batch: Batch, called: Called, name: str = "batch") -> Counted:
+    """Count a batch as one image of some name: tensors where they lie."""
     on_device = protocol.capability(OnDevice) if batch.tensors else None
     counted = on_device and on_device.count_tensors(batch.labels, batch.scores, batch.valid, called)
     if counted:
         return counted
     truths = batch.labels if isinstance(batch.labels, tuple) else (batch.labels,)
     files, file = (called.labels,) * len(truths), called.scores
-    sample = Sample("batch", truths, (batch.scores,), batch.valid, ground_truth_files=files, prediction_file=file)
+    sample = Sample(
+        name,
+        truths,
+        (batch.scores,),
+        batch.valid,
+        ground_truth_files=files,
+        prediction_file=file,
+        volume=batch.volumes,
+    )
     with np.errstate(invalid="ignore"):  # as where files are counted
         return protocol.count(sample)

@@ -216,7 +216,9 @@ def _option_text(rules: Protocol, field: Field[Any], value: Any) -> str:  # noqa
         return flag_of(field)
     if field.metadata.get("metavar") == "FILE":
         return f"{flag_of(field)} FILE"
-    if "names" in field.metadata.get("also", ()):
+    if "write" in field.metadata:
+        text = field.metadata["write"](value)
+    elif "names" in field.metadata.get("also", ()):
         text = written_classes(value, rules.names)  # type: ignore[attr-defined]
     else:
         text = written(value) if isinstance(value, (tuple, float)) else str(value)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Better = Literal["higher", "lower"]
 Spread = Literal["smooth", "biased", "jumps", "erratic"]
 
-PIXELS = "px"
+PIXELS, VOXELS = "px", "voxels"
 OPTIMISTIC = "optimistic"
 """The kind of notes on metrics that were tuned on the images they describe."""
 _LINE = 120

@@ -251,6 +251,19 @@ class Protocol(ABC):
         """What the files of an image mean under these settings, one of ``segbench.inputs``; by default what is read."""
         return AsRead(reads=self.reads)
 
+    takes_volumes: ClassVar[bool] = False
+    """Whether it measures volumes, of shape (depth, height, width), too, in which voxels depend on others."""
+
+    @property
+    def of_volumes(self) -> bool:
+        """Whether its settings are for volumes, and not for images."""
+        return False
+
+    def for_volumes(self, *, with_header: bool = False) -> Self:
+        """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
+        del with_header
+        return self
+
     @property
     def distance_unit(self) -> str:
         """What distances are in, if not pixels: results in different units do not share a table."""

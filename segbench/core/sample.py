@@ -138,10 +138,10 @@ class Sample:
     nodata : tuple of `NoData`
         Pixels of each prediction for which its file has no data; empty if there are none.
     spacing : tuple of float, optional
-        Distances of neighbouring pixels along each axis, (y, x) or (z, y, x), as the header of a file has them: that of
-        the ground truth, else of the prediction. None where neither has one, or none that can be relied on.
+        Distances of neighbouring pixels along each axis, (y, x) or (z, y, x), in mm, as the header of a file has them:
+        that of the ground truth, else of the prediction. None where neither has one, or none that can be relied on.
     volume : bool
-        Whether maps are volumes, of shape (D, H, W).
+        Whether maps are volumes, of shape (D, H, W), and no stacks of classes.
 
     Examples
     --------

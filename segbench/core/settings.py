@@ -168,12 +168,13 @@ def option(help: str, default: Any = None, **others: Any) -> Any:  # noqa: A002,
     `shown`, the default in words; `choices`; `least` and `most` of a number; `callback`, called before others are read;
     `rare` for those that only --help-all shows; `complete`, which gives words for the Tab key.
 
-    `read` makes its value of text, and those of the fields `also`; its errors end with the `example`. Runs that differ
-    in fields `of_predictions` may be compared: these change only what is predicted. Fields marked `measuring` change no
-    counts, only the table: results files take others when they are read. Where runs differ in one, they are measured by
-    the "union" of their values, with it if "any" has it, each with its "own", or apart from each other ("apart"); a
-    "shorthand" is stored as the fields that it sets. Where the word none takes one away, `none` says in the help what
-    it does.
+    `read` makes its value of text, and those of the fields `also`; its errors end with the `example`. `write` makes
+    text of it again where that is another than usual. Runs that differ in fields `of_predictions` may be compared:
+    these change only what is predicted. Fields marked `measuring` change no counts, only the table: results files
+    take others when they are read; `may_count` says that some values do decide what is counted. Where runs differ in
+    one, they are measured by the "union" of their values, with it if "any" has it, each with its "own", or apart from
+    each other ("apart"); a "shorthand" is stored as the fields that it sets. Where the word none takes one away,
+    `none` says in the help what it does.
     """
     return field(default=default, metadata={"help": help, **others})
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from segbench.core.arrays import Array, BoolArray, FloatArray
-from segbench.core.errors import DataError
+from segbench.core.errors import VOLUMES, DataError
 from segbench.core.levels import in_type_of, refuse_not_finite, scores_of
 from segbench.core.messages import NOTHING, Message, Setting, alternatives, joined
 from segbench.core.numbers import written
@@ -80,13 +80,25 @@ class MaskPair(Interpreted):
 
 
 def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
-    """Return the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy."""
+    """Return the ground truth and the prediction of an image that has one of each; `no_volumes` is the other remedy.
+
+    Without that remedy, volumes are taken, too.
+    """
     truth, predicted = only_truth(sample, "mask"), sample.predictions[0]
+    if sample.volume and not no_volumes and truth.ndim == predicted.ndim == 3:
+        _refuse_other_size(sample, truth, predicted)
+        return truth, predicted
     if predicted.ndim == 3 and 1 in (predicted.shape[0], predicted.shape[-1]):
         predicted = predicted.reshape([size for size in predicted.shape if size > 1] if predicted.size > 1 else (1, 1))
     if predicted.ndim != 2 or truth.ndim != 2:
         problem = Message("other-dimensions", "shape ({shape}), expected (H, W)", shape=predicted.shape)
-        raise DataError(sample.predicted_file, problem, no_volumes)
+        raise DataError(sample.predicted_file, problem, no_volumes or VOLUMES)
+    _refuse_other_size(sample, truth, predicted)
+    return truth, predicted
+
+
+def _refuse_other_size(sample: Sample, truth: Array, predicted: Array) -> None:
+    """Refuse a prediction of another size than the ground truth."""
     if predicted.shape != truth.shape:
         problem = Message(
             "other-size",
@@ -95,7 +107,6 @@ def two_maps(sample: Sample, no_volumes: str) -> tuple[Array, Array]:
             expected=truth.shape,
         )
         raise DataError(sample.predicted_file, problem, "resize it by nearest neighbour first")
-    return truth, predicted
 
 
 def refuse_numbers_with_loss(sample: Sample, advice_on_levels: Callable[[Side], Message]) -> None:

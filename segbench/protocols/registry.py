@@ -288,10 +288,11 @@ class StoredProtocol(NamedTuple):
     @classmethod
     def of(cls, protocol: Protocol) -> StoredProtocol:
         """Store the settings of a protocol."""
+        of_measuring = protocol.measuring_settings()
         counting: dict[str, Any] = {"class": type(protocol).__name__}
         measuring: dict[str, Any] = {}
         for setting in _stored_fields(type(protocol)):
-            settings = measuring if setting.metadata.get("measuring") else counting
+            settings = measuring if setting.name in of_measuring else counting
             settings[setting.name] = getattr(protocol, setting.name)
         return cls(_as_json(counting), _as_json(measuring))
 

@@ -103,12 +103,17 @@ def test_none_takes_a_setting_away(segbench, soft, contours, tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "values"),
-    [("--hd95", "'larger', 'union'"), ("--empty", "'undefined', 'diagonal'"), ("--convention", "medpy")],
+    [("--hd95", "'larger', 'union'"), ("--convention", "medpy")],
 )
 def test_settings_that_are_a_choice_have_no_none(segbench, contours, option, values):
     answer = ran(segbench("show", contours, option, "none"), code=2)
     insist(answer.error, "unreadable-option", option=option)
     assert values in answer.err
+
+
+def test_distances_of_empty_masks_have_no_none(segbench, contours):
+    answer = ran(segbench("show", contours, "--empty", "none"), code=2)
+    insist(answer.error, "wrong-option", option="--empty", typed="none")
 
 
 def test_thresholds_of_objects_are_needed(segbench, maps, tmp_path):

@@ -1,5 +1,10 @@
 """The contours protocol: distances between the boundaries of masks, and overlaps near them, image by image.
 
+What `settings` reads of an image becomes numbered masks, and these become `ContourCounts`: how many elements of a
+contour there are at each squared distance from the other, as whole numbers (`counting`). `measures` computes the
+metrics of a mask from its counts, and `metrics` lays out tables of many. Begin with `counting`; loops over volumes are
+in `segbench.imaging.surfaces`.
+
 Conventions
 -----------
 1. By default a contour is the inner boundary of a mask: its pixels with a neighbour of four that is background. Pixels
@@ -16,19 +21,22 @@ Conventions
 5. J, F and J&F are those of DAVIS: boundary pixels differ from the right, lower or lower right one, and are found
    within .8 % of the diagonal, rounded up.
 6. Void pixels, and those outside the field of view, are background in both masks.
-7. One mask empty: distances are undefined, or the diagonal of the image (``empty="diagonal"``), overlaps 0. Both empty:
-   J and F are 1, all else undefined; with that option distances are 0 and NSD is 1.
-8. A metric is the mean over the images where it is defined. Of classes it is the mean over classes of these means;
+7. One mask empty: distances are undefined, or with ``empty`` the diagonal of the image or a number, and overlaps 0.
+   Both empty: J and F are 1, all else undefined; with that option distances are 0 and NSD is 1.
+8. Volumes have surfaces: the voxels of a mask with a neighbour of six that is background, or elements at the corners of
+   voxels, with the area of the surface there. Distances are exact for any spacing, and boundaries of DAVIS and Boundary
+   IoU are not defined.
+9. A metric is the mean over the images where it is defined. Of classes it is the mean over classes of these means;
    ``_images`` is the mean over images of the mean over classes.
 
 Differences from other code
 ---------------------------
 1. MONAI 1.6: none but its single precision. Metrics Reloaded: none.
 2. medpy 0.5.2: none with ``hd95="union"``. Older versions return MASD as ``assd``.
-3. surface-distance 0.1: none with ``surface="lengths"``, except that 95 % of the length reached exactly count as
-   reached, which rounding hides there.
+3. surface-distance 0.1: none with ``surface="lengths"`` or ``"areas"``, except that 95 % of the length reached exactly
+   count as reached, which rounding hides there.
 4. DAVIS's statistics overflow beyond 256 frames (decay); these do not.
-5. A tolerance that a distance exceeds by rounding alone counts as kept: 3 pixels of .1 mm are within .3 mm.
+5. Tolerances and distances are compared as fractions: 3 pixels of .1 mm are within .3 mm.
 
 References
 ----------

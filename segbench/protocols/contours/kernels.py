@@ -104,10 +104,10 @@ def davis_boundary(mask: ByteArray, marks: ByteArray) -> ByteArray:
 
 
 @compiled()
-def _both(row: ByteArray, ahead: ByteArray, found: ByteArray) -> None:
+def _both(row: ByteArray, ahead: ByteArray, both: ByteArray) -> None:
     """Find where both are 1; a function of its own is compiled to code that takes many pixels at once."""
     for c in range(row.size):
-        found[c] = row[c] & ahead[c]
+        both[c] = row[c] & ahead[c]
 
 
 @compiled()
@@ -136,7 +136,7 @@ def band(mask: ByteArray, reach: int, marks: ByteArray) -> ByteArray:
 
 @compiled()
 def _nearest(row: Int32Array, c: int, most: int) -> int:
-    """Give the squared distance from column `c` to the nearest mark by its neighbours in the row, at most `most`."""
+    """Return the squared distance from column `c` to the nearest mark by its neighbours in the row, at most `most`."""
     best: Any = min(np.int64(row[c]) ** 2, most)
     both, last = min(c, row.size - 1 - c), max(c, row.size - 1 - c)
     step = 1
@@ -153,18 +153,18 @@ def _nearest(row: Int32Array, c: int, most: int) -> int:
 
 @compiled()
 def _marked(marks: ByteArray, columns: Int32Array) -> int:
-    """Write down the columns of the marks of a row, and give how many there are."""
-    number, rest = 0, marks.size % _AT_ONCE
-    for start in range(0, marks.size - rest, _AT_ONCE):
-        some = marks[start : start + _AT_ONCE]
-        held = np.uint8(0)
+    """Write down the columns of the marks of a row, and return how many there are."""
+    number, remainder = 0, marks.size % _AT_ONCE
+    for start in range(0, marks.size - remainder, _AT_ONCE):
+        marks_ahead = marks[start : start + _AT_ONCE]
+        any_mark = np.uint8(0)
         for k in range(_AT_ONCE):
-            held |= some[k]
-        if held:
+            any_mark |= marks_ahead[k]
+        if any_mark:
             for k in range(_AT_ONCE):
                 columns[number] = start + k
-                number += some[k] != 0
-    for c in range(marks.size - rest, marks.size):
+                number += marks_ahead[k] != 0
+    for c in range(marks.size - remainder, marks.size):
         columns[number] = c
         number += marks[c] != 0
     return number
@@ -172,13 +172,13 @@ def _marked(marks: ByteArray, columns: Int32Array) -> int:
 
 @compiled()
 def _go_on(marks: ByteArray, near: Int32Array, kept: Int32Array) -> None:
-    """Give the distances to marks along columns of a row, from those of the row above, twice."""
+    """Compute the distances to marks along columns of a row, from those of the row above, twice."""
     for c in range(near.size):
         near[c] = kept[c] = 0 if marks[c] else near[c] + 1
 
 
 @compiled()
-def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray) -> None:
+def _of_row(near: Int32Array, columns: Int32Array, most: int, distances: IntArray) -> None:
     """Find the squared distances of the marks in these columns of a row, from those along columns.
 
     Neighbours of a mark are looked at until none can be nearer. Where that takes long, the nearest are found for all
@@ -187,8 +187,8 @@ def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray) -
     left = _CHECKS * near.size
     number = 0
     while number < columns.size and left > 0:
-        found[number] = _nearest(near, int(columns[number]), most)
-        left -= min(int(np.sqrt(found[number])), near.size)
+        distances[number] = _nearest(near, int(columns[number]), most)
+        left -= min(int(np.sqrt(distances[number])), near.size)
         number += 1
     if number == columns.size:
         return
@@ -200,68 +200,68 @@ def _of_row(near: Int32Array, columns: Int32Array, most: int, found: IntArray) -
         c = columns[k]
         while ends[cell] <= c:
             cell += 1
-        found[k] = min(squares[cells[cell]] + np.int64(c - cells[cell]) ** 2, most)
+        distances[k] = min(squares[cells[cell]] + np.int64(c - cells[cell]) ** 2, most)
 
 
 @compiled()
-def _find_distances(one: ByteArray, other: ByteArray, most: int, found: IntArray, coded: bool) -> None:  # noqa: FBT001  by place
+def _find_distances(marks: ByteArray, others: ByteArray, most: int, distances: IntArray, coded: bool) -> None:  # noqa: FBT001  by place
     """Find what `squared_distances` gives, from the last row to the first.
 
     Distances along columns are kept for a few rows at a time, few enough for the processor's own memory.
     """
-    height, width = one.shape
+    height, width = marks.shape
     many = max(_NEAR_VALUES // width, 1)
     above, before = np.empty((many, width), np.int32), np.empty((-(-height // many), width), np.int32)
     near = np.full(width, _FAR, np.int32)
     for r in range(height):
         if r % many == 0:
             before[r // many] = near
-        _go_on(other[r], near, above[0])
+        _go_on(others[r], near, above[0])
     if near.min() >= _FAR:
-        found[:] = most
+        distances[:] = most
         return
     near[:] = _FAR
     columns = np.empty(width + 1, np.int32)
-    number: Any = found.size
+    number: Any = distances.size
     for r in range(height - 1, -1, -1):
         if r == height - 1 or r % many == many - 1:
             last = before[r // many]
             for k in range(r % many + 1):
-                _go_on(other[r - r % many + k], last, above[k])
+                _go_on(others[r - r % many + k], last, above[k])
         row = above[r % many]
         for c in range(width):
             near[c] = min(row[c], near[c] + 1)
-        here = _marked(one[r], columns)
+        here = _marked(marks[r], columns)
         number -= here
-        _of_row(near, columns[:here], most, found[number : number + here])
+        _of_row(near, columns[:here], most, distances[number : number + here])
         if coded:
             for k in range(here):
-                found[number + k] = 4 * found[number + k] + one[r, columns[k]]
+                distances[number + k] = 4 * distances[number + k] + marks[r, columns[k]]
 
 
-def squared_distances(one: ByteArray, other: ByteArray, most: int = ANY, *, coded: bool = False) -> IntArray:
-    """Give the squared distance of each mark, row by row, to the nearest of the others, at most `most`.
+def squared_distances(marks: ByteArray, others: ByteArray, most: int = ANY, *, coded: bool = False) -> IntArray:
+    """Compute the squared distance of each mark, row by row, to the nearest of the others, at most `most`.
 
     Coded are four times the distance plus the mark.
     """
-    found = np.empty(np.count_nonzero(one), np.int64)
-    _find_distances(one, other, most, found, coded)
-    return found
+    distances = np.empty(np.count_nonzero(marks), np.int64)
+    _find_distances(marks, others, most, distances, coded)
+    return distances
 
 
 @compiled()
-def in_order(values: IntArray, other: IntArray) -> IntArray:
-    """Sort values digit by digit, in linear time; `other` is as large, and both are used up."""
+def in_order(values: IntArray, spare: IntArray) -> IntArray:
+    """Sort values digit by digit, in linear time; `spare` is as large, and both are used up."""
     shift, most = 0, values.max()
     while most >> shift:
-        places = np.zeros(_DIGIT + 2, np.int64)
+        positions = np.zeros(_DIGIT + 2, np.int64)
         for value in values:
-            places[((value >> shift) & _DIGIT) + 1] += 1
-        places = np.cumsum(places)
+            positions[((value >> shift) & _DIGIT) + 1] += 1
+        positions = np.cumsum(positions)
         for value in values:
             digit = (value >> shift) & _DIGIT
-            other[places[digit]] = value
-            places[digit] += 1
-        values, other = other, values
+            spare[positions[digit]] = value
+            positions[digit] += 1
+        values, spare = spare, values
         shift += _BITS
     return values

@@ -1,20 +1,30 @@
-"""The metrics of one mask of one image, from its counts."""
+"""The metrics of one mask of one image, from its counts, and how much of contours is within rising tolerances."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from segbench.core.arrays import FloatArray
 from segbench.core.metric import key_at
-from segbench.protocols.contours.choices import Empty, Percentile
-from segbench.protocols.contours.distances import Distances
+from segbench.imaging.surfaces import largest_square
+from segbench.protocols.contours.conventions import Percentile
+from segbench.protocols.contours.counts import ContourCounts, Mask
+from segbench.protocols.contours.spacing import exact
 
 DISTANCES = ("hd", "hd95", "assd", "masd")
 DAVIS = ("j_and_f", "j", "f_davis")
+BOUNDARY_IOU = "boundary_iou"
+
+_STEPS = 4
+_LAST = 32
+NEAR = _STEPS * _LAST + 1
+"""The first so many tolerances are a quarter of a pixel apart, up to 32 pixels."""
+_MOST_FAR = 1000
 
 
 def nsd_key(tolerance: float) -> str:
@@ -22,75 +32,79 @@ def nsd_key(tolerance: float) -> str:
     return key_at("nsd", tolerance)
 
 
-class Mask(NamedTuple):
-    """What one mask of an image is measured by, see `segbench.ContourCounts`; distances are in pixels."""
-
-    areas: Sequence[int]
-    bands: Sequence[int]
-    davis: Sequence[int]
-    there: Distances
-    back: Distances
-    lengths: bool
-    squared_diagonal: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class Conventions:
     """How metrics are computed from counts, as in `segbench.Contours`."""
 
     hd95: Percentile = "larger"
-    empty: Empty = "undefined"
+    empty: str | float = "undefined"
     spacing: float = 1.0
+    """The factor from distances in counts to those of metrics."""
     nsd: Sequence[float] = (2.0,)
-
-    @property
-    def unit(self) -> str:
-        """What distances are in; empty for pixels."""
-        return "" if self.spacing == 1 else "mm"
+    unit: str = ""
+    """What distances are in; empty for pixels."""
+    is_flat: bool = True
+    """Whether images have two dimensions, in which Boundary IoU and DAVIS's measures are defined."""
 
     def measure(self, mask: Mask) -> dict[str, float]:
-        """Give every metric; nan where undefined."""
+        """Compute every metric; nan where undefined."""
         truth, predicted, both = mask.areas
         values = {"dice": _share(2 * both, truth + predicted)}
         if truth and predicted:
-            values |= self._distances(mask.there, mask.back, lengths=mask.lengths)
+            values |= self._distances(mask)
         else:
-            values |= self._of_empty(mask, one=bool(truth or predicted))
-        first, second, common = mask.bands
-        values["boundary_iou"] = _share(common, first + second - common)
+            values |= self._of_empty(mask, is_one_empty=bool(truth or predicted))
+        if mask.dimensions == 3:
+            return values | dict.fromkeys((BOUNDARY_IOU, *DAVIS), math.nan)
+        true_band, predicted_band, common = mask.bands
+        values[BOUNDARY_IOU] = _share(common, true_band + predicted_band - common)
         values["j"] = both / (truth + predicted - both) if truth or predicted else 1.0
         values["f_davis"] = f_davis(*mask.davis)
         values["j_and_f"] = (values["j"] + values["f_davis"]) / 2
         return values
 
-    def _distances(self, there: Distances, back: Distances, *, lengths: bool) -> dict[str, float]:
-        length = there.length + back.length
+    def _distances(self, mask: Mask) -> dict[str, float]:
+        """Compute the metrics of distances of two masks with pixels; nan of several spacings together."""
+        keys = list(map(nsd_key, self.nsd))
+        if mask.distances is None:
+            return dict.fromkeys((*DISTANCES, *keys), math.nan)
+        to_prediction, to_truth = mask.distances
+        length = to_prediction.length + to_truth.length
         if self.hd95 == "larger":
-            percentile = max(each.percentile(lengths=lengths) for each in (there, back))
+            percentile = max(to_prediction.percentile(), to_truth.percentile())
         else:
-            percentile = (there + back).percentile(lengths=lengths)
+            both: Any = to_prediction + to_truth  # type: ignore[operator]  # of one type
+            percentile = both.percentile()
+        means = to_prediction.total / to_prediction.length, to_truth.total / to_truth.length
         values = {
-            "hd": max(there.farthest, back.farthest),
+            "hd": max(to_prediction.farthest, to_truth.farthest),
             "hd95": percentile,
-            "assd": (there.total + back.total) / length,
-            "masd": (there.total / there.length + back.total / back.length) / 2,
+            "assd": (to_prediction.total + to_truth.total) / length,
+            "masd": (means[0] + means[1]) / 2,
         }
-        values = {key: value * self.spacing for key, value in values.items()}
-        pixels = np.array(self.nsd, np.float64) / self.spacing
-        within = ((there.within(pixels) + back.within(pixels)) / length).tolist()
-        values |= zip(map(nsd_key, self.nsd), within, strict=True)
-        return values
+        unit = mask.unit * exact(self.spacing)
+        values = {key: value * float(unit) for key, value in values.items()}
+        squares = np.array([largest_square(exact(tolerance), unit) for tolerance in self.nsd], np.int64)
+        within = (to_prediction.within(squares) + to_truth.within(squares)) / length
+        return values | dict(zip(keys, within.tolist(), strict=True))
 
-    def _of_empty(self, mask: Mask, *, one: bool) -> dict[str, float]:
-        distance, share = math.nan, 0.0 if one else math.nan
-        if self.empty == "diagonal":
-            distance = math.sqrt(mask.squared_diagonal) * self.spacing if one else 0.0
-            share = 0.0 if one else 1.0
+    def _of_empty(self, mask: Mask, *, is_one_empty: bool) -> dict[str, float]:
+        """Return the metrics of distances where one mask is empty, or both."""
+        distance, share = math.nan, 0.0 if is_one_empty else math.nan
+        if self.has_value_of_empty:
+            of_one_empty = mask.diagonal * self.spacing if self.empty == "diagonal" else float(self.empty)
+            distance = of_one_empty if is_one_empty else 0.0
+            share = 0.0 if is_one_empty else 1.0
         return {**dict.fromkeys(DISTANCES, distance), **{nsd_key(tolerance): share for tolerance in self.nsd}}
+
+    @property
+    def has_value_of_empty(self) -> bool:
+        """Whether distances of empty masks have a value."""
+        return self.empty != "undefined"
 
 
 def f_davis(truth: int, predicted: int, near_prediction: int, near_truth: int) -> float:
-    """Give F of the boundary pixels of DAVIS: 1 where neither mask has any, 0 where one has none."""
+    """Return F of the boundary pixels of DAVIS: 1 where neither mask has any, 0 where one has none."""
     if not (truth and predicted):
         return float(truth == predicted)
     precision, recall = near_truth / predicted, near_prediction / truth
@@ -98,12 +112,12 @@ def f_davis(truth: int, predicted: int, near_prediction: int, near_truth: int) -
 
 
 def recall_of(values: Sequence[float]) -> float:
-    """Give the share of frames above one half."""
+    """Return the share of frames above one half."""
     return sum(value > 0.5 for value in values) / len(values)
 
 
 def decay_of(values: Sequence[float]) -> float:
-    """Give the mean over the first quarter of the frames minus that over the last, as DAVIS divides them.
+    """Return the mean over the first quarter of the frames minus that over the last, as DAVIS divides them.
 
     Quarters are from frame round(1 + k (n - 1) / 4) to the next, ends included; halves are rounded up.
     """
@@ -114,4 +128,66 @@ def decay_of(values: Sequence[float]) -> float:
 
 
 def _share(part: int, whole: int) -> float:
+    """Return a quotient; nan where there is nothing."""
     return part / whole if whole else math.nan
+
+
+class Tolerances(NamedTuple):
+    """What is within each tolerance, in pixels or in the unit of the spacing.
+
+    Parameters
+    ----------
+    at : array of float64
+        Rising tolerances.
+    nsd : array of float64
+        The mean NSD at each, as the metric has it; nan where undefined.
+    share : array of float64
+        The share of all contours of all images together within it.
+    """
+
+    at: FloatArray
+    nsd: FloatArray
+    share: FloatArray
+
+
+def tolerances_of(
+    images: Iterable[ContourCounts], conventions: Conventions, masks: Sequence[int], farthest: float
+) -> Tolerances:
+    """Compute NSD at each tolerance, averaged over images, and then over the masks of these numbers."""
+    tolerances = np.append(np.arange(NEAR) / _STEPS, _far(math.ceil(farthest)))
+    fractions = list(map(exact, tolerances.tolist()))
+    sums, defined_in = np.zeros((len(masks), tolerances.size)), np.zeros((len(masks), 1))
+    within, whole = np.zeros(tolerances.size), 0.0
+    for counts in images:
+        for row, number in enumerate(masks):
+            mask = counts.mask(number)
+            truth, predicted, _ = mask.areas
+            if truth and predicted and mask.distances:
+                squares = np.array([largest_square(tolerance, mask.unit) for tolerance in fractions], np.int64)
+                reached = sum(direction.within(squares) for direction in mask.distances)
+                length = sum(direction.length for direction in mask.distances)
+                sums[row] += reached / length
+                within += reached
+                whole += length
+            elif not truth and not predicted:
+                sums[row] += conventions.has_value_of_empty
+            defined_in[row] += bool(truth or predicted or conventions.has_value_of_empty)
+    with np.errstate(invalid="ignore"):  # 0 / 0 where there is no contour
+        by_mask = sums / defined_in
+        defined = defined_in[:, 0] > 0
+        nsd = by_mask[defined].mean(axis=0) if defined.any() else np.full(tolerances.size, np.nan)
+        return Tolerances(tolerances * conventions.spacing, nsd, within / np.float64(whole))
+
+
+def farthest_of(images: Iterable[ContourCounts], masks: Sequence[int]) -> float:
+    """Return the largest distance of contours, in pixels or mm; 0 without any."""
+    measured = (counts.mask(number) for counts in images for number in masks if counts.areas[number, :2].all())
+    return max(
+        (direction.farthest * float(mask.unit) for mask in measured for direction in mask.distances or ()), default=0.0
+    )
+
+
+def _far(farthest: int) -> FloatArray:
+    """Return whole pixels from 33 to the largest distance, at most so many of them."""
+    step = max(1, math.ceil((farthest - _LAST) / _MOST_FAR))
+    return np.arange(_LAST + step, farthest + step, step, dtype=np.float64)

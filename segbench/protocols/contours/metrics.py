@@ -13,7 +13,7 @@ import numpy as np
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Note, Setting, part_of
-from segbench.core.metric import PIXELS, Metric, key_of_images, left_out_note, shares, zero_note
+from segbench.core.metric import PIXELS, VOXELS, Metric, key_of_images, left_out_note, shares, zero_note
 from segbench.core.table import CountsTable, Sums
 from segbench.inputs.class_names import background_note, in_means, read_classes
 from segbench.inputs.label_rules import listed
@@ -21,8 +21,18 @@ from segbench.inputs.numbered_objects import sequence_of
 from segbench.inputs.renumbering import notes_on_predictions
 from segbench.loaders.pairing import natural
 from segbench.protocols.contours.counts import MASKS, ContourCounts
-from segbench.protocols.contours.measures import DAVIS, DISTANCES, Conventions, decay_of, nsd_key, recall_of
-from segbench.protocols.contours.tolerances import Tolerances, farthest_of, tolerances_of
+from segbench.protocols.contours.measures import (
+    BOUNDARY_IOU,
+    DAVIS,
+    DISTANCES,
+    Conventions,
+    Tolerances,
+    decay_of,
+    farthest_of,
+    nsd_key,
+    recall_of,
+    tolerances_of,
+)
 
 _NO_END = (0.0, math.inf)
 _NAMES = {
@@ -70,7 +80,7 @@ SEQUENCES = tuple(replace(metric, mean_over_images=True) for metric in SEQUENCES
 
 
 def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]:
-    """Give the metrics of masks, or of classes: then those that average over classes of an image first, too."""
+    """Return the metrics of masks, or of classes: then those that average over classes of an image first, too."""
     metrics = (_metric(key, conventions) for key in keys_of(conventions, classes=classes))
     of_masks = shares(*(replace(metric, adds_up=metric.key in _ADD_UP) for metric in metrics))
     if not classes:
@@ -85,20 +95,21 @@ def metrics_of(conventions: Conventions, *, classes: bool) -> tuple[Metric, ...]
 
 
 def keys_of(conventions: Conventions, *, classes: bool) -> tuple[str, ...]:
-    """Give the keys of the metrics of a mask; those of DAVIS are not averaged over classes."""
-    davis = () if classes else DAVIS
-    return "dice", *DISTANCES, *map(nsd_key, conventions.nsd), "boundary_iou", *davis
+    """Return the keys of the metrics of a mask; those of DAVIS are not averaged over classes, nor of volumes."""
+    flat = (BOUNDARY_IOU, *(() if classes else DAVIS)) if conventions.is_flat else ()
+    return "dice", *DISTANCES, *map(nsd_key, conventions.nsd), *flat
 
 
 def _metric(key: str, conventions: Conventions) -> Metric:
     title, unit = _NAMES.get(key, ""), conventions.unit
+    pixels = PIXELS if conventions.is_flat else VOXELS
     if not title:
         title = f"NSD@{key.removeprefix('nsd@')} {unit}".rstrip()
         note = "share of the contours within this distance of each other"
         return Metric(key=key, title=title, better="higher", image_key=key, compared=True, note=note)
     if key in DISTANCES:
         return Metric(
-            key=key, title=title, measured_in=unit or PIXELS, better="lower", range=_NO_END, image_key=key,
+            key=key, title=title, measured_in=unit or pixels, better="lower", range=_NO_END, image_key=key,
             headline=key == "hd95", compared=True, priority={"hd": 1, "masd": 2}.get(key, 0), note=_NOTES.get(key, ""),
         )  # fmt: skip
     if key in DAVIS:  # which papers report of sequences
@@ -129,7 +140,7 @@ class ContourTable(CountsTable[ContourCounts]):
         meant = in_means(self._labels, background)
         self._places = np.flatnonzero(meant).tolist()
         self._background = background_note(names, meant)
-        self.class_names = () if classes == MASKS else tuple(names[place] for place in self._places)
+        self.class_names = () if classes == MASKS else tuple(names[number] for number in self._places)
         self.conventions = conventions
 
     @cached_property
@@ -141,9 +152,9 @@ class ContourTable(CountsTable[ContourCounts]):
         """Metrics of each mask in the means, shape (images, masks, keys); nan where undefined."""
         values = np.empty((self.images, len(self._places), len(self._keys)))
         for of_image, counts in zip(values, self.ordered, strict=True):
-            for row, place in zip(of_image, self._places, strict=True):
-                found = self.conventions.measure(counts.mask(place))
-                row[:] = [found[key] for key in self._keys]
+            for row, number in zip(of_image, self._places, strict=True):
+                metrics = self.conventions.measure(counts.mask(number))
+                row[:] = [metrics[key] for key in self._keys]
         return values
 
     def restricted_to_common(self, other: Self) -> Self:
@@ -157,7 +168,7 @@ class ContourTable(CountsTable[ContourCounts]):
     def image_weights(self) -> Mapping[str, BoolArray]:
         """Whether an image is in a mean: it has a mask for which the metric is defined."""
         defined = dict(zip(self._keys, np.any(~np.isnan(self._values), axis=1).T, strict=True))
-        return {**defined, **{key_of_images(key): held for key, held in defined.items()}}
+        return {**defined, **{key_of_images(key): is_defined for key, is_defined in defined.items()}}
 
     @property
     def values_in_means(self) -> Mapping[str, IntArray]:
@@ -195,20 +206,23 @@ class ContourTable(CountsTable[ContourCounts]):
     def totals(self) -> Mapping[str, int]:
         """How many masks are empty on one side, and on both."""
         sides = self._sides
-        one = np.count_nonzero(sides[..., 0] != sides[..., 1])
-        return {"one_empty": int(one), "both_empty": int(np.count_nonzero(~sides.any(axis=2)))}
+        one_empty = np.count_nonzero(sides[..., 0] != sides[..., 1])
+        return {"one_empty": int(one_empty), "both_empty": int(np.count_nonzero(~sides.any(axis=2)))}
 
     @property
     def images_of_classes(self) -> Mapping[str, BoolArray]:
-        held, known = self._sides[..., 0], np.any(self._sides, axis=(0, 2))
-        of_classes = zip(self.class_names, held.T, known, strict=bool(self.class_names))  # a single mask has no name
-        return {name: images for name, images, is_known in of_classes if is_known}
+        is_true, is_known = self._sides[..., 0], np.any(self._sides, axis=(0, 2))
+        of_classes = zip(self.class_names, is_true.T, is_known, strict=bool(self.class_names))  # one mask has no name
+        return {name: images for name, images, occurs in of_classes if occurs}
 
     def why_undefined(self, metric: Metric) -> Message:
         if not self.images:
             return Message("no-images", "no image was counted")
         every = " in every image" if self.images > 1 else ""
-        if metric.key.removesuffix("_images") in DISTANCES and self._sides.any():
+        key = metric.key.removesuffix("_images")
+        if key in (BOUNDARY_IOU, *DAVIS) and any(counts.dimensions == 3 for counts in self.ordered):
+            return Message("flat-metric", "it is defined in two dimensions, and these are volumes")
+        if key in DISTANCES and self._sides.any():
             return Message("one-mask-empty", "one mask is empty{every}", every=every)
         return Message("both-masks-empty", "both masks are empty{every}", every=every)
 
@@ -224,18 +238,21 @@ class ContourTable(CountsTable[ContourCounts]):
     @property
     def _left_out(self) -> tuple[Note, ...]:
         """Say how many masks are in no mean, since one side or both are empty, and how many count as 0."""
-        of, (one, both) = self._sides[..., 0].size, self.totals.values()
-        what = "mask pair" if self.class_names else "image"
+        pairs = self._sides[..., 0].size
+        one_empty, both_empty = self.totals["one_empty"], self.totals["both_empty"]
+        noun = "mask pair" if self.class_names else "image"
         shown = [metric for metric in self.metrics if metric.title]
         starts = tuple(_NAMES[key] for key in DISTANCES)
         distances = [metric for metric in shown if metric.name.startswith(starts)]
         others = [metric for metric in shown if metric not in distances]
         false_alarms = int(np.count_nonzero(~self._sides[..., 0] & self._sides[..., 1]))
-        as_0 = zero_note(others, false_alarms, of, what)
-        if self.conventions.empty == "diagonal":
+        as_0 = zero_note(others, false_alarms, pairs, noun)
+        if self.conventions.has_value_of_empty:
             return as_0
-        no_distance = left_out_note(distances, "one mask or both empty", one + both if one else 0, of, what)
-        no_overlap = left_out_note(others if one else shown, "both masks empty", both, of, what)
+        no_distance = left_out_note(
+            distances, "one mask or both empty", one_empty + both_empty if one_empty else 0, pairs, noun
+        )
+        no_overlap = left_out_note(others if one_empty else shown, "both masks empty", both_empty, pairs, noun)
         return *no_distance, *no_overlap, *as_0
 
     @cached_property
@@ -265,8 +282,8 @@ class SequenceTable(CountsTable[ContourCounts]):
     def _objects(self) -> dict[str, FloatArray]:
         """J and F of the frames of each object that count, shape (2, frames)."""
         return {
-            name: np.array([_j_and_f(self.per_image[frame], place) for frame in frames]).T
-            for name, (frames, place) in objects_of(self.per_image, all_frames=self._all_frames).items()
+            name: np.array([_j_and_f(self.per_image[frame], mask) for frame in frames]).T
+            for name, (frames, mask) in objects_of(self.per_image, all_frames=self._all_frames).items()
         }
 
     @property
@@ -319,9 +336,9 @@ class SequenceTable(CountsTable[ContourCounts]):
     def _notes_on_gaps(self) -> tuple[Note, ...]:
         """Say which numbers no object has, as where grey levels of a palette stand for its indices."""
         true_objects = {
-            (sequence_of(name), int(place) + 1)
+            (sequence_of(name), int(mask) + 1)
             for name, counts in self.per_image.items()
-            for place in np.flatnonzero(counts.areas[:, 0])
+            for mask in np.flatnonzero(counts.areas[:, 0])
         }
         drawn = {f"{sequence}/{number}".lstrip("/") for sequence, number in true_objects}
         missing = sum(name not in drawn for name in self.names)
@@ -335,7 +352,7 @@ class SequenceTable(CountsTable[ContourCounts]):
         if len(numbers) == 1:
             positive = Setting("positive", numbers[0])
             fix = Message("fix", "of a single object give {positive}", positive=positive)
-        said = Message(
+        message = Message(
             "missing-objects",
             "{number} never occur in the ground truth, which holds the numbers {numbers}; where nothing is predicted, "
             "J and F of such objects are 1; {fix}",
@@ -343,7 +360,7 @@ class SequenceTable(CountsTable[ContourCounts]):
             numbers=listed(numbers),
             fix=fix,
         )
-        return (Note(said),)
+        return (Note(message),)
 
     def why_undefined(self, metric: Metric) -> Message:
         of_one = any(counts.classes == MASKS for counts in self.per_image.values())
@@ -360,32 +377,32 @@ SEQUENCE_TOTALS = (
 
 
 def objects_in(counts: ContourCounts) -> int:
-    """Give the highest number of an object in the ground truth."""
-    held = np.flatnonzero(counts.areas[:, 0])
-    return int(held[-1]) + 1 if held.size else 0
+    """Return the highest number of an object in the ground truth."""
+    drawn = np.flatnonzero(counts.areas[:, 0])
+    return int(drawn[-1]) + 1 if drawn.size else 0
 
 
 def objects_of(per_image: Mapping[str, ContourCounts], *, all_frames: bool) -> dict[str, tuple[Sequence[str], int]]:
-    """Return the objects that the first frame of each sequence numbers: frames that count, and the place of the mask.
+    """Return the objects that the first frame of each sequence numbers: frames that count, and the index of the mask.
 
     All frames but the first and the last count, of a single image that one; objects without any are left out.
     """
     objects: dict[str, tuple[Sequence[str], int]] = {}
     for sequence, names in grouped((sequence_of(name), name) for name in sorted(per_image, key=natural)).items():
         frames = names if all_frames or len(per_image) == 1 else names[1:-1]
-        for place in range(objects_in(per_image[names[0]]) if frames else 0):
-            objects[f"{sequence}/{place + 1}".lstrip("/")] = frames, place
+        for mask in range(objects_in(per_image[names[0]]) if frames else 0):
+            objects[f"{sequence}/{mask + 1}".lstrip("/")] = frames, mask
     return objects
 
 
-def _j_and_f(counts: ContourCounts, place: int) -> tuple[float, float]:
+def _j_and_f(counts: ContourCounts, mask: int) -> tuple[float, float]:
     """Return J and F of an object, which may be in neither map of a frame."""
-    if place >= len(counts.areas):
+    if mask >= len(counts.areas):
         return 1.0, 1.0
-    found = Conventions(nsd=()).measure(counts.mask(place))
-    return found["j"], found["f_davis"]
+    metrics = Conventions(nsd=()).measure(counts.mask(mask))
+    return metrics["j"], metrics["f_davis"]
 
 
 def _over_frames(values: Sequence[float]) -> tuple[float, float, float]:
-    """Give mean, recall and decay."""
+    """Return mean, recall and decay."""
     return math.fsum(values) / len(values), recall_of(values), decay_of(values)

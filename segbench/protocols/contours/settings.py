@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from functools import cached_property, partial
-from types import MappingProxyType
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
-from segbench.core.errors import VOLUMES, ArgumentError
-from segbench.core.messages import Either, Message, Setting, protocol_with
-from segbench.core.metric import Metric
+from segbench.core.errors import VOLUMES, ArgumentError, DataError
+from segbench.core.messages import Either, Message, Note, Setting, protocol_with
+from segbench.core.metric import VOXELS, Metric
 from segbench.core.numbers import written
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
@@ -34,7 +34,28 @@ from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.label_rules import MANY_LEVELS, Positive
 from segbench.inputs.numbered_objects import SequenceObjects, sequence_of
 from segbench.loaders.reading import LABEL_MAPS, MASKS
-from segbench.protocols.contours.choices import Convention, Empty, Percentile, Surface
+from segbench.protocols.contours.conventions import (
+    MEASURED_AS_TOOL,
+    PIXELS_OF_VOXELS,
+    SETTINGS_OF_TOOLS,
+    VERSIONS,
+    VOXELS_OF_PIXELS,
+    Convention,
+    Percentile,
+    Surface,
+)
+from segbench.protocols.contours.spacing import (
+    HEADER,
+    Sizes,
+    SizesOfImages,
+    by_image,
+    exact,
+    read_spacing,
+    sizes_of,
+    spacing_text,
+    typed_spacing,
+    typed_text,
+)
 from segbench.protocols.one_class import OneClass, divided_by_class
 from segbench.protocols.states import State
 
@@ -45,21 +66,19 @@ if TYPE_CHECKING:
     from segbench.core.arrays import FloatArray
     from segbench.core.pictures import Pictures
     from segbench.core.table import Table
+    from segbench.protocols.contours.counting import NumberedMasks
     from segbench.protocols.contours.counts import ContourCounts
     from segbench.protocols.contours.measures import Conventions
-    from segbench.protocols.contours.places import Places
 
-_OF_TOOLS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "metrics-reloaded": {"surface": "pixels", "hd95": "larger", "sequences": False},
-        "medpy": {"surface": "pixels", "hd95": "union", "sequences": False},
-        "deepmind": {"surface": "lengths", "hd95": "larger", "sequences": False},
-        "davis": {"surface": "pixels", "hd95": "larger", "sequences": True},
-    }
-)
-_VERSIONS = {"medpy": "medpy>=0.5.2", "deepmind": "deepmind surface-distance 0.1"}
 _MASKS, _OBJECTS = "masks", "objects"
-_NO_VOLUMES = f"contours are measured in two dimensions: save one image per slice, or {VOLUMES}"
+_WORDS_FOR_EMPTY = ("undefined", "diagonal")
+_NO_VOLUMES = f"J and F of sequences are measured in two dimensions: {VOLUMES}"
+_ROUNDED = Note(
+    Message(
+        "rounded-spacing",
+        "spacings are rounded to the finest common unit in which squared distances have 62 bits",
+    )
+)
 _OF_CLASSES = ("classes", "names", "void", "background", "gt_map", "pred_map", "palette")
 
 _NOT_POOLED = "metrics of contours are means over masks, and those of different classes are averaged"
@@ -89,10 +108,14 @@ def _advice_on_labels(values: Sequence[float]) -> Message:
     )
 
 
-def _read_sizes(text: str) -> Any:
-    """Read the size of a pixel; sizes of its sides, as in 0.5x0.7, are judged where settings are checked."""
-    numbers = read_numbers(re.sub(r"\s*[x*,\s]\s*", ",", text.strip()))
-    return numbers[0] if len(numbers) == 1 else numbers
+def _typed_empty(text: str) -> str | float:
+    """Read what distances of an empty mask are: a word, or a number."""
+    if text in _WORDS_FOR_EMPTY:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError("is neither undefined nor diagonal nor a number") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,20 +124,25 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
     Parameters
     ----------
-    convention : {"metrics-reloaded", "medpy", "deepmind", "davis"}, optional
-        Set `surface` and ``hd95`` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy from version
-        0.5.2, Google DeepMind's surface-distance, or DAVIS.
-    surface : {"pixels", "lengths"}
+    convention : {"metrics-reloaded", "medpy", "deepmind", "brats", "davis"}, optional
+        Set `surface`, ``hd95`` and `empty` as this tool has them, or `sequences`: Metrics Reloaded and MONAI, medpy
+        from version 0.5.2, Google DeepMind's surface-distance, the code of BraTS 2023, or DAVIS.
+    surface : {"pixels", "lengths", "voxels", "areas"}
         What contours are made of: the pixels of a mask with a neighbour of four outside, or elements between the
-        centres of pixels, weighted by their length.
+        centres of pixels, weighted by their length. Of volumes the surface: the voxels of a mask with a neighbour of
+        six outside, by default, or elements between the centres of voxels, weighted by their area.
     hd95 : {"larger", "union"}
         The larger of the 95th percentiles of both directions, or that of both directions together.
     nsd : float or sequence of float
         Tolerances of NSD, in pixels or in the unit of `spacing`, 0 or more.
-    spacing : float
-        The size of a pixel, above 0, the same along both axes: distances and tolerances are then in mm.
-    empty : {"undefined", "diagonal"}
-        What distances are where one mask is empty: undefined, or the diagonal of the image; where both are, 0.
+    spacing : float, sequence of float, mapping, path, or "header"
+        How far apart pixels or voxels are: distances and tolerances are then in mm. One number is that along all axes;
+        several are in the order of the axes, (height, width) or (depth, height, width). A mapping has those of each
+        image by its name, and a CSV file in a column `spacing`, as width x height x depth: ``0.78x0.78x3``. With
+        ``"header"`` they are those of the ground truth's header.
+    empty : {"undefined", "diagonal"} or float
+        What distances are where one mask is empty: undefined, the diagonal of the image, or a number in pixels or mm;
+        where both are, 0.
     at : float, optional
         Predictions are soft maps, and scores of at least this belong to the mask. None: they are masks.
     classes : int, sequence of int or str, optional
@@ -146,12 +174,13 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     --------
     >>> Contours(convention="medpy").hd95
     'union'
-    >>> Contours(spacing=0.7, nsd=[1, 2]).signature_fields()["nsd"]
-    '1,2'
+    >>> Contours(spacing=(3, 0.78, 0.78), nsd=[1, 2]).signature_fields()["spacing"]
+    '0.78x0.78x3'
     """
 
     name: ClassVar[str] = "contours"
     reads: ClassVar[Reading] = LABEL_MAPS
+    takes_volumes: ClassVar[bool] = True
     counts = counts_in("segbench.protocols.contours.counts", "ContourCounts")
     title: ClassVar[str] = (
         "Contours of masks are compared: Hausdorff and mean distances, NSD, Boundary IoU, and J and F of DAVIS."
@@ -161,7 +190,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         "Follow the conventions of a tool in all settings.", shown="metrics-reloaded", measuring="shorthand"
     )
     surface: Surface | None = option(
-        "Measure between pixels, or between elements with their lengths.", shown="pixels", rare=True
+        "Measure between pixels (voxels), or elements with their lengths (areas).",
+        shown="pixels, of volumes voxels",
+        rare=True,
     )
     hd95: Percentile | None = option(
         "Take the larger percentile of both directions, or that of their union.",
@@ -179,20 +210,24 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         measuring="union",
         none="none takes NSD away",
     )
-    spacing: float = option(
-        "Set the size of a pixel in mm.",
+    spacing: float | Sequence[Any] | Mapping[str, Any] | str | PathLike[str] = option(
+        "Set the size of pixels in mm, in the order of headers, of each image, or as headers have it.",
         1.0,
-        metavar="MM",
-        read=_read_sizes,
-        example="0.7",
+        metavar="MM|WxHxD|header|FILE.csv",
+        read=typed_spacing,
+        write=typed_text,
+        example="0.78x0.78x3",
         shown="pixels",
-        rare=True,
         measuring="apart",
+        may_count=True,
         none="none measures in pixels",
     )
-    empty: Empty = option(
-        "Leave out images with an empty mask, or give them the image's diagonal.",
+    empty: str | float = option(
+        "Leave out images with an empty mask, or give them the image's diagonal, or a number.",
         "undefined",
+        metavar="undefined|diagonal|NUMBER",
+        read=_typed_empty,
+        example="diagonal",
         rare=True,
         measuring="apart",
     )
@@ -217,7 +252,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def __post_init__(self) -> None:
         check_settings(self)
         self._settle_convention()
-        set_fields(self, spacing=_spacing(self.spacing), nsd=_tolerances(self.nsd))
+        set_fields(self, spacing=read_spacing(self.spacing), nsd=_tolerances(self.nsd), empty=_empty(self.empty))
         self._refuse_pairs()
         take_settings(self)
         if self._of_classes:
@@ -237,7 +272,8 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
                 "fix", "or count what is there as all frames, {setting}", setting=Setting("all_frames", True)
             )
             reads = replace(reads, whole_folders=otherwise)
-        settings = {"void": () if self.void is None else self.void, "no_volumes": _NO_VOLUMES}
+        no_volumes = _NO_VOLUMES if self.sequences else ""
+        settings = {"void": () if self.void is None else self.void, "no_volumes": no_volumes}
         if self.sequences and self.positive is None:
             inputs = inputs_of(SequenceObjects, self, reads=replace(reads, sequences=True), **settings)
         else:
@@ -247,13 +283,18 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
     def _settle_convention(self) -> None:
         """Set what a tool decides; a setting that says otherwise is refused."""
-        of_tool = _OF_TOOLS[self.convention or "metrics-reloaded"]
+        of_tool = SETTINGS_OF_TOOLS[self.convention or "metrics-reloaded"]
         for name, value in of_tool.items():
-            if getattr(self, name) in (None, False):
+            if getattr(self, name) in (None, False) or (name == "empty" and self.empty == "undefined"):
                 set_fields(self, **{name: value})
-            elif self.convention is not None and getattr(self, name) != value:
+            elif self.convention is not None and self._in_two_dimensions(name) != value:
                 raise self._differ(self.convention, name, getattr(self, name))
         set_fields(self, convention=None)
+
+    def _in_two_dimensions(self, name: str) -> Any:
+        """Return the value of a setting; of a surface of volumes what corresponds to it in two dimensions."""
+        value = getattr(self, name)
+        return PIXELS_OF_VOXELS.get(value, value)
 
     def _differ(self, convention: str, name: str, value: Any) -> ArgumentError:
         """Return the error for a setting that is not that of the tool asked for."""
@@ -268,8 +309,8 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
     def _refuse_pairs(self) -> None:
         """Refuse settings that do not go together."""
-        defaults: dict[str, Any] = {each.name: each.default for each in fields(self)}
-        defaults |= _OF_TOOLS["metrics-reloaded"]
+        defaults: dict[str, Any] = {setting.name: setting.default for setting in fields(self)}
+        defaults |= SETTINGS_OF_TOOLS["metrics-reloaded"]
         objects = self.sequences and self.positive is None
         of_labels = Message(
             "text",
@@ -304,16 +345,17 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
                 )
 
     def with_settings(self, **settings: Any) -> Self:
-        """Return the protocol that measures the same counts otherwise, see `Protocol`; a convention sets ``hd95``."""
+        """Return the protocol that measures the same counts otherwise; a convention sets ``hd95``, or `empty`, too."""
         convention = settings.pop("convention", None)
         if convention is not None:
-            check_choice(convention, Setting("convention", None), _OF_TOOLS)
-            of_tool = dict(_OF_TOOLS[convention])
-            hd95 = of_tool.pop("hd95")
-            if settings.setdefault("hd95", hd95) != hd95:
-                raise self._differ(convention, "hd95", settings["hd95"])
+            check_choice(convention, Setting("convention", None), SETTINGS_OF_TOOLS)
+            of_tool = dict(SETTINGS_OF_TOOLS[convention])
+            for name in MEASURED_AS_TOOL:
+                value = of_tool.pop(name, settings.get(name, getattr(self, name)))
+                if settings.setdefault(name, value) != value:
+                    raise self._differ(convention, name, settings[name])
             for name, value in of_tool.items():
-                if getattr(self, name) != value:
+                if self._in_two_dimensions(name) != value:
                     raise ArgumentError(
                         Message(
                             "other-settings",
@@ -325,13 +367,46 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
                             counted=setting_text(getattr(self, name)),
                         )
                     )
-        return super().with_settings(**settings)
+        changed = super().with_settings(**settings)
+        if self.has_factor and not changed.has_factor:
+            raise ArgumentError(
+                Message(
+                    "not-measuring",
+                    "{given} is no setting of measuring of {protocol}, which are: {known}; {fix}",
+                    given=Setting("spacing", None),
+                    protocol=self.name,
+                    known=", ".join(sorted(self.measuring_settings())),
+                    fix="count again with it, or give one number",
+                )
+            )
+        return changed
 
     def measuring_settings(self) -> frozenset[str]:
-        """Return the settings of masks or of label maps; sequences have none, as J and F are measured of them."""
+        """Return the settings of masks or of label maps; sequences have none, as J and F are measured of them.
+
+        A spacing that is not the same along all axes of all images decides which distances are counted.
+        """
         if self.sequences:
             return frozenset()
-        return super().measuring_settings() - (frozenset() if self._of_classes else {"background"})
+        counting = {"background"} if not self._of_classes else set()
+        return super().measuring_settings() - counting - (set() if self.has_factor else {"spacing"})
+
+    @property
+    def has_factor(self) -> bool:
+        """Whether the spacing is one number for all images, by which distances in pixels are multiplied."""
+        return isinstance(self.spacing, float)
+
+    @property
+    def of_volumes(self) -> bool:
+        """Whether surfaces of volumes are measured."""
+        return self.surface in PIXELS_OF_VOXELS
+
+    def for_volumes(self, *, with_header: bool = False) -> Self:
+        """Return the protocol that measures volumes; `with_header` says that files have spacings in their headers."""
+        if self.sequences:
+            return self
+        spacing = HEADER if with_header and self.spacing == 1 else self.spacing
+        return replace(self, surface=VOXELS_OF_PIXELS.get(str(self.surface), self.surface), spacing=spacing)
 
     @property
     def _of_classes(self) -> bool:
@@ -351,15 +426,26 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
     @property
     def distance_unit(self) -> str:
-        return self.conventions.unit
+        return self.conventions.unit or (VOXELS if self.of_volumes else "")
 
     @cached_property
     def conventions(self) -> Conventions:
         """How metrics are computed from counts."""
         from segbench.protocols.contours.measures import Conventions
 
-        nsd = cast("tuple[float, ...]", self.nsd)
-        return Conventions(hd95=cast("Percentile", self.hd95), empty=self.empty, spacing=self.spacing, nsd=nsd)
+        return Conventions(
+            hd95=cast("Percentile", self.hd95),
+            empty=self.empty,
+            spacing=self._factor,
+            nsd=cast("tuple[float, ...]", self.nsd),
+            unit="" if self.spacing == 1 else "mm",
+            is_flat=not self.of_volumes,
+        )
+
+    @property
+    def _factor(self) -> float:
+        """What distances are multiplied by after counting."""
+        return cast("float", self.spacing) if self.has_factor else 1.0
 
     @property
     def usual_unit(self) -> str:
@@ -367,42 +453,46 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
 
     def signature_fields(self) -> dict[str, str]:
         """Name the settings that a metric depends on, and the tool that has the same conventions."""
-        known = [
-            name for name, of in _OF_TOOLS.items() if all(getattr(self, key) == value for key, value in of.items())
-        ]
-        tool = ["davis", "none"][self.all_frames] if self.sequences else (*known, "none")[0]
-        found = {
-            "convention": _VERSIONS.get(tool, tool),
+        known = (
+            name
+            for name, of_tool in SETTINGS_OF_TOOLS.items()
+            if all(self._in_two_dimensions(key) == value for key, value in of_tool.items())
+        )
+        tool = next(known, "none")
+        if self.sequences and self.all_frames:
+            tool = "none"
+        signed = {
+            "convention": VERSIONS.get(tool, tool),
             "classes": self._kind,
             "void": ",".join(map(str, self.void or ())) or "none",
         }
         if self.sequences:
-            found["frames"] = "all" if self.all_frames else "inner"
+            signed["frames"] = "all" if self.all_frames else "inner"
         else:
-            found |= {
+            signed |= {
                 "surface": str(self.surface),
                 "hd95": str(self.hd95),
-                "empty": self.empty,
-                "spacing": written((self.spacing,)),
+                "empty": self.empty if isinstance(self.empty, str) else written(self.empty),
+                "spacing": spacing_text(self._spacing),
                 "nsd": written(cast("tuple[float, ...]", self.nsd)) or "none",
             }
         if self._kind == _MASKS:
-            found["positive"] = str(self.positive or "nonzero").replace(" ", "")
+            signed["positive"] = str(self.positive or "nonzero").replace(" ", "")
         if self.at is not None:
-            found["at"] = written((self.at,))
+            signed["at"] = written((self.at,))
         if isinstance(self.inputs, ClassLabelMaps):
             background = cast("tuple[int, ...]", self.background)
             if background:
-                found["background"] = labels_text(background)
-            found |= self.inputs.signed_maps
-        return found
+                signed["background"] = labels_text(background)
+            signed |= self.inputs.signed_maps
+        return signed
 
     @classmethod
     def measuring(cls, counts: Counts) -> Contours:
-        ours = cast("ContourCounts", counts)
-        if ours.classes == _OBJECTS:
+        contours = cast("ContourCounts", counts)
+        if contours.classes == _OBJECTS:
             return cls(sequences=True)
-        return cls._measuring(ours.classes, surface=ours.surface)
+        return cls._measuring(contours.classes, surface=contours.surface, spacing=HEADER if contours.unit else 1.0)
 
     @classmethod
     def _measuring(cls, classes: str, **settings: Any) -> Contours:
@@ -459,12 +549,12 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         from segbench.protocols.contours.metrics import objects_of
 
         counts, parts = dict(per_image), {}
-        for name, (frames, place) in objects_of(counts, all_frames=self.all_frames).items():
+        for name, (frames, mask) in objects_of(counts, all_frames=self.all_frames).items():
             in_sequence = partial(_is_in, sequence_of(frames[0]))
             parts[name] = can.Part(
-                self if self.positive is not None else replace(self, positive=str(place + 1)),
+                self if self.positive is not None else replace(self, positive=str(mask + 1)),
                 {"object": name},
-                {image: of_image.one(place) for image, of_image in counts.items() if in_sequence(image)},
+                {image: of_image.one(mask) for image, of_image in counts.items() if in_sequence(image)},
                 in_sequence,
             )
         return can.Division(parts, pooled=_FRAMES_NOT_POOLED, averaged=True)
@@ -472,23 +562,87 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def prepare(self, say: Callable[[str], None]) -> None:
         import numpy as np
 
-        from segbench.protocols.contours.counting import count_masks
-        from segbench.protocols.contours.places import Places
+        from segbench.protocols.contours.counting import NumberedMasks, count_masks
 
-        masks = np.eye(3, dtype=np.uint8)
-        count_masks(Places(masks, masks.T.copy(), 1), classes=_MASKS, surface=str(self.surface))
+        mask = np.eye(3, dtype=np.uint8)
+        uneven = (1.0, 1.0000001)  # whose squares need 64 bits
+        if not self.of_volumes:
+            sizes: Sequence[Sizes | None] = [None] if self.has_factor else [(1.0, 1.0), uneven]
+            sides = mask, mask.T.copy()
+        else:
+            sizes = [(1.0, 1.0, 1.0), (1.0, *uneven)]
+            sides = np.array([mask, mask, 0 * mask]), np.array([mask, 0 * mask, mask])
+        for of_image in sizes:
+            count_masks(NumberedMasks(*sides, 1), classes=_MASKS, surface=cast("Surface", self.surface), sizes=of_image)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.contours.counting import count_masks
 
         image: Any = self.inputs.interpret(sample)
-        counts = count_masks(self._places(image), classes=self._kind, surface=str(self.surface))
-        return Counted(counts, image.facts, image.notes)
+        masks = self._masks(image)
+        surface = self._surface_of(sample, masks.truth.ndim)
+        sizes = sizes_of(self._spacing_by_image, sample, masks.truth.ndim)
+        counts = count_masks(masks, classes=self._kind, surface=surface, sizes=sizes)
+        return Counted(counts, image.facts, (*image.notes, *self._notes_on_spacing(sample, counts, sizes)))
+
+    @property
+    def _spacing(self) -> float | Sizes | SizesOfImages | str:
+        """The spacing, as it is read."""
+        return cast("float | Sizes | SizesOfImages | str", self.spacing)
+
+    @cached_property
+    def _spacing_by_image(self) -> float | Sizes | Mapping[str, Sizes] | str:
+        """The spacing; of each image by its name where they differ."""
+        spacing = self._spacing
+        if isinstance(spacing, tuple) and isinstance(spacing[0], tuple):
+            return by_image(spacing)
+        return spacing
+
+    def _surface_of(self, sample: Sample, dimensions: int) -> Surface:
+        """Return the surface of an image of so many dimensions."""
+        surface = cast("Surface", self.surface)
+        if dimensions == 3:
+            return VOXELS_OF_PIXELS.get(surface, surface)
+        if self.of_volumes:
+            raise DataError(
+                sample.truth_file,
+                Message(
+                    "other-dimensions",
+                    "has two axes, and {setting} is for volumes",
+                    setting=Setting("surface", surface),
+                ),
+                Message("fix", "give {setting} for images", setting=Setting("surface", PIXELS_OF_VOXELS[surface])),
+            )
+        return surface
+
+    def _notes_on_spacing(self, sample: Sample, counts: ContourCounts, sizes: Sizes | None) -> tuple[Note, ...]:
+        """Say where spacings are rounded, and where distances are not in the unit that the header knows."""
+        if sizes is not None:
+            unit = Fraction(counts.unit)
+            steps = counts.steps[0].tolist()
+            is_exact = all(step * unit == exact(size) for step, size in zip(steps, sizes, strict=True))
+            return () if is_exact else (_ROUNDED,)
+        if sample.spacing is None or set(sample.spacing) == {self.spacing}:
+            return ()
+        message = Message(
+            "header-spacing",
+            "headers have spacings, which {used} overrides; {setting} measures with those",
+            used=Setting("spacing", self._factor),
+            setting=Setting("spacing", HEADER),
+        )
+        if self.spacing == 1:
+            message = Message(
+                "header-spacing",
+                "distances are in {unit}, and headers have spacings; {setting} measures in mm",
+                unit=self.distance_unit or "pixels",
+                setting=Setting("spacing", HEADER),
+            )
+        return (Note(message),)
 
     @property
     def states_called(self) -> Mapping[int, str]:  # type: ignore[override]  # distances depend on the settings
         """What pictures distinguish: in steps of the smallest tolerance of NSD."""
-        near, unit = self._near * self.spacing, self.distance_unit or "px"
+        near, unit = self._near * self._factor, self.distance_unit or "px"
         return {
             State.PARTNER: f"predicted contour, up to {near:g} {unit} off",
             State.NEAR: f"predicted, up to {2 * near:g} {unit} off",
@@ -502,52 +656,51 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """Mark the pixels of both contours by their distance to the other, see `states_called`."""
         from segbench.protocols.contours.pictures import contour_states
 
-        return contour_states(self._places(self.inputs.interpret(sample)), self._near)[0]
+        masks = self._masks(self.inputs.interpret(sample))
+        return contour_states(masks, self._near, self._sizes_of(sample, masks))[0]
 
     def pictures(self, sample: Sample, counts: Any, thresholds: FloatArray) -> Pictures:
         """Draw an image for the report page: its contours, and how far the predicted ones are off, in grey."""
         from segbench.protocols.contours.pictures import contour_pictures
 
         table = self.table({sample.name: counts})
-        return contour_pictures(
-            self._places(self.inputs.interpret(sample)), self._near, self.metrics(), table.image_summary()
-        )
+        masks = self._masks(self.inputs.interpret(sample))
+        sizes = self._sizes_of(sample, masks)
+        return contour_pictures(masks, self._near, sizes, self.metrics(), table.image_summary())
+
+    def _sizes_of(self, sample: Sample, masks: NumberedMasks) -> Sizes | None:
+        """Return the sizes of pixels or voxels, unless those of an image are 1."""
+        dimensions = masks.truth.ndim
+        sizes = sizes_of(self._spacing_by_image, sample, dimensions)
+        return (1.0, 1.0, 1.0) if sizes is None and dimensions == 3 else sizes
 
     @property
     def _near(self) -> float:
         """How far apart contours may be in pictures, in pixels: the smallest tolerance above 0, or 2 pixels."""
-        return next((each / self.spacing for each in cast("tuple[float, ...]", self.nsd) if each), 2.0)
+        tolerances = cast("tuple[float, ...]", self.nsd)
+        return next((tolerance / self._factor for tolerance in tolerances if tolerance), 2.0)
 
-    def _places(self, image: Any) -> Places:
-        """Return the places of the masks of an image, as it is interpreted."""
-        from segbench.protocols.contours import places
+    def _masks(self, image: Any) -> NumberedMasks:
+        """Return the masks of an image, as it is interpreted."""
+        from segbench.protocols.contours import counting
 
         if isinstance(self.inputs, ClassLabelMaps):
-            return places.places_of_classes(image, self.inputs)
+            return counting.masks_of_classes(image, self.inputs)
         if isinstance(self.inputs, SequenceObjects):
-            return places.places_of_objects(image)
-        return places.places_of_mask(image)
+            return counting.masks_of_objects(image)
+        return counting.masks_of_pair(image)
 
 
-def _spacing(value: Any) -> float:
-    """Read the size of a pixel; of several numbers only equal ones make sense in two dimensions."""
-    if not isinstance(value, (int, float)) and hasattr(value, "__len__"):
-        sizes = set(value)
-        if len(sizes) > 1 or len(value) > 2:
-            raise ArgumentError(
-                Message(
-                    "not-square",
-                    "{setting} is ({sizes}), and distances need square pixels, as wide as they are high; "
-                    "see docs/limits.md for what measures others; resampled masks have other values",
-                    setting=Setting("spacing", None),
-                    sizes=tuple(value),
-                )
-            )
-        (value,) = sizes or (None,)
-    return as_real(value, Setting("spacing", None), "a size above 0", least=0, most=1e9, open_ends=True)
+def _empty(value: Any) -> str | float:
+    """Read what distances of an empty mask are."""
+    if isinstance(value, str) and value in _WORDS_FOR_EMPTY:
+        return value
+    expected = "'undefined', 'diagonal' or a number of 0 or more"
+    return as_real(value, Setting("empty", None), expected, least=0, most=1e9)
 
 
 def _tolerances(values: Any) -> tuple[float, ...]:
+    """Read the tolerances of NSD, rising."""
     single = isinstance(values, (int, float)) and not isinstance(values, bool)
     several = (values,) if single else listed(values, "nsd", "(1, 2)")
     expected = "tolerances of 0 or more"

@@ -11,8 +11,8 @@ import numpy as np
 from segbench.core.series import Line
 from segbench.drawing.charts import Chart, ChartAxis, Guide, Path
 from segbench.protocols.anomalies.curves import LIMITS, RATES, AnomalyCurve
+from segbench.protocols.contours.measures import NEAR
 from segbench.protocols.contours.metrics import ContourTable
-from segbench.protocols.contours.tolerances import NEAR
 from segbench.protocols.objects.metrics import ComponentTable, ObjectTable
 from segbench.report.plots.methods import Method, kind_of_curves
 
@@ -41,7 +41,7 @@ def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method
         steps, up = np.append(np.repeat(at, 2)[1:], max(end, at[-1])), np.repeat(values, 2)  # up to the next tolerance
         kept = (steps <= end) & np.isfinite(up)
         layers.append([Path(steps[kept], up[kept])])
-    unit = tables[0].conventions.unit or "pixels"
+    unit = tables[0].conventions.unit or ("pixels" if tables[0].conventions.is_flat else "voxels")
     x = ChartAxis(f"Tolerance ({unit})", "", (0.0, end))
     corners = "lower right", "upper left"
     if drawn == "nsd":

@@ -479,12 +479,6 @@ def test_settings_for_other_inputs_are_refused(settings, advice):
         Contours(**settings)
 
 
-@pytest.mark.parametrize("spacing", [(1.0, 2.0), [0.5, 1], np.array([0.7, 1.4])])
-def test_pixels_that_are_not_square_are_refused(spacing):
-    with refused("not-square", ArgumentError, settings={"spacing": None}, sizes=tuple(spacing)):
-        Contours(spacing=spacing)
-
-
 def test_soft_maps_are_cut_at_a_score(tmp_path):
     gt, pred = written(tmp_path, masks())
     iio.imwrite(pred / "im0.png", np.rint(soft_map(0) * 255).astype(np.uint8))

@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 from refusing import refused
 from scipy.ndimage import binary_erosion, distance_transform_edt, gaussian_filter
 
-from segbench import ArgumentError, ContourCounts, Contours, DataError, count, evaluate
-from segbench.core.errors import VOLUMES
+from segbench import ContourCounts, Contours, DataError, count
 from segbench.protocols.contours.measures import decay_of, recall_of
 
 DISTANCES = ("hd", "hd95", "assd", "masd")
@@ -326,18 +325,6 @@ def test_decay_is_that_of_the_official_code(frames):
     ids = (np.round(np.linspace(1, frames, 5) + 1e-10) - 1).astype(int)  # uint8 there, which overflows
     expected = values[ids[0] : ids[1] + 1].mean() - values[ids[3] : ids[4] + 1].mean()
     assert decay_of(values.tolist()) == pytest.approx(expected)
-
-
-def test_volumes_are_refused_with_a_pointer():
-    with refused("other-shape", ArgumentError, name_has="ground_truth has", shape=(2, 3, 3), volumes=VOLUMES):
-        count(np.ones((2, 3, 3), bool), np.ones((2, 3, 3), bool), "contours")
-
-
-def test_volumes_in_memory_are_refused_with_a_pointer():
-    volume = np.ones((2, 3, 3), bool)
-    for given in ({"a": (volume, volume)}, [(volume, volume)]):
-        with refused("other-shape", ArgumentError, shape=(2, 3, 3), volumes=VOLUMES):
-            evaluate(given, protocol="contours")
 
 
 def test_sizes_that_differ_are_refused():
