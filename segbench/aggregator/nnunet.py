@@ -22,7 +22,7 @@ from segbench.core.settings import as_path
 from segbench.inputs.class_names import written_classes
 from segbench.inputs.class_regions import ClassLabel
 from segbench.inputs.nnunet_summary import SUMMARY, Case, read_summary
-from segbench.protocols.labels.counts import ClassCounts
+from segbench.protocols.labels.counts import SummarizedCounts
 from segbench.protocols.labels.settings import Labels, SummarizedLabels
 
 _NAMED = 8
@@ -126,7 +126,7 @@ def _rules(
 def _outcome(case: Case, labels: Sequence[ClassLabel], classes: str) -> Outcome:
     """Return the counts of a case as if it had just been counted; its digests are those of its numbers."""
     tp, fp, fn, tn = np.array([case.counts[label] for label in labels], np.int64).T
-    counts = ClassCounts(classes, tp, fp, fn, pixels=int(tp[0] + fp[0] + fn[0] + tn[0]), volumes=int(case.volume))
+    counts = SummarizedCounts(classes, tp, fp, fn, pixels=int(tp[0] + fp[0] + fn[0] + tn[0]), volumes=int(case.volume))
     truth = _digest({"truth": (tp + fn).tolist(), "pixels": counts.pixels})
     return Outcome(case.name, _digest({"counts": [*map(list, case.counts.values())]}), truth, encode(counts))
 

@@ -107,7 +107,7 @@ def _key(label: ClassLabel) -> str:
     return str(label) if isinstance(label, int) else str(labels_of(label))
 
 
-def _metrics(counts: Any, row: int) -> dict[str, float]:  # noqa: ANN401  `LabelCounts` or `ClassCounts`
+def _metrics(counts: Any, row: int) -> dict[str, float]:  # noqa: ANN401  `LabelCounts` or `SummarizedCounts`
     """Return the metrics of a class in a case."""
     tp, truth, predicted = (int(pixels[row]) for pixels in counts.by_class)
     fp, fn = predicted - tp, truth - tp

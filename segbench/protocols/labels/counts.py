@@ -119,7 +119,7 @@ class LabelCounts(AddedByField):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassCounts(AddedByField):
+class SummarizedCounts(AddedByField):
     """Pixels of each class against all others, as the summaries of nnU-Net have them; they add with ``+``.
 
     Parameters
@@ -139,7 +139,7 @@ class ClassCounts(AddedByField):
         If there is not one number for each class, or some are no counts, or more than there are pixels.
     """
 
-    kind: ClassVar[str] = "class counts"
+    kind: ClassVar[str] = "summarized labels"
     same: ClassVar[tuple[str, ...]] = ("classes",)
     ignored: ClassVar[int] = 0
     outside: ClassVar[int] = 0

@@ -355,7 +355,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 class SummarizedLabels(Labels):
     """The labels protocol for counts of each class against all others, which nnU-Net counted."""
 
-    counts = counts_in("segbench.protocols.labels.counts", "ClassCounts")
+    counts = counts_in("segbench.protocols.labels.counts", "SummarizedCounts")
 
     def signature_fields(self) -> dict[str, str]:
         """Return the settings that are known: the classes, and that others counted."""
