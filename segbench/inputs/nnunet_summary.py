@@ -22,7 +22,7 @@ from segbench.loaders.source import read_bounded, shown
 SUMMARY = "summary.json"
 """What nnU-Net calls the file."""
 COUNTS = ("TP", "FP", "FN", "TN")
-_LARGEST_BYTES = 2**28
+_LARGEST_BYTES = 2**27
 _MOST_PIXELS = 2**53
 _REGION = re.compile(r"\(\s*\d{1,9}\s*(?:,\s*\d{1,9}\s*)*,?\s*\)|\d{1,9}")
 _HINT = "expected the summary.json of nnU-Net's version 2; evaluate the predictions again to get one"
@@ -69,8 +69,8 @@ def _case(file: str, number: int, case: Any) -> Case:
     if not isinstance(metrics, dict) or not metrics:
         raise DataError(file, Message("no-metrics", "has no metrics in case {number}", number=number), _HINT)
     paths = [case.get(key) for key in ("prediction_file", "reference_file")]
-    written = next((path for path in paths if isinstance(path, str) and path), f"case_{number}")
-    name, ending = split_suffix(PureWindowsPath(PurePosixPath(written).name).name)
+    files = [PureWindowsPath(PurePosixPath(path).name).name for path in paths if isinstance(path, str)]
+    name, ending = split_suffix(next(filter(None, files), f"case_{number}"))
     counts: dict[ClassLabel, tuple[int, int, int, int]] = {}
     for key, of_class in metrics.items():
         label = _label(file, key)

@@ -222,6 +222,24 @@ def test_what_is_no_json_is_refused(tmp_path, text):
         import_nnunet(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("path", "name", "volumes"),
+    [
+        ("/data/a/case_7.nii.gz", "case_7", 1),
+        ("C:\\data\\case_7.nrrd", "case_7", 1),
+        ("case.7.png", "case.7", 0),
+        ("/", "case_1", 0),
+        (None, "case_1", 0),
+        ("a/x\x1b[31m.nii", None, 1),
+    ],
+)
+def test_cases_are_called_as_their_files(tmp_path, path, name, volumes):
+    result = import_nnunet(written(tmp_path / "summary.json", [{"metrics": {"1": COUNTS}, "prediction_file": path}]))
+    ((found, counts),) = result.counts.items()
+    assert found == name or (name is None and "\x1b" not in found)
+    assert counts.volumes == volumes
+
+
 def test_names_of_other_classes_are_refused(tmp_path):
     file = written(tmp_path / "summary.json", [{"metrics": {"1": COUNTS, "(1, 2)": COUNTS}}])
     assert import_nnunet(file, classes="a=1,b=1+2").settings["classes"] == "a=1,b=1+2"
