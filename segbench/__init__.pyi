@@ -8,6 +8,7 @@ from .aggregator.comparing import compare_results as compare_results
 from .aggregator.importing import import_bsds as import_bsds
 from .aggregator.joining import join_runs as join_runs
 from .aggregator.merging import merge_results as merge_results
+from .aggregator.nnunet import import_nnunet as import_nnunet
 from .aggregator.one_image import count as count
 from .aggregator.pools import process_pool as process_pool
 from .aggregator.result import Parts as Parts
@@ -88,6 +89,7 @@ from .protocols.saliency.metrics import SaliencyCurve as SaliencyCurve
 from .protocols.saliency.metrics import saliency_curve as saliency_curve
 from .protocols.saliency.settings import Saliency as Saliency
 from .report.bsds import export_bsds as export_bsds
+from .report.nnunet import export_nnunet as export_nnunet
 from .report.overlays import export_overlays as export_overlays
 from .report.page.document import export_report as export_report
 from .report.plots.classes import plot_classes as plot_classes

@@ -153,6 +153,10 @@ def of_labels(seed):
     of_images = [row[has].mean() for row, has in zip(each, held, strict=True)]
     yield "miou-images", measured["miou_images"], np.mean(of_images)
     yield "miou-classes", measured["miou_classes"], np.mean([each[held[:, k], k].mean() for k in range(4)])
+    either = held | np.array([table.sum(0) > 0 for table in tables])
+    dice = 2 * each / (1 + each)
+    yield "dice-cases", measured["mean_dice_cases"], np.mean([dice[either[:, k], k].mean() for k in range(4)])
+    yield "dice-cases", measured["mean_iou_cases"], np.mean([each[either[:, k], k].mean() for k in range(4)])
     yield "fw-iou", measured["fw_iou"], np.sum(n.sum(1) / n.sum() * ious(n))
     yield "accuracy", measured["pixel_accuracy"], np.trace(n) / n.sum()
     yield "accuracy", measured["mean_accuracy"], np.mean(np.diag(n) / n.sum(1))

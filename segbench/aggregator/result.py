@@ -279,7 +279,7 @@ class Result:
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics of the protocol, and those of units."""
-        metrics = self.rules.metrics()
+        metrics = self.rules.metrics_of(self.counts)
         if self.units is None or isinstance(self.rules, MeanOverParts):
             return metrics
         return (*metrics, *unit_metrics(metrics, self.units.noun))

@@ -91,6 +91,8 @@ def void_class(seen: Seen) -> list[Finding]:
     """Find a class whose label means void in most data sets, beside small labels of classes."""
     labels, names = seen.counted[0].named_classes
     *others, highest = sorted(labels)
+    if seen.known_label_inputs.regions:  # in one of which it was listed
+        return []
     if highest not in VOIDS or len(others) < 2 or others[-1] >= LABELS_BELOW:
         return []
     row = labels.index(highest)
@@ -190,7 +192,7 @@ def never_predicted(seen: Seen) -> list[Finding]:
     counted, inputs = seen.counted, seen.known_label_inputs
     labels_in_no_mean = getattr(seen.protocol, "background", ())
     labels, names = counted[0].named_classes
-    if _are_renumbered(seen) or inputs.masks or 0 not in labels:
+    if _are_renumbered(seen) or inputs.masks or inputs.regions or 0 not in labels:
         return []
     row, matrix = labels.index(0), np.sum([summary.matrix for summary in counted], axis=0)
     images_of_zero = [summary for summary in counted if summary.matrix[row].any()]

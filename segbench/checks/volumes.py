@@ -115,7 +115,7 @@ def _empty(summary: LabelsSummary) -> Sequence[_Empty]:
     labels = summary.named_classes[0]
     if 0 not in labels or not summary.pixels:
         return []
-    others = [place for place, label in enumerate(labels) if label != 0]
+    others = [column for column, label in enumerate(labels) if label != 0]
     true = not summary.matrix[others].any()
     predicted = not summary.matrix[:, others].any()
     return [_Empty(summary.image, summary.truth_file, true, predicted)] if true or predicted else []

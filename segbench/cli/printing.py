@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from segbench.statistics.intervals import Intervals
 
 Form: TypeAlias = Literal["table", "json", "csv", "markdown", "latex"]
+ShownForm: TypeAlias = Literal["table", "json", "csv", "markdown", "latex", "nnunet"]
 
 _FEW_CLASSES = 20  # rows of classes that a run prints without --per-class
 
@@ -47,7 +48,7 @@ class Rounded(Printed):
     @property
     def rounding(self) -> dict[str, Any]:
         """How numbers are written, as keywords of tables."""
-        if self.digits is not None and self.form in ("json", "csv"):
+        if self.digits is not None and self.form in ("json", "csv", "nnunet"):
             raise ArgumentError(
                 Message(
                     "other-form",
@@ -58,7 +59,7 @@ class Rounded(Printed):
         return {"digits": DIGITS if self.digits is None else self.digits, "zeros": self.zeros}
 
 
-def print_results(results: Sequence[Result], form: Form, **listing: Any) -> None:  # noqa: ANN401  as `TableSettings` takes them
+def print_results(results: Sequence[Result], form: ShownForm, **listing: Any) -> None:  # noqa: ANN401  as `TableSettings` takes them
     """Print results to standard output."""
     from segbench.report.tables import TableSettings
 

@@ -13,9 +13,9 @@ import click
 
 from segbench.cli.counting import Jobs, Workers
 from segbench.cli.guesses import metric_keys_of, titles_of
-from segbench.cli.methods import places_by_name
+from segbench.cli.methods import method_places, places_by_name
 from segbench.cli.options import argument
-from segbench.cli.printing import Printed, Rounded, print_results, print_saved
+from segbench.cli.printing import Printed, Rounded, ShownForm, print_results, print_saved
 from segbench.cli.progress import ProgressOption, progress_of
 from segbench.cli.selection import (
     EVERY_PART,
@@ -62,6 +62,13 @@ _LISTED = 20
 @dataclass(frozen=True, kw_only=True)
 class Show(Only, ChosenParts, Leveled, Rounded):
     """``segbench show``."""
+
+    form: ShownForm = option(  # type: ignore[assignment]  # one more than others print
+        "Choose how to print: as table, json, csv, markdown or latex; nnunet: one method as nnU-Net's summary.json.",
+        "table",
+        flag="--format",
+        metavar="FORMAT",
+    )
 
     results: tuple[str, ...] = argument(
         "RESULTS", "Results file, as written with -o, or one for each of several data sets: ECSSD=a.segbench."
@@ -114,6 +121,14 @@ class Show(Only, ChosenParts, Leveled, Rounded):
                     "{option} and {other} are two tables; choose one",
                     option=typed,
                     other=_flag_of(others[0]),
+                )
+            )
+        if self.form == "nnunet" and (lines != "method" or self.metrics or self.intervals or self.spread):
+            raise ArgumentError(
+                Message(
+                    "excluding-options",
+                    "--format nnunet has the fields of nnU-Net's summary.json; leave out options of rows, metrics and "
+                    "intervals",
                 )
             )
         if self.per_class and self.class_name is not None:
@@ -460,18 +475,58 @@ class Export(OneFile):
 class Import(Printed):
     """``segbench import``."""
 
-    folder: Path = argument(
-        "DIR",
-        "Folder with *_ev1.txt or *_bdry_thr.txt, or with folders of them.",
+    places: tuple[str, ...] = argument(
+        "PLACE",
+        "Folder with *_ev1.txt or *_bdry_thr.txt, or with folders of them; or a summary.json of nnU-Net, or the folder "
+        "that holds it, once for each method or fold: a=A/summary.json b=B/summary.json.",
     )
     output: Path = option("Write this results file (.segbench), or add to it.", MISSING, flag="-o --output")
     name: str | None = option("Name the method.", metavar="NAME", shown="the name of its folder")
+    classes: str | None = option(
+        "Name the classes of summary.json: liver=1,tumour=2, or dataset.json.",
+        metavar="CLASSES",
+        shown="their labels",
+    )
 
     def __call__(self) -> None:
-        from segbench.aggregator.importing import import_bsds
-
-        print_results(import_bsds(self.folder, method=self.name, results=self.output), self.form)
+        print_results(self._imported(), self.form)
         print_saved(self.output)
+
+    def _imported(self) -> list[Result]:
+        """Read the summaries of nnU-Net, or one folder of official files."""
+        from segbench.aggregator.importing import import_bsds
+        from segbench.aggregator.nnunet import import_nnunet, is_summary
+        from segbench.loaders.source import method_name
+
+        places = method_places(self.places)
+        typed = [None if name == method_name(path) else name for (name, _), path in places.items()]
+        names = [self.name or name for name in typed]
+        of_others = [path for path in places.values() if not is_summary(path)]
+        if len(places) > 1 and (of_others or self.name):
+            raise ArgumentError(
+                Message(
+                    "several-places",
+                    "several places are for summaries of nnU-Net, each with a name of its own: a=A/summary.json "
+                    "b=B/summary.json; import {others} one by one, with --name",
+                    others=", ".join(of_others) or "methods",
+                )
+            )
+        if of_others:
+            if self.classes is not None:
+                raise ArgumentError(
+                    Message(
+                        "no-meaning",
+                        "{classes} names the classes of a summary.json, and {place} is none; leave it out",
+                        classes=Setting("classes", None),
+                        place=of_others[0],
+                    )
+                )
+            return import_bsds(of_others[0], method=names[0], results=self.output)
+        of_places = zip(places.items(), names, strict=True)
+        return [
+            import_nnunet(path, method=name, run=method.run, classes=self.classes, results=self.output)
+            for (method, path), name in of_places
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)

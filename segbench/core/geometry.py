@@ -10,11 +10,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from segbench.core.messages import NOTHING, Message
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Affine = tuple[tuple[float, ...], ...]
 """Rows x, y and z of a matrix that takes (z, y, x, 1), an index of an array, to a position."""
@@ -57,6 +59,8 @@ class Geometry:
 
     def corners(self, shape: Sequence[int]) -> NDArray[np.float64]:
         """Return the positions of the corner voxels of an array, the first and the last index along each axis."""
+        import numpy as np
+
         ends = [(0, extent - 1) for extent in shape]
         indices = np.array([(*corner, 1) for corner in product(*ends)], np.float64)
         positions: NDArray[np.float64] = indices @ np.array(self.affine, np.float64).T
@@ -70,11 +74,15 @@ def written_spacing(spacing: Sequence[float], digits: int = 10) -> str:
 
 def shortest_decimal(stored: float) -> float:
     """Return the number with the fewest digits that is stored as this float32: .7 for .699999988."""
+    import numpy as np
+
     return float(str(np.float32(stored)))
 
 
 def corners_apart(geometry: Geometry, other: Geometry, shape: Sequence[int]) -> float:
     """Return how far the farthest corner voxel of one array lies from its counterpart in another."""
+    import numpy as np
+
     apart = geometry.corners(shape) - other.corners(shape)
     return float(np.sqrt((apart**2).sum(axis=1)).max())
 
@@ -89,6 +97,8 @@ def _fault_of(spacing: Sequence[float], affine: Affine | None) -> Message:
         )
     if affine is None:
         return NOTHING
+    import numpy as np
+
     columns = np.array(affine, np.float64)[:, :-1]
     if not np.isfinite(np.array(affine)).all():
         return Message("wrong-affine", "has an affine with numbers that are not finite")

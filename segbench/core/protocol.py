@@ -311,6 +311,11 @@ class Protocol(ABC):
     def metrics(self) -> tuple[Metric, ...]:
         """Return every metric and total, in the order in which they are reported; exactly one is the headline."""
 
+    def metrics_of(self, per_image: Mapping[str, Any]) -> tuple[Metric, ...]:
+        """Return the same for counts by image name, on which it may depend what tables show: volumes, or images."""
+        del per_image
+        return self.metrics()
+
     @abstractmethod
     def count(self, sample: Sample) -> Counted:
         """Count one image; a `DataError` says what is wrong with it."""
@@ -356,6 +361,9 @@ class Pictured(ABC):
 
     states_called: ClassVar[Mapping[int, str]] = MappingProxyType({})
     """What the states are called in legends, in their order there."""
+
+    classes_drawn: Sequence[str] = ()
+    """What pictures of label maps tell apart by colours, in the order of `segbench.core.pictures.Pictures.classes`."""
 
     ranked_beside: ClassVar[str] = ""
     """The key for images by which the page ranks those that the headline leaves undefined, the highest first."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, cast
 
@@ -15,6 +16,7 @@ from segbench.core.sample import SIDES, Sample, Side
 from segbench.core.settings import as_whole, listed, option, set_fields
 from segbench.inputs import label_rules as rules
 from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_many, refuse_unfit, void_beside
+from segbench.inputs.class_regions import ClassLabel, as_class_label, counted_labels, has_regions, names_of_labels
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 
@@ -37,9 +39,9 @@ class ClassLabelMaps(LabelInputs):
 
     Parameters
     ----------
-    classes : int, sequence of int or str, optional
-        The labels of the classes: a number of them from 0, labels, or a text, see `segbench.Labels`. None: those of
-        the palette.
+    classes : int, sequence or str, optional
+        The labels of the classes: a number of them from 0, labels, regions of several labels, or a text, see
+        `segbench.Labels`. None: those of the palette.
     names : sequence of str, optional
         What the classes are called; by default by their labels.
     void : sequence of int, optional
@@ -53,8 +55,9 @@ class ClassLabelMaps(LabelInputs):
         If a label or a name comes twice, a label is a class and void, a name cannot be one, or a remapping is none.
     """
 
-    classes: int | Sequence[int] | str | None = option(
-        "Name the classes: 0-18, road=0,car=13, a file with a label and a name per line, or nnU-Net's dataset.json.",
+    classes: int | Sequence[ClassLabel | Sequence[int]] | str | None = option(
+        "Name the classes: 0-18, road=0,car=13, regions WT=1+2+3,ET=3, a file with a label and a name per line, or "
+        "nnU-Net's dataset.json.",
         metavar="CLASSES",
         read=classes_of,
         also=("names",),
@@ -95,8 +98,9 @@ class ClassLabelMaps(LabelInputs):
             named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
             set_fields(self, classes=tuple(named), names=self.names or tuple(named.values()))
 
-    def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
+    def _settle_classes(self, classes: int | Sequence[ClassLabel | Sequence[int]] | str) -> None:
         """Read the labels and names of the classes, and which labels are void."""
+        labels: tuple[ClassLabel, ...]
         names: Sequence[str] | None = self.names
         otherwise = void_beside(classes, VOID)
         if isinstance(classes, str):
@@ -107,23 +111,37 @@ class ClassLabelMaps(LabelInputs):
             labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:
             values = listed(classes, "classes", "(0, 1)", most=MOST_CLASSES + 1)
-            labels = tuple(as_whole(label, "classes") for label in values)
+            labels = tuple(map(as_class_label, values))
         refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
-        otherwise = tuple(label for label in otherwise if label not in labels)
+        otherwise = tuple(label for label in otherwise if label not in counted_labels(labels))
         void = rules.void_labels(otherwise if self.void is None else self.void)
         refuse_unfit(labels, names, void)
         set_fields(self, classes=labels, names=names, void=void)
 
-    @property
+    @cached_property
     def labels(self) -> tuple[int, ...]:
-        """The labels of the classes."""
-        return cast("tuple[int, ...]", self.classes)
+        """The labels that are counted: of the classes, or of all regions, and 0, which is outside these."""
+        return counted_labels(self._classes)
+
+    @cached_property
+    def class_names(self) -> tuple[str, ...]:
+        """What these are called."""
+        return names_of_labels(*self.named_classes)
 
     @property
-    def class_names(self) -> tuple[str, ...]:
-        """What the classes are called."""
-        return cast("tuple[str, ...]", self.names)
+    def named_classes(self) -> tuple[tuple[ClassLabel, ...], tuple[str, ...]]:
+        """Labels and names of the classes, some of which may be regions."""
+        return self._classes, cast("tuple[str, ...]", self.names)
+
+    @property
+    def regions(self) -> bool:
+        """Whether some classes are regions of several labels."""
+        return has_regions(self._classes)
+
+    @property
+    def _classes(self) -> tuple[ClassLabel, ...]:
+        return cast("tuple[ClassLabel, ...]", self.classes)
 
     @property
     def masks(self) -> bool:
@@ -153,7 +171,7 @@ class ClassLabelMaps(LabelInputs):
         void, protocol = self.void or (), self.asked_by
         try:
             matrix, ignored = count_maps(
-                maps, labels=self.labels, names=self.class_names, void=void, valid=valid, protocol=protocol
+                maps, labels=self.labels, named=self.named_classes, void=void, valid=valid, protocol=protocol
             )
         except DataError as error:
             renumbered = self._renumbered_in(maps, valid)

@@ -1,4 +1,7 @@
-"""Classes as text: ``0-2,5,car=13``, on the command line, in a signature, or one per line in a file."""
+"""Classes as text: ``0-2,5,car=13``, on the command line, in a signature, or one per line in a file.
+
+Classes of several labels, ``WT=1+2+3``, are regions, see `segbench.inputs.class_regions`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Either, Message, Note, Setting, together
 from segbench.core.names import first_names
 from segbench.core.settings import as_whole, listed, option
+from segbench.inputs.class_regions import REGION, ClassLabel, counted_labels, has_regions, read_region
 
 if TYPE_CHECKING:
     from segbench.core.arrays import BoolArray
@@ -30,7 +34,7 @@ _NAMED = 8
 _IN_NO_MEAN = "left out of means"
 
 
-def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int]) -> None:
+def refuse_unfit(labels: Sequence[ClassLabel], names: Sequence[str], void: Sequence[int]) -> None:
     """Refuse classes that are too many, share a label or a name, lack one, are void, or cannot have their name."""
     refuse_many(labels)
     if not labels or len(names) != len(labels):
@@ -49,12 +53,14 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
             raise ArgumentError(
                 Message("unfit-classes", "the {role} {values} belongs to several classes", role=role, values=named)
             )
-    if min(labels) < 0:
+    counted = counted_labels(labels)
+    refuse_many(counted)
+    if min(counted) < 0:
         raise ArgumentError(
-            Message("unfit-classes", "label {label} is negative; labels are 0 or more", label=min(labels))
+            Message("unfit-classes", "label {label} is negative; labels are 0 or more", label=min(counted))
         )
     left_out = frozenset(void)
-    both = [str(label) for label in labels if label in left_out]
+    both = [str(label) for label in counted if label in left_out]
     if both:
         raise ArgumentError(
             Message(
@@ -62,14 +68,14 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
                 "label {labels} is both a class and void; leave it out of {classes}, or write {void}",
                 labels=first_names(both, _NAMED),
                 classes=Setting("classes", None),
-                void=void_without(void, labels),
+                void=void_without(void, counted),
             )
         )
     for name, label in zip(names, labels, strict=True):
         _refuse_unfit_name(name, label)
 
 
-def _refuse_unfit_name(name: str, label: int) -> None:
+def _refuse_unfit_name(name: str, label: ClassLabel) -> None:
     """Refuse a name that no class can have, or that is another label."""
     if not name.strip() or not name.isprintable() or any(mark in RESERVED for mark in name):
         raise ArgumentError(
@@ -110,15 +116,21 @@ def void_without(void: Sequence[float], labels: Sequence[int]) -> Setting:
     return Setting("void", [label for label in void if label not in labels])
 
 
-def read_background(classes: int | Sequence[int] | str, labels: Sequence[int], names: Sequence[str]) -> tuple[int, ...]:
-    """Read the labels that means over classes leave out, which have to be some of the classes, and not all."""
+def read_background(
+    classes: int | Sequence[int] | str, labels: Sequence[ClassLabel], names: Sequence[str]
+) -> tuple[int, ...]:
+    """Read the labels that means over classes leave out, which have to be some of the classes, and not all.
+
+    Label 0, which lies outside all regions, need not be a class: then it is in no mean anyway.
+    """
     if isinstance(classes, str):
         background = read_classes(classes)[0] if classes not in ("", "none") else ()
     else:
         single = isinstance(classes, Integral)
         several = (classes,) if single else listed(classes, "background", "(0,)", most=MOST_CLASSES + 1)
         background = tuple(as_whole(label, "background") for label in several)
-    background = tuple(sorted(set(background)))
+    outside = {0}.difference(labels) if has_regions(labels) else set()
+    background = tuple(sorted(set(background) - outside))
     if not background:
         return ()
     if others := [label for label in background if label not in labels]:
@@ -157,11 +169,11 @@ def background_option() -> Any:
     )
 
 
-def in_means(labels: Sequence[int], background: Sequence[int]) -> BoolArray:
+def in_means(labels: Sequence[ClassLabel], background: Sequence[int]) -> BoolArray:
     """Mark the classes that means over classes take, in their order: all but the background."""
     import numpy as np
 
-    return ~np.isin(labels, background)
+    return np.array([label not in background for label in labels], np.bool_)
 
 
 def fields_of_class(fields: Mapping[str, str], *, in_means: bool) -> dict[str, str]:
@@ -191,17 +203,18 @@ def labels_text(labels: Sequence[int]) -> str:
     return written_classes(labels, list(map(str, labels)))
 
 
-def with_labels(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> Setting | Message:
+def with_labels(labels: Sequence[ClassLabel], names: Sequence[str], more: Sequence[int]) -> Setting | Message:
     """Write the setting of classes that holds some labels more: where all rise, in their places, else in front."""
     added, known = [(label, str(label)) for label in more], [*zip(labels, names, strict=True)]
-    together = sorted([*added, *known]) if known == sorted(known) else [*added, *known]
+    rising = not has_regions(labels) and known == sorted(known)
+    together = sorted([*added, *known]) if rising else [*added, *known]
     text = written_classes(*zip(*together, strict=True))
     if len(text) <= _LONGEST_ADVICE:
         return Setting("classes", text)
     return Message("setting", "{classes} with {labels}", classes=Setting("classes"), labels=labels_text(more))
 
 
-def with_background(labels: Sequence[int], names: Sequence[str], more: Sequence[int]) -> Message:
+def with_background(labels: Sequence[ClassLabel], names: Sequence[str], more: Sequence[int]) -> Message:
     """Write the settings under which some labels more are counted as background."""
     return together(with_labels(labels, names, more), format_background(more))
 
@@ -212,18 +225,45 @@ def format_background(labels: Sequence[int]) -> Setting:
 
 
 def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Read labels and names from text."""
-    labels: list[int] = []
+    """Read labels and names from text, of classes that are no regions."""
+    labels, names = read_class_labels(text)
+    return refuse_regions(labels), names
+
+
+def refuse_regions(labels: Sequence[ClassLabel]) -> tuple[int, ...]:
+    """Return the labels of classes, none of which may be a region."""
+    regions = [label for label in labels if isinstance(label, str)]
+    if regions:
+        raise ArgumentError(
+            Message(
+                "wrong-classes",
+                "{regions} are regions of several labels, which {protocols} count; list labels one by one",
+                regions=first_names(regions, _NAMED),
+                protocols=Either("Labels() and Contours()", "segbench labels and segbench contours"),
+            )
+        )
+    return tuple(label for label in labels if isinstance(label, int))
+
+
+def read_class_labels(text: str) -> tuple[tuple[ClassLabel, ...], tuple[str, ...]]:
+    """Read labels and names from text: ``0-18``, ``road=0,car=13``, and regions, ``WT=1+2+3,TC=1+3,ET=3``."""
+    labels: list[ClassLabel] = []
     names: list[str] = []
     for part in text.split(","):
         name, equals, number = part.strip().rpartition("=")
+        if REGION.fullmatch(number) and (not equals or name.strip()):
+            label = read_region(number)
+            labels.append(label)
+            names.append(name.strip() if equals else str(label))
+            refuse_many(labels)
+            continue
         run = re.fullmatch(r"\s*([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?\s*", number)
         if not run or (equals and (run[2] or not name.strip())):
             raise ArgumentError(
                 Message(
                     "wrong-classes",
-                    "{text!r} is not a class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), or a "
-                    "file with a label and a name per line",
+                    "{text!r} is not a class; write labels (0,7,13 or 0-18), names with labels (road=0,car=13), "
+                    "overlapping regions (WT=1+2+3,ET=3), or a file with a label and a name per line",
                     text=part.strip(),
                 )
             )
@@ -245,14 +285,19 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     return tuple(labels), tuple(names)
 
 
-def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
+def written_classes(labels: Sequence[ClassLabel], names: Sequence[str]) -> str:
     """Write classes as the command line takes them: runs of labels, and names where they are not the labels."""
     parts: list[str] = []
     run: list[int] = []
     for label, name in zip((*labels, None), (*names, ""), strict=True):
         plain = name == str(label)
+        if isinstance(label, str):
+            parts += [_written_run(run)] if run else []
+            parts.append(label if plain else f"{name}={label}")
+            run = []
+            continue
         if run and (not plain or label != run[-1] + 1):
-            parts.append(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}")
+            parts.append(_written_run(run))
             run = []
         if plain and label is not None:
             run.append(label)
@@ -261,13 +306,18 @@ def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
     return ",".join(parts)
 
 
-class ClassLabels(tuple[int, ...]):  # noqa: SLOT001  a tuple has no room for slots
+def _written_run(labels: Sequence[int]) -> str:
+    """Write labels that follow each other."""
+    return f"{labels[0]}-{labels[-1]}" if len(labels) > 1 else f"{labels[0]}"
+
+
+class ClassLabels(tuple[ClassLabel, ...]):  # noqa: SLOT001  a tuple has no room for slots
     """The labels of classes, with those that are void by the file which lists both."""
 
     void: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, labels: Sequence[int], void: Sequence[int]) -> ClassLabels:
+    def of(cls, labels: Sequence[ClassLabel], void: Sequence[int]) -> ClassLabels:
         """Put both together."""
         classes = cls(labels)
         classes.void = tuple(void)
@@ -279,8 +329,8 @@ def void_beside(labels: object, otherwise: Sequence[int]) -> tuple[int, ...]:
     return (labels.void if isinstance(labels, ClassLabels) else ()) or tuple(otherwise)
 
 
-def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Read ``0-18``, ``road=0,car=13``, or a file of labels and names, into labels and names.
+def classes_of(text: str) -> tuple[tuple[ClassLabel, ...], tuple[str, ...]]:
+    """Read ``0-18``, ``road=0,car=13``, regions, or a file of labels and names, into labels and names.
 
     A file has a label and a name per line, or is a ``dataset.json``, which also says which label is void.
     """
@@ -294,7 +344,7 @@ def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
     if Path(text).suffix and "=" not in text:
         hint = "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car"
         raise DataError(text, Message("missing", "there is no such file of classes"), hint)
-    return read_classes(text)
+    return read_class_labels(text)
 
 
 def lines_of(file: str, expected: str, hint: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,11 +14,14 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, alternatives, joined, protocol_with
 from segbench.core.numbers import verb
 from segbench.inputs.class_names import labels_text, with_background, with_labels
+from segbench.inputs.class_regions import ClassLabel
 from segbench.inputs.label_maps import InterpretedMaps, LabelMap, LabelMaps
 from segbench.inputs.label_rules import LABELS_BELOW, OFTEN_VOID, VOIDS, Advice, ManyValuesError, is_apart
 from segbench.inputs.label_values import Remapping, places_of, shift_to_zero
 from segbench.loaders.reading import how_to_save_labels
 
+NamedClasses: TypeAlias = tuple[Sequence[ClassLabel], Sequence[str]]
+"""Labels and names of classes."""
 _SHOWN = 20
 
 
@@ -35,14 +39,15 @@ def count_maps(
     maps: LabelMaps,
     *,
     labels: Sequence[int],
-    names: Sequence[str],
+    named: NamedClasses,
     void: Sequence[int],
     valid: BoolArray | None,
     protocol: str,
 ) -> tuple[IntArray, int]:
-    """Count pixels by true and predicted class, shape (K, K + 1), and those left out; errors name the `protocol`.
+    """Count pixels by true and predicted label, shape (K, K + 1), and those left out.
 
-    Labels of the ground truth that are neither classes nor void are refused.
+    Labels of the ground truth that are neither counted nor void are refused; errors say how to list them beside the
+    `named` classes of the `protocol`.
     """
     size = len(labels)
     width, left_out, unknown = size + 1, size, size + 1
@@ -58,7 +63,7 @@ def count_maps(
         foreign = np.unique(truth.values[occurring[table[occurring] == unknown]]).tolist()
         # A remapping says itself what labels count from.
         remap = shift_to_zero(labels) if maps.truth.mapping == Remapping() else ""
-        advise = partial(_advice, labels=labels, names=names, void=void, remap=remap, protocol=protocol)
+        advise = partial(_advice, labels=labels, named=named, void=void, remap=remap, protocol=protocol)
         raise _foreign(maps.truth, foreign, np.unique(truth.values[occurring]).tolist(), advise)
     return counts[:size], int(counts[left_out].sum())
 
@@ -105,7 +110,7 @@ def _advice(
     _predicted: Sequence[float],
     *,
     labels: Sequence[int],
-    names: Sequence[str],
+    named: NamedClasses,
     void: Sequence[int],
     remap: str,
     protocol: str,
@@ -127,7 +132,7 @@ def _advice(
         apart = [label for label in often_void if label not in OFTEN_VOID]
         if len(apart) != 1:
             return hint
-        classes = with_labels(labels, names, apart)
+        classes = with_labels(*named, apart)
         return alternatives(
             [hint, Message("fix", "if {label} is a class, {classes}", label=apart[0], classes=classes)], "; "
         )
@@ -144,7 +149,7 @@ def _advice(
                 pred_map=Setting("pred_map", remap),
             ),
             labels=labels_text(others),
-            classes=with_labels(labels, names, others),
+            classes=with_labels(*named, others),
         )
     elif len(labels) == 1 and others[-1] < labels[0]:
         (label,) = labels
@@ -154,30 +159,30 @@ def _advice(
             "{others} for {number:many label} from 0",
             given=Setting("classes", str(label)),
             label=label,
-            classes=with_labels(labels, names, range(label)),
+            classes=with_labels(*named, range(label)),
             others=Setting("classes", labels_text(range(label))),
             number=label,
         )
     else:
-        hint = _listed_too(others, labels, names, protocol)
+        hint = _listed_too(others, named, protocol)
     if not often_void:
         return hint
     void_labels = labels_text(often_void)
     return Message("fix", "{hint}; leave {labels} out if it is void: {void}", hint=hint, labels=void_labels, void=out)
 
 
-def _listed_too(others: Sequence[int], labels: Sequence[int], names: Sequence[str], protocol: str) -> Message:
+def _listed_too(others: Sequence[int], named: NamedClasses, protocol: str) -> Message:
     """Say how to list labels that are none of the classes, as background or as classes."""
     several = len(others) > 1
     them, are = ("them", "are") if several else ("it", "is")
     listed = f"{'labels' if several else 'label'} {labels_text(others)}"
-    as_classes = with_labels(labels, names, others)
+    as_classes = with_labels(*named, others)
     background = Message(
         "fix",
         "if {labels} {are} background, {settings} counts {them} and leaves {them} out of means over classes",
         labels=listed,
         are=are,
-        settings=protocol_with(protocol, "", with_background(labels, names, others)),
+        settings=protocol_with(protocol, "", with_background(*named, others)),
         them=them,
     )
     see = "what nobody labelled is void, see docs/labels.md"

@@ -1,7 +1,8 @@
 """``dataset.json`` of nnU-Net and of the Medical Segmentation Decathlon: labels with their names, and which is ignored.
 
-nnU-Net writes a label for each name, ``{"background": 0, "liver": 1, "ignore": 2}``, the Decathlon and nnU-Net's first
-version a name for each label, ``{"0": "background", "1": "liver"}``.
+nnU-Net writes a label for each name, ``{"background": 0, "liver": 1, "ignore": 2}``, or the labels of regions, which
+may overlap, ``{"background": 0, "whole": [1, 2, 3], "core": [2, 3]}``; the Decathlon and nnU-Net's first version a name
+for each label, ``{"0": "background", "1": "liver"}``.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from segbench.core.errors import LISTED, DataError
-from segbench.core.messages import Message, Setting
-from segbench.core.names import first_names
+from segbench.core.errors import DataError
+from segbench.core.messages import Message
+from segbench.inputs.class_regions import ClassLabel, region_of
 
 _LARGEST_BYTES = 2**24
 _LARGEST_LABEL = 10**9
+_MOST_LABELS = 4096
 _IGNORE = "ignore"
 """What nnU-Net calls the label of voxels that do not count."""
 _EXPECTED = 'expected nnU-Net\'s "labels", such as {"background": 0, "liver": 1}'
@@ -23,15 +25,18 @@ _RESERVED = str.maketrans("|,=\n\r", ";;;;;")
 
 
 class DatasetClasses(NamedTuple):
-    """The classes of a data set, rising, and the labels that are ignored."""
+    """The classes of a data set, and the labels that are ignored.
 
-    labels: tuple[int, ...]
+    Labels rise. With regions, classes are in the order of the file, without the background, which lies outside all.
+    """
+
+    labels: tuple[ClassLabel, ...]
     names: tuple[str, ...]
     ignored: tuple[int, ...]
 
 
 def read_dataset_json(path: str) -> DatasetClasses:
-    """Read labels and names of a ``dataset.json``; labels of regions that overlap are refused."""
+    """Read labels and names of a ``dataset.json``."""
     from segbench.loaders.source import read_bounded  # loads NumPy, and help needs none
 
     try:
@@ -47,39 +52,27 @@ def read_dataset_json(path: str) -> DatasetClasses:
 
 def _classes_in(path: str, labels: Mapping[str, Any]) -> DatasetClasses:
     """Return the classes that labels and names tell."""
-    named: dict[int, str] = {}
+    named: dict[ClassLabel, str] = {}
     ignored: list[int] = []
-    regions: list[str] = []
     for key, value in labels.items():
-        several = value if isinstance(value, list) else [value]
-        if len(several) > 1:
-            regions.append(key)
-            continue
         by_label = isinstance(value, str) and key.isdecimal()
-        label, name = (key, value) if by_label else (several[0] if several else None, key)
-        number = _label_of(label)
-        if number is None or number in named or number in ignored:
-            problem = Message("wrong-label", "gives {name!r} the label {label}", name=name, label=repr(label))
-            raise DataError(path, problem, "give each name a whole number of its own, from 0")
+        several, name = ([key], value) if by_label else (value if isinstance(value, list) else [value], key)
+        members = [number for number in map(_label_of, several[:_MOST_LABELS]) if number is not None]
+        if not members or len(members) < len(several) or (label := region_of(members)) in (*named, *ignored):
+            problem = Message("wrong-label", "gives {name!r} the label {label}", name=name, label=f"{value!r:.60}")
+            raise DataError(path, problem, "give each name a whole number of its own, from 0, or a list of such")
         if name == _IGNORE and not by_label:
-            ignored.append(number)
+            ignored += members
         else:
-            named[number] = _name_of(str(name), number)
-    if regions:
-        problem = Message(
-            "overlapping-regions",
-            "has regions of several labels, which overlap: {regions}",
-            regions=first_names(regions, LISTED),
-        )
-        members = [number for value in labels.values() if isinstance(value, list) for number in map(_label_of, value)]
-        every = {*named, *(number for number in members if number is not None)}.difference(ignored)
-        listed = ",".join(map(str, sorted(every)))
-        fix = Message("fix", "list the labels themselves: {classes}", classes=Setting("classes", listed))
-        raise DataError(path, problem, fix)
+            named[label] = _name_of(str(name), label)
+    if any(isinstance(label, str) for label in named):
+        regions = {label: name for label, name in named.items() if label != 0}
+        return DatasetClasses(tuple(regions), tuple(regions.values()), tuple(sorted(ignored)))
     if not named:
         raise DataError(path, Message("no-labels", "has no label that counts"), _EXPECTED)
-    rising = sorted(named)
-    return DatasetClasses(tuple(rising), tuple(named[label] for label in rising), tuple(sorted(ignored)))
+    rising = sorted((label, name) for label, name in named.items() if isinstance(label, int))
+    numbers, names = zip(*rising, strict=True)
+    return DatasetClasses(numbers, names, tuple(sorted(ignored)))
 
 
 def _label_of(value: Any) -> int | None:
@@ -90,7 +83,7 @@ def _label_of(value: Any) -> int | None:
     return value if is_label else None
 
 
-def _name_of(text: str, label: int) -> str:
+def _name_of(text: str, label: ClassLabel) -> str:
     """Return a name that a class can have."""
     name = "".join(letter for letter in text.translate(_RESERVED) if letter.isprintable()).strip()
     return f"class {label}" if not name or (name.isdecimal() and int(name) != label) else name

@@ -61,6 +61,11 @@ class LabelInputs(InputSettings):
         """Whether they are masks, which have a positive class."""
         return False
 
+    @property
+    def regions(self) -> bool:
+        """Whether some classes are regions of several labels, which may overlap."""
+        return False
+
     @abstractmethod
     def require_both_sides(self, facts: Mapping[str, Facts], where: str) -> None:
         """Refuse settings under which nothing in some images is positive, or nothing negative."""

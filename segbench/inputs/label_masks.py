@@ -82,7 +82,7 @@ class LabelMasks(LabelInputs):
 
         masks = self.mask_maps(sample)
         matrix, ignored = count_maps(
-            masks.maps, labels=self.labels, names=(), void=(), valid=masks.valid, protocol=self.asked_by
+            masks.maps, labels=self.labels, named=(self.labels, ()), void=(), valid=masks.valid, protocol=self.asked_by
         )
         return ClassesOfPixels(**vars(masks), matrix=matrix, ignored=ignored)
 

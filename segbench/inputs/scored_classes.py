@@ -23,6 +23,7 @@ from segbench.core.settings import Quantize, as_whole, check_settings, listed, o
 from segbench.inputs.class_names import (
     MOST_CLASSES,
     classes_of,
+    refuse_regions,
     refuse_unfit,
     void_beside,
     void_without,
@@ -98,6 +99,7 @@ class ScoredClasses(InputSettings):
         """Check and normalise the settings."""
         check_settings(self)
         values = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
+        refuse_regions(values)
         labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in values)
         names = tuple(map(str, labels if self.names is None else self.names))
         void = void_labels(self.void)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Protocol
 
 from segbench.core.errors import DataError
 from segbench.core.geometry import CORNERS_APART, Affine, Geometry, corners_apart
@@ -16,6 +14,9 @@ from segbench.core.messages import Message, Note, Setting
 from segbench.core.sample import Maps, Reading
 from segbench.loaders.decoded import Header, Role
 from segbench.loaders.source import Source, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _TURNED, _NOTICED, _EQUAL = 0.01, 1e-3, 1e-6
 """By how much directions, or spacings, differ noticeably; and by how much they may differ and be equal."""
@@ -217,7 +218,7 @@ def distance_of_grids(
         return None
     spacing = [extent for extent in (*geometry.spacing, *truth.spacing) if extent > 0]
     distance = corners_apart(geometry, truth, shape)
-    if distance <= CORNERS_APART * min(spacing, default=1.0) or np.isnan(distance):
+    if distance <= CORNERS_APART * min(spacing, default=1.0) or math.isnan(distance):
         return None
     return distance, _difference(geometry, truth, distance)
 
@@ -227,6 +228,8 @@ def _difference(geometry: Geometry, truth: Geometry, distance: float) -> Message
 
     Differences that are too small to be noticed by themselves are named where the origin explains less than half of it.
     """
+    import numpy as np
+
     ours, theirs = np.array(geometry.affine), np.array(truth.affine)
     shift = ours[:, -1] - theirs[:, -1]
     explained = float(np.sqrt((shift**2).sum())) >= distance / 2
@@ -252,7 +255,7 @@ def _difference(geometry: Geometry, truth: Geometry, distance: float) -> Message
 
 def _unit_columns(columns: NDArray[Any]) -> NDArray[Any]:
     """Return columns of length 1."""
-    return columns / np.sqrt((columns**2).sum(axis=0))
+    return columns / (columns**2).sum(axis=0) ** 0.5
 
 
 def _refuse_faults(grids: Sequence[Grid], reads: Reading, repairs: GridSettings) -> None:

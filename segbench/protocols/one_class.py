@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from segbench.core.protocol import Division, Part, Protocol
 from segbench.inputs.class_names import fields_of_class
+from segbench.inputs.class_regions import ClassLabel
+
+Class = TypeVar("Class", bound=ClassLabel)
 
 
 class OneClass:
     """Settings of the class `label`, which is measured and signed as the protocol `of` all classes says."""
 
     of: Any
-    label: int
+    label: ClassLabel
 
     def signature_fields(self) -> dict[str, str]:
         """Return the settings of all classes, and whether means over classes leave this one out."""
@@ -32,10 +35,10 @@ class OneClass:
 
 
 def divided_by_class(
-    classes: Iterable[tuple[int, str]],
+    classes: Iterable[tuple[Class, str]],
     per_image: Mapping[str, Any],
-    of_class: Callable[[int], Protocol],
-    counts_of: Callable[[Any, int, str], Any],
+    of_class: Callable[[Class], Protocol],
+    counts_of: Callable[[Any, Class, str], Any],
     *,
     why_not_pooled: str,
 ) -> Division:

@@ -16,6 +16,7 @@ from segbench.core.metric import finite, finite_values
 from segbench.core.names import latex_name, markdown_name, one_line, unknown_to_pdflatex
 from segbench.core.text_table import TextTable, side_by_side
 from segbench.report.metric_table import MetricTable
+from segbench.report.nnunet import nnunet_document
 from segbench.report.tables import (
     PLAIN,
     ResultSet,
@@ -33,9 +34,11 @@ SCHEMA = 4
 
 
 def document(results: Sequence[Result], form: str, settings: TableSettings = PLAIN) -> str:
-    """Write results as json, csv, markdown or latex."""
+    """Write results as json, csv, markdown or latex, or one as the summary of nnU-Net."""
     if form == "json":
         return json_document(results, settings)
+    if form == "nnunet":
+        return nnunet_document(results)
     every = form == "csv"
     tables = []
     for parts in listed(results, settings, every=every):

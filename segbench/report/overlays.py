@@ -214,7 +214,7 @@ class _Work(NamedTuple):
         pictures = shows.pictures(sample, counts, np.array([self.threshold]))
         if pictures.classes is None:
             raise DataError(shown(self.name), Message("no-pictures", "there is no picture of its classes"))
-        colours = _as_bytes([*class_colours(len(result.parts("class"))), "#ffffff", GUIDE])
+        colours = _as_bytes([*class_colours(len(shows.classes_drawn)), "#ffffff", GUIDE])
         written = [f"{name} {number(float(values[0]))}" for name, values in pictures.metrics.items()]
         parts = {
             "ground truth": colours[pictures.truth],

@@ -374,7 +374,8 @@ class TestFoldersOfNnunet:
     @pytest.mark.parametrize(
         ("labels", "kind"),
         [
-            ({"background": 0, "whole": [1, 2, 3], "core": [2, 3], "ignore": 4}, "overlapping-regions"),
+            ({"background": 0, "whole": [1, 2], "again": [2, 1]}, "wrong-label"),
+            ({"background": 0, "whole": [1, "x"]}, "wrong-label"),
             ({"background": 0, "liver": -1}, "wrong-label"),
             ({"background": 0, "liver": 1.5}, "wrong-label"),
             ({"background": 0, "liver": True}, "wrong-label"),
@@ -389,10 +390,12 @@ class TestFoldersOfNnunet:
         with refused(kind, DataError):
             Labels(classes=self.dataset(tmp_path, labels))
 
-    def test_regions_say_how_to_list_their_labels(self, tmp_path):
+    def test_regions_are_classes_without_the_background(self, tmp_path):
         path = self.dataset(tmp_path, {"background": 0, "whole": [1, 2, 3], "core": [2, 3], "ignore": 4})
-        with refused("overlapping-regions", DataError, settings={"classes": "0,1,2,3"}):
-            Labels(classes=path)
+        fields = Labels(classes=path).signature_fields()
+        assert (fields["classes"], fields["void"]) == ("whole=1+2+3,core=2+3", "4")
+        with refused("wrong-classes", ArgumentError):
+            made_of(path)
 
     @pytest.mark.parametrize("text", ["{", "[]", "null", "[" * 100_000])
     def test_what_is_no_dataset(self, tmp_path, text):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from segbench.core.arrays import Array, BoolArray, IntArray, keep_freed_memory
 from segbench.imaging.surfaces import Elements, distances_between, marks_of, voxels_of_box
 from segbench.inputs.class_label_maps import ClassLabelMaps
+from segbench.inputs.class_regions import membership
 from segbench.inputs.confusion import ClassesOfPixels
 from segbench.inputs.label_values import places_of
 from segbench.inputs.mask_pairs import MaskPair
@@ -37,10 +38,18 @@ class NumberedMasks(NamedTuple):
     number: int
     """How many masks there are."""
     matrix: IntArray = NO_MATRIX
+    members: BoolArray | None = None
+    """Which numbers, from 0, belong to each mask, where masks are regions that overlap, shape (masks, numbers)."""
+
+    def in_any_mask(self, numbers: Array) -> BoolArray:
+        """Mark the pixels of one of the maps that are in a mask."""
+        in_mask: BoolArray = numbers > 0 if self.members is None else np.any(self.members, axis=0)[numbers]
+        return in_mask
 
     def sides_of(self, number: int) -> list[ByteArray]:
         """Return one of the masks on both sides, as 0 and 1."""
-        sides = [numbers == number for numbers in (self.truth, self.predicted)]
+        members = None if self.members is None else self.members[number - 1]
+        sides = [numbers == number if members is None else members[numbers] for numbers in (self.truth, self.predicted)]
         return [np.ascontiguousarray(side).view(np.uint8) for side in sides]
 
 
@@ -74,7 +83,10 @@ def masks_of_classes(image: ClassesOfPixels, inputs: ClassLabelMaps) -> Numbered
     if left_out is not None:
         for side in numbers:
             side[left_out] = 0
-    return NumberedMasks(numbers[0], numbers[1], len(labels), image.matrix)
+    if not inputs.regions:
+        return NumberedMasks(numbers[0], numbers[1], len(labels), image.matrix)
+    members = np.pad(membership(inputs.named_classes[0]), ((0, 0), (1, 0)))
+    return NumberedMasks(numbers[0], numbers[1], len(members), image.matrix, members)
 
 
 def count_masks(masks: NumberedMasks, *, classes: str, surface: Elements, sizes: Sizes | None = None) -> ContourCounts:
@@ -223,7 +235,7 @@ def _count_volume(masks: NumberedMasks, classes: str, surface: Elements, sizes: 
     entries, lists = np.zeros((masks.number, 2), np.int64), list[IntArray]()
     for number in measured:
         box = voxels_of_box(boxes[number].tolist())
-        cut = NumberedMasks(masks.truth[box], masks.predicted[box], 1)
+        cut = masks._replace(truth=masks.truth[box], predicted=masks.predicted[box])
         directions = _distances(cut.sides_of(number + 1), surface, steps.numbers)
         entries[number] = [direction.shape[1] for direction in directions]
         lists += directions
@@ -237,9 +249,22 @@ def _boxes(masks: NumberedMasks) -> tuple[IntArray, IntArray]:
     """Return the box of each mask of a volume, and its areas, see `boxes_of_masks`."""
     from segbench.imaging.surface_kernels import boxes_of_masks
 
-    boxes, areas = np.empty((masks.number, 6), np.int64), np.empty((masks.number, 3), np.int64)
+    numbered = masks.number if masks.members is None else masks.members.shape[1] - 1
+    boxes, areas = np.empty((numbered, 6), np.int64), np.empty((numbered, 3), np.int64)
     # In the order in which voxels lie in memory, which files decide: the other order takes several times as long.
     order = np.argsort([-abs(stride) for stride in masks.truth.strides], kind="stable")
     boxes_of_masks(masks.truth.transpose(order), masks.predicted.transpose(order), boxes, areas)
-    in_order = boxes.reshape(-1, 3, 2)[:, np.argsort(order)]
-    return in_order.reshape(-1, 6), areas
+    in_order = boxes.reshape(-1, 3, 2)[:, np.argsort(order)].reshape(-1, 6)
+    return (in_order, areas) if masks.members is None else _of_regions(masks, masks.members[:, 1:], in_order, areas)
+
+
+def _of_regions(
+    masks: NumberedMasks, members: BoolArray, boxes: IntArray, areas: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return boxes and areas of regions, from those of the labels that belong to them."""
+    of_regions = np.empty((len(members), 6), np.int64)
+    for box, labels in zip(of_regions, members, strict=True):
+        box[::2], box[1::2] = boxes[labels, ::2].min(axis=0), boxes[labels, 1::2].max(axis=0)
+    belong = members.astype(np.int64)
+    overlaps = ((belong @ masks.matrix[:, :-1]) * belong).sum(axis=1)
+    return of_regions, np.column_stack([belong @ areas[:, :2], overlaps])

@@ -18,7 +18,8 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
 from segbench.core.settings import as_whole, check_choice
 from segbench.imaging.surfaces import SurfaceDistances, sizes_of_classes
-from segbench.inputs.class_names import read_classes
+from segbench.inputs.class_names import read_class_labels
+from segbench.inputs.class_regions import counted_labels
 
 MASKS, OBJECTS = "masks", "objects"
 """What `ContourCounts.classes` holds where there are no classes: one mask, or as many objects as an image has."""
@@ -142,7 +143,7 @@ class ContourCounts(Counts):
         The squared distances, rising, of each mask and direction in turn, and the length of the contour at each:
         ``units + halves * sqrt(1 / 2)``. Of pixels, voxels, and elements in classes, `units` is their number.
     matrix : array of int, shape (K, K + 1)
-        Of K classes the pixels by true and predicted class, as in `LabelCounts`; empty without classes.
+        Of classes the pixels by true and predicted label, as in `LabelCounts`; empty without classes.
     unit : str
         The unit of distances in mm, as a decimal; several between commas, of each spacing. Empty for pixels.
     steps, shapes : array of int, shape (S, axes)
@@ -212,7 +213,7 @@ class ContourCounts(Counts):
             or (self.steps == 0).any()
         ):
             raise ArgumentError(_DIFFERENT)
-        size = 0 if self.classes in (MASKS, OBJECTS) else len(known)
+        size = 0 if self.classes in (MASKS, OBJECTS) else len(counted_labels(read_class_labels(self.classes)[0]))
         matrix = as_counts(np.asarray(self.matrix).reshape(-1), "matrix").astype(np.int64, copy=False)
         if matrix.size != size * (size + 1):
             raise ArgumentError(_DIFFERENT)
@@ -226,7 +227,9 @@ class ContourCounts(Counts):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the masks; empty for objects, which images have different numbers of."""
-        return (MASKS,) if self.classes == MASKS else () if self.classes == OBJECTS else read_classes(self.classes)[1]
+        if self.classes in (MASKS, OBJECTS):
+            return (MASKS,) if self.classes == MASKS else ()
+        return read_class_labels(self.classes)[1]
 
     @property
     def settings(self) -> tuple[str, ...]:

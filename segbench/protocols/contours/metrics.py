@@ -15,7 +15,8 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Message, Note, Setting, part_of
 from segbench.core.metric import PIXELS, VOXELS, Metric, key_of_images, left_out_note, shares, zero_note
 from segbench.core.table import CountsTable, Sums
-from segbench.inputs.class_names import background_note, in_means, read_classes
+from segbench.inputs.class_names import background_note, in_means, read_class_labels
+from segbench.inputs.class_regions import ClassLabel, counted_labels
 from segbench.inputs.label_rules import listed
 from segbench.inputs.numbered_objects import sequence_of
 from segbench.inputs.renumbering import notes_on_predictions
@@ -136,7 +137,9 @@ class ContourTable(CountsTable[ContourCounts]):
         super().__init__(per_image)
         self._remapped = remapped
         self.metrics = tuple(metric for metric in metrics if metric.kind == "score")
-        self._labels, names = ((0,), ("",)) if classes == MASKS else read_classes(classes)
+        names: tuple[str, ...]
+        self._labels: tuple[ClassLabel, ...]
+        self._labels, names = ((0,), ("",)) if classes == MASKS else read_class_labels(classes)
         meant = in_means(self._labels, background)
         self._places = np.flatnonzero(meant).tolist()
         self._background = background_note(names, meant)
@@ -232,7 +235,8 @@ class ContourTable(CountsTable[ContourCounts]):
         if not (self.class_names and self.images):
             return self._left_out
         matrix = np.sum([counts.matrix for counts in self.ordered], axis=0)
-        on_predictions = notes_on_predictions(matrix, self._labels, self.images, remapped=self._remapped)
+        labels = counted_labels(self._labels)
+        on_predictions = notes_on_predictions(matrix, labels, self.images, remapped=self._remapped)
         return *self._background, *self._left_out, *on_predictions
 
     @property

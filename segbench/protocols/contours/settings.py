@@ -29,7 +29,14 @@ from segbench.core.settings import (
     setting_text,
 )
 from segbench.inputs.class_label_maps import ClassLabelMaps
-from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
+from segbench.inputs.class_names import (
+    background_option,
+    labels_text,
+    read_background,
+    read_class_labels,
+    written_classes,
+)
+from segbench.inputs.class_regions import ClassLabel
 from segbench.inputs.cut_masks import CutMasks
 from segbench.inputs.label_rules import MANY_LEVELS, Positive
 from segbench.inputs.numbered_objects import SequenceObjects, sequence_of
@@ -145,8 +152,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         where both are, 0.
     at : float, optional
         Predictions are soft maps, and scores of at least this belong to the mask. None: they are masks.
-    classes : int, sequence of int or str, optional
-        The labels of the classes of label maps, as in `Labels`. None: ground truth and predictions are masks.
+    classes : int, sequence or str, optional
+        The labels of the classes of label maps, or regions that overlap, as in `Labels`. None: ground truth and
+        predictions are masks.
     names : sequence of str, optional
         What the classes are called; by default by their labels.
     void : sequence of int, optional
@@ -232,7 +240,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         measuring="apart",
     )
     at: float | None = option_like(CutMasks, "at")
-    classes: int | Sequence[int] | str | None = option_like(ClassLabelMaps, "classes")
+    classes: int | Sequence[ClassLabel | Sequence[int]] | str | None = option_like(ClassLabelMaps, "classes")
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option_like(
         CutMasks,
@@ -256,7 +264,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         self._refuse_pairs()
         take_settings(self)
         if self._of_classes:
-            labels, names = cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names)
+            labels, names = cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names)
             set_fields(self, background=read_background(self.background, labels, names))
 
     @cached_property
@@ -417,7 +425,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def _kind(self) -> str:
         """What counts hold: a mask, objects, or classes as text."""
         if self.classes is not None:
-            return written_classes(cast("Sequence[int]", self.classes), cast("Sequence[str]", self.names))
+            return written_classes(cast("Sequence[ClassLabel]", self.classes), cast("Sequence[str]", self.names))
         return _OBJECTS if self.sequences and self.positive is None else _MASKS
 
     def measured_with(self, image: str) -> str:
@@ -498,7 +506,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
     def _measuring(cls, classes: str, **settings: Any) -> Contours:
         if classes == _MASKS:
             return cls(**settings)
-        labels, names = read_classes(classes)
+        labels, names = read_class_labels(classes)
         return cls(classes=labels, names=names, void=(), **settings)
 
     def metrics(self) -> tuple[Metric, ...]:
@@ -529,7 +537,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         """Take out each class, or each object of a sequence, as a mask."""
         if axis == "object":
             return self._by_object(per_image)
-        labels = cast("Sequence[int]", self.classes)
+        labels = cast("Sequence[ClassLabel]", self.classes)
         return divided_by_class(
             zip(labels, cast("Sequence[str]", self.names), strict=True),
             per_image,
@@ -538,7 +546,7 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
             why_not_pooled=_NOT_POOLED,
         )
 
-    def of_class(self, label: int) -> _ClassAsMask:
+    def of_class(self, label: ClassLabel) -> _ClassAsMask:
         """Return the protocol that measures one of the classes as a mask."""
         settings = {
             setting.name: getattr(self, setting.name) for setting in fields(self) if setting.name not in _OF_CLASSES
@@ -712,4 +720,4 @@ class _ClassAsMask(OneClass, Contours):
     """One of several classes, measured as a mask."""
 
     of: Contours
-    label: int
+    label: ClassLabel

@@ -16,8 +16,13 @@ Conventions
 5. With two classes the second is the positive one; ``iou_images`` and ``dice_images`` are means over the images that
    contain it.
 6. Background is in no mean over classes: ``miou``, ``miou_images`` and ``miou_classes``, their worst 5 %,
-   ``mean_accuracy``, ``mean_dice`` and ``fw_iou``. Its pixels count: predictions of a class there are false positives.
-7. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
+   ``mean_accuracy``, ``mean_dice``, ``fw_iou``, ``mean_dice_cases`` and ``mean_iou_cases``. Its pixels count:
+   predictions of a class there are false positives.
+7. ``dice_cases`` and ``iou_cases`` are means over the images (cases) in which either side holds the class, so that an
+   image where it is only predicted counts 0. ``both_empty=1`` counts images that neither side holds as 1.
+8. Regions of several labels may overlap, so that accuracies over all pixels, ``kappa`` and ``fw_iou`` have no meaning
+   for them; all other metrics are of each region against the pixels outside it.
+9. Sums of values of images are rounded once, so that the order of images does not matter, and means over a single
    image are equal to the metrics of that image.
 
 References
@@ -30,7 +35,7 @@ Cohen: A coefficient of agreement for nominal scales. Educational and Psychologi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import compress
@@ -42,11 +47,12 @@ from numpy.typing import NDArray
 from segbench.core.arrays import BoolArray, FloatArray, IntArray, mean_of_defined
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message, Note, part_of
-from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, left_out_note, shares
+from segbench.core.metric import CLASSES_PRESENT, Metric, held_note, keys_and_names, left_out_note, shares
 from segbench.core.names import first_names
 from segbench.core.operating_point import Confusion, f_of, iou_of, share
 from segbench.core.table import CountsTable, Sums
-from segbench.inputs.class_names import background_note, in_means, read_classes
+from segbench.inputs.class_names import background_note, in_means, read_class_labels
+from segbench.inputs.class_regions import counted_labels, has_regions
 from segbench.inputs.renumbering import notes_on_predictions
 from segbench.protocols.labels.counts import LabelCounts, names_of
 
@@ -91,6 +97,14 @@ CLASSES = shares(
         key="kappa", title="kappa", better="higher", range=_AGREEMENT, image_key="kappa", priority=1,
         note="Cohen's kappa",
     ),
+    Metric(
+        key="mean_dice_cases", better="higher",
+        note="mean over classes of the mean over the cases where either side holds the class",
+    ),
+    Metric(
+        key="mean_iou_cases", better="higher",
+        note="mean over classes of the mean over the cases where either side holds the class",
+    ),
 )  # fmt: skip
 POSITIVE = shares(
     Metric(
@@ -114,6 +128,14 @@ POSITIVE = shares(
         note="balanced error rate, the mean of 1 - R and 1 - spec",
     ),
     Metric(key="mcc", title="MCC", better="higher", range=_AGREEMENT, image_key="mcc", priority=3),
+    Metric(
+        key="dice_cases", better="higher", mean_over_images=True,
+        note="mean over the cases where either side holds the class",
+    ),
+    Metric(
+        key="iou_cases", better="higher", mean_over_images=True,
+        note="mean over the cases where either side holds the class",
+    ),
 )  # fmt: skip
 TOTALS = (
     CLASSES_PRESENT,
@@ -123,15 +145,37 @@ TOTALS = (
 
 
 _MEANS = frozenset(metric.key for metric in CLASSES) - {"pixel_accuracy", "kappa"}
+_MEANS_OVER_CASES = ("mean_dice_cases", "mean_iou_cases")
+_CASES_OF_CLASS = ("dice_cases", "iou_cases")
+_OF_DISJOINT_CLASSES = ("pixel_accuracy", "fw_iou", "kappa")
+_SHOWN_FOR_VOLUMES = {"mean_dice_cases": "mDice cases", "dice_cases": "Dice cases"}
 
 
-def metrics_of(classes: int, *, masks: bool) -> tuple[Metric, ...]:
+def metrics_of(classes: int, *, masks: bool, overlapping: bool = False) -> tuple[Metric, ...]:
     """Return the metrics for a number of classes; for masks those of the positive class come first and rank methods."""
+    if overlapping:
+        return tuple(metric for metric in CLASSES if metric.key not in _OF_DISJOINT_CLASSES)
     if masks:
         return (*POSITIVE, *(replace(metric, headline=False, title="", compared=False) for metric in CLASSES))
     if classes == 2:
         return (*CLASSES, *(replace(metric, headline=False, compared=False) for metric in POSITIVE))
     return CLASSES
+
+
+def without_matrix(classes: int, *, overlapping: bool) -> tuple[Metric, ...]:
+    """Return the metrics that follow from TP, FP, FN and TN of each class alone."""
+    metrics = metrics_of(classes, masks=False, overlapping=overlapping)
+    return tuple(metric for metric in metrics if metric.key not in ("pixel_accuracy", "kappa"))
+
+
+def shown_for_volumes(metrics: Iterable[Metric]) -> tuple[Metric, ...]:
+    """Return metrics with the columns that tables of volumes have, too: means over cases."""
+    return tuple(
+        replace(metric, title=_SHOWN_FOR_VOLUMES[metric.key], compared=True)
+        if metric.key in _SHOWN_FOR_VOLUMES
+        else metric
+        for metric in metrics
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +197,11 @@ class _ByClass:
         return f_of(self.tp, self.predicted - self.tp, self.truth)
 
     @property
+    def on_either_side(self) -> BoolArray:
+        """Where the ground truth or the prediction holds each class."""
+        return np.asarray((self.truth > 0) | (self.predicted > 0))
+
+    @property
     def last(self) -> _ByClass:
         """The last class alone, shape (rows,)."""
         return _ByClass(self.tp[:, -1], self.truth[:, -1], self.predicted[:, -1])
@@ -162,23 +211,25 @@ class _Counted(NamedTuple):
     """The counts of all images."""
 
     by_class: _ByClass  # of each image
+    pixels: IntArray  # of each image
     ignored: IntArray  # of each image
     outside: IntArray  # predictions outside the classes, of each image
-    pooled: IntArray  # the confusion matrix of all images
+    pooled: IntArray | None  # the confusion matrix of all images; None of none
 
 
 class LabelTable(CountsTable[LabelCounts]):
     """Confusion matrices of the images of one method, which must have been counted by these classes."""
 
     counts = LabelCounts
-    means = ("mean_iou", "iou", "dice")
+    means = ("mean_iou", "iou", "dice", "dice_cases", "iou_cases")
 
     def __init__(self, per_image: Mapping[str, LabelCounts], settings: Any) -> None:
         super().__init__(per_image, settings)
+        self.counts = settings.counts
         self.classes: str = settings.classes_text
-        labels, _ = read_classes(self.classes)
-        self._in_means = in_means(labels, settings.background)  # (K,): False for background
-        self.metrics = tuple(metric for metric in settings.metrics() if metric.kind == "score")
+        self._labels, _ = read_class_labels(self.classes)
+        self._in_means = in_means(self._labels, settings.background)  # (K,): False for background
+        self.metrics = tuple(metric for metric in settings.metrics_of(per_image) if metric.kind == "score")
 
     @property
     def class_names(self) -> tuple[str, ...]:
@@ -188,10 +239,9 @@ class LabelTable(CountsTable[LabelCounts]):
     @cached_property
     def _counted(self) -> _Counted:
         """The counts of all images as arrays."""
-        size = len(self.class_names)
-        tp, truth, predicted = np.zeros((3, self.images, size))
-        ignored, outside = np.zeros((2, self.images), np.int64)
-        pooled = np.zeros((size, size + 1), np.int64)
+        tp, truth, predicted = np.zeros((3, self.images, len(self.class_names)))
+        pixels, ignored, outside = np.zeros((3, self.images), np.int64)
+        pooled: IntArray | None = None
         for image, (name, counts) in enumerate(zip(self.names, self.ordered, strict=True)):
             if counts.classes != self.classes:
                 raise ArgumentError(
@@ -204,12 +254,11 @@ class LabelTable(CountsTable[LabelCounts]):
                         expected=self.classes,
                     )
                 )
-            matrix = counts.matrix
-            tp[image], truth[image] = np.diagonal(matrix), matrix.sum(axis=1)
-            predicted[image] = matrix[:, :size].sum(axis=0)
-            ignored[image], outside[image] = counts.ignored, matrix[:, size].sum()
-            pooled += matrix
-        return _Counted(_ByClass(tp, truth, predicted), ignored, outside, pooled)
+            tp[image], truth[image], predicted[image] = counts.by_class
+            pixels[image], ignored[image], outside[image] = counts.pixels, counts.ignored, counts.outside
+            if isinstance(counts, LabelCounts):
+                pooled = counts.matrix.copy() if pooled is None else np.add(pooled, counts.matrix, out=pooled)
+        return _Counted(_ByClass(tp, truth, predicted), pixels, ignored, outside, pooled)
 
     @cached_property
     def columns(self) -> Mapping[str, NDArray[Any]]:
@@ -220,14 +269,18 @@ class LabelTable(CountsTable[LabelCounts]):
         number = present[:, self._in_means].sum(axis=1)
         mean_iou = np.full(self.images, np.nan)
         np.divide(iou[:, self._in_means].sum(axis=1), number, out=mean_iou, where=number > 0)
+        both_empty = np.nan if self.settings.both_empty is None else self.settings.both_empty
         return {
             "tp": counts.tp.astype(np.int64),
             "truth": counts.truth.astype(np.int64),
             "predicted": counts.predicted.astype(np.int64),
+            "pixels": self._counted.pixels,
             "has_classes": number > 0,
             "mean_iou": mean_iou,
             "iou": np.where(present, iou, np.nan),
             "dice": np.where(counts.last.truth > 0, counts.last.dice, np.nan),
+            "dice_cases": np.where(counts.on_either_side, counts.dice, both_empty),
+            "iou_cases": np.where(counts.on_either_side, counts.iou, both_empty),
         }
 
     @cached_property
@@ -255,22 +308,26 @@ class LabelTable(CountsTable[LabelCounts]):
             "miou_classes_5": worst_iou,
             "mean_accuracy": share(by_class.tp, by_class.truth),
             "mean_dice": by_class.dice,
+            "mean_dice_cases": of["dice_cases"],
+            "mean_iou_cases": of["iou_cases"],
         }
         return {
             **{name: mean_of_defined(values[:, self._in_means]) for name, values in over_classes.items()},
-            **_pooled(by_class, self._in_means),
+            **_pooled(by_class, of["pixels"], self._in_means),
             "miou_images": of["mean_iou"],
             "miou_images_5": worst_mean_iou,
-            **_positive(by_class),
+            **_positive(by_class, of["pixels"]),
             "iou_images": of["iou"][:, -1],
             "dice_images": of["dice"],
+            **{key: of[key][:, -1] for key in _CASES_OF_CLASS},
         }
 
     @property
     def image_weights(self) -> Mapping[str, NDArray[Any]]:
         """Pixels of each image, or of the positive class; for means over images whether the image counts."""
-        truth = self.columns["truth"]
-        pixels, positives, counts = truth.sum(axis=1), truth[:, -1], self.columns["has_classes"]
+        pixels, positives = self.columns["pixels"], self.columns["truth"][:, -1]
+        counts = self.columns["has_classes"]
+        defined = ~np.isnan(self.columns["dice_cases"])
         return {
             **dict.fromkeys((metric.key for metric in CLASSES), pixels),
             **dict.fromkeys(("iou", "dice", "precision", "recall", "mcc"), positives),
@@ -278,6 +335,8 @@ class LabelTable(CountsTable[LabelCounts]):
             "ber": pixels,
             **dict.fromkeys(("miou_images", "miou_classes", "miou_images_5", "miou_classes_5"), counts),
             **dict.fromkeys(("iou_images", "dice_images"), positives > 0),
+            **dict.fromkeys(_MEANS_OVER_CASES, defined[:, self._in_means].any(axis=1)),
+            **dict.fromkeys(_CASES_OF_CLASS, defined[:, -1]),
         }
 
     @cached_property
@@ -293,7 +352,7 @@ class LabelTable(CountsTable[LabelCounts]):
     def images_of_classes(self) -> Mapping[str, BoolArray]:
         counts = self._counted.by_class
         present = counts.truth > 0
-        on_either_side = (present.any(axis=0) | counts.predicted.any(axis=0)) & self._in_means
+        on_either_side = counts.on_either_side.any(axis=0) & self._in_means
         of_classes = zip(self.class_names, present.T, on_either_side.tolist(), strict=True)
         return {name: images for name, images, is_shown in of_classes if is_shown}
 
@@ -301,17 +360,28 @@ class LabelTable(CountsTable[LabelCounts]):
     def totals(self) -> Mapping[str, int]:
         """Classes of means in the ground truth and in all, pixels counted and left out, predictions outside."""
         truth = self._counted.by_class.truth.sum(axis=0)
-        return {
+        known = {
             "classes_present": int(np.count_nonzero(truth[self._in_means])),
             "classes": int(np.count_nonzero(self._in_means)),
-            "pixels": int(truth.sum()),
+            "pixels": int(self._counted.pixels.sum()),
+        }
+        if self._counted.pooled is None and self.images:  # of what others counted
+            return known
+        return {
+            **known,
             "ignored": int(self._counted.ignored.sum()),
             "outside": int(self._counted.outside.sum()),
         }
 
     def why_undefined(self, metric: Metric) -> Message:
+        if metric.key in _CASES_OF_CLASS and self._counted.pixels.any():
+            return Message("on-no-side", "no case holds the class on either side")
+        return self._why_undefined(metric)
+
+    def _why_undefined(self, metric: Metric) -> Message:
+        """Say why a metric that is no mean over cases of one class is nan."""
         present = self._counted.by_class.truth.sum(axis=0) > 0
-        if not present.any():
+        if not self._counted.pixels.any():
             return Message("no-pixels", "no pixels")
         if not present[self._in_means].any() and metric.key in _MEANS:
             return Message("background-alone", "the ground truth holds the background alone")
@@ -334,12 +404,13 @@ class LabelTable(CountsTable[LabelCounts]):
         without_classes = int(np.count_nonzero(~self.columns["has_classes"]))
         metrics = {metric.key: metric for metric in self.metrics}
         titled = {metric.key: metric for metric in self.metrics if metric.title}
+        regions = has_regions(self._labels)
         notes: list[Note] = [*background_note(self.class_names, self._in_means)]
         if 0 < without_classes < self.images and "miou" in metrics:
             left_out = Message(
                 "left-out",
                 "left out of means over images, {why}: {number}",
-                why="void everywhere" if self._in_means.all() else "no class but the background",
+                why="void everywhere" if self._in_means.all() and not regions else "no class but the background",
                 number=part_of(without_classes, self.images),
             )
             notes.append(Note(left_out))
@@ -350,7 +421,7 @@ class LabelTable(CountsTable[LabelCounts]):
                 classes=first_names(absent, _SHOWN),
             )
             notes.append(Note(lacking))
-        if only_predicted and len(self.class_names) > 2:
+        if only_predicted and (regions or len(self.class_names) > 2):
             as_0 = Message(
                 "false-classes",
                 "IoU 0 in mIoU, predicted but absent from the ground truth: {classes}",
@@ -365,9 +436,32 @@ class LabelTable(CountsTable[LabelCounts]):
             images_with = dict(zip(self.class_names, np.count_nonzero(counts.truth, axis=0).tolist(), strict=True))
             averaged = {name: images_with[name] for name in self._named(self._in_means)}
             notes += held_note(titled["miou_classes"], averaged, self.images)
-        labels, _ = read_classes(self.classes)
+        notes += self._notes_on_cases(titled)
+        return (*notes, *self._notes_on_predictions())
+
+    def _notes_on_predictions(self) -> tuple[Note, ...]:
+        """Doubt predictions that number the classes otherwise, by the confusion matrix of all images."""
+        if self._counted.pooled is None:
+            return ()
         remapped = bool(self.settings.gt_map or self.settings.pred_map)
-        return (*notes, *notes_on_predictions(self._counted.pooled, labels, self.images, remapped=remapped))
+        labels = counted_labels(self._labels)
+        return notes_on_predictions(self._counted.pooled, labels, self.images, remapped=remapped)
+
+    def _notes_on_cases(self, shown: Mapping[str, Metric]) -> Iterator[Note]:
+        """Say which cases that neither side holds means over cases leave out, or count as 1."""
+        on_neither_side = ~self._counted.by_class.on_either_side
+        for key, classes in (("mean_dice_cases", self._in_means), ("dice_cases", slice(-1, None))):
+            empty = on_neither_side[:, classes]
+            if key not in shown or not empty.any():
+                continue
+            metrics = keys_and_names([shown[key]])
+            of = "case-class pair" if empty.shape[1] > 1 else "case"
+            number = part_of(int(np.count_nonzero(empty)), empty.size, of)
+            if self.settings.both_empty is None:
+                message = Message("left-out", "left out of {metrics}, on neither side: {number}", number=number)
+            else:
+                message = Message("counted-as-1", "counted as 1 in {metrics}, on neither side: {number}", number=number)
+            yield Note(message, metrics=metrics)
 
     def _named(self, classes: BoolArray) -> list[str]:
         """List the names of the marked classes."""
@@ -381,9 +475,9 @@ def _mean_of_worst(values: FloatArray) -> float:
     return math.fsum(lowest.tolist()) / lowest.size if lowest.size else math.nan
 
 
-def _pooled(sums: _ByClass, in_means: BoolArray) -> dict[str, FloatArray]:
+def _pooled(sums: _ByClass, pixels: FloatArray, in_means: BoolArray) -> dict[str, FloatArray]:
     """Compute metrics over the pixels of all classes; those `in_means` are weighted in `fw_iou`."""
-    pixels, correct = sums.truth.sum(axis=1), sums.tp.sum(axis=1)
+    correct = sums.tp.sum(axis=1)
     truth, iou = sums.truth[:, in_means], sums.iou[:, in_means]
     # Products of pixels rather than shares: for most data sets they are exact.
     chance = (sums.truth * sums.predicted).sum(axis=1)
@@ -394,10 +488,10 @@ def _pooled(sums: _ByClass, in_means: BoolArray) -> dict[str, FloatArray]:
     }
 
 
-def _positive(sums: _ByClass) -> dict[str, FloatArray]:
+def _positive(sums: _ByClass, pixels: FloatArray) -> dict[str, FloatArray]:
     """Compute the metrics of the last class against all other pixels."""
     positive = sums.last
-    negatives = sums.truth.sum(axis=1) - positive.truth
+    negatives = pixels - positive.truth
     confusion = Confusion(positive.tp, positive.predicted - positive.tp, positive.truth, negatives)
     return {
         "iou": positive.iou,

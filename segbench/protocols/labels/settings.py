@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from segbench.core import protocol as can
 from segbench.core.counts import Counts, counts_in
@@ -17,9 +17,16 @@ from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, image_headline
 from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import check_settings, option_like, set_fields
+from segbench.core.settings import check_settings, option, option_like, read_whole, set_fields
 from segbench.inputs.class_label_maps import ClassLabelMaps
-from segbench.inputs.class_names import background_option, labels_text, read_background, read_classes, written_classes
+from segbench.inputs.class_names import (
+    background_option,
+    labels_text,
+    read_background,
+    read_class_labels,
+    written_classes,
+)
+from segbench.inputs.class_regions import ClassLabel, has_regions
 from segbench.inputs.label_masks import LabelMasks
 from segbench.inputs.label_rules import Positive, where_not_void
 from segbench.inputs.label_values import places_of
@@ -49,10 +56,11 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
     Parameters
     ----------
-    classes : int, sequence of int or str, optional
+    classes : int, sequence or str, optional
         The labels of the classes: ``19`` for 0 to 18, ``range(1, 21)``, or a text as the command line takes it:
-        ``"0-18"``, ``"road=0,car=13"``, a file with a label and a name a line. None: ground truth and predictions are
-        masks.
+        ``"0-18"``, ``"road=0,car=13"``, a file with a label and a name a line. Regions of several labels, which may
+        overlap, are ``"WT=1+2+3,TC=1+3,ET=3"``, or ``[(1, 2, 3), (1, 3), 3]`` with `names`; label 0 lies outside them.
+        None: ground truth and predictions are masks.
     names : sequence of str, optional
         What the classes are called; by default by their labels.
     void : sequence of int, optional
@@ -69,6 +77,9 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         Of masks: which values of the predictions are positive, as stored: ``">=128"`` for 8-bit probabilities,
         ``">=0.5"`` for floats. None: 0 is negative and the only other value positive. Arrays of type bool are taken as
         they are.
+    both_empty : {1}, optional
+        What means over cases (``dice_cases`` and the like) take where neither side holds a class: 1, as BraTS does.
+        None leaves such a case out of the mean of the class.
     gt_map, pred_map : str or mapping of int to int
         Labels that values as stored represent: ``"7=0,8=1"``, ``"1-150=0-149,0=255"``, ``"*=255"`` for all others.
     palette : str, path or mapping of (r, g, b) to label, optional
@@ -102,12 +113,22 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         "GT PRED --classes classes.txt -o results.segbench",
     )
 
-    classes: int | Sequence[int] | str | None = option_like(ClassLabelMaps, "classes", shown="two-valued masks")
+    classes: int | Sequence[ClassLabel | Sequence[int]] | str | None = option_like(
+        ClassLabelMaps, "classes", shown="two-valued masks"
+    )
     names: Sequence[str] | None = None
     void: Sequence[int] | None = option_like(ClassLabelMaps, "void", shown="255; none for masks")
     background: int | Sequence[int] | str = background_option()
     positive: Positive | None = option_like(LabelMasks, "positive")
     predicted_positive: Positive | None = option_like(LabelMasks, "predicted_positive")
+    both_empty: Literal[1] | None = option(
+        "Count cases in which neither side holds a class as 1 in means over cases (dice_cases), as BraTS does.",
+        metavar="1",
+        read=read_whole,
+        rare=True,
+        measuring="apart",
+        none="none leaves them out",
+    )
     gt_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "gt_map")
     pred_map: str | Mapping[int, int] = option_like(ClassLabelMaps, "pred_map")
     palette: str | Mapping[tuple[int, int, int], int] = option_like(ClassLabelMaps, "palette")
@@ -155,6 +176,11 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         """Names of the states that pictures of label maps, or of masks, distinguish."""
         return OF_MASKS if self.masks else {State.FALSE: "wrong", State.IGNORED: "left out"}
 
+    @property
+    def classes_drawn(self) -> tuple[str, ...]:  # type: ignore[override]  # which is read alone
+        """Names of the labels that pictures tell apart: of classes, or where regions overlap of their labels."""
+        return () if self.masks else self.inputs.class_names
+
     def measuring_settings(self) -> frozenset[str]:
         """Return the settings of measuring; masks have no background."""
         return super().measuring_settings() - (frozenset(("background",)) if self.masks else frozenset())
@@ -188,13 +214,21 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         classes = cast("LabelCounts", counts).classes
         if classes == _MASK_CLASSES:
             return cls()
-        labels, names = read_classes(classes)
+        labels, names = read_class_labels(classes)
         return cls(classes=labels, names=names, void=())
 
     def metrics(self) -> tuple[Metric, ...]:
         from segbench.protocols.labels.metrics import TOTALS, metrics_of
 
-        return (*metrics_of(len(self._labels), masks=self.masks), *TOTALS)
+        overlapping = has_regions(self._labels)
+        return (*metrics_of(len(self._labels), masks=self.masks, overlapping=overlapping), *TOTALS)
+
+    def metrics_of(self, per_image: Mapping[str, Any]) -> tuple[Metric, ...]:
+        """Return the metrics; tables of volumes have columns of means over cases, too."""
+        from segbench.protocols.labels.metrics import shown_for_volumes
+
+        first = next(iter(per_image.values()), None)
+        return shown_for_volumes(self.metrics()) if first is not None and first.volumes else self.metrics()
 
     def table(self, per_image: Mapping[str, LabelCounts]) -> LabelTable:
         from segbench.protocols.labels.metrics import LabelTable
@@ -215,28 +249,30 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         classes = zip(self._labels, self._names, strict=True)
         return divided_by_class(classes, per_image, self.of_class, self._one_against_others, why_not_pooled=_NOT_POOLED)
 
-    def of_class(self, label: int) -> ClassAgainstOthers:
+    def of_class(self, label: ClassLabel) -> ClassAgainstOthers:
         """Return the protocol that measures one class against all others."""
-        return ClassAgainstOthers(of=self, label=label, class_name=self._names[self._labels.index(label)])
+        name = self._names[self._labels.index(label)]
+        return ClassAgainstOthers(of=self, label=label, class_name=name, both_empty=self.both_empty)
 
-    def _one_against_others(self, counts: LabelCounts, label: int, name: str) -> LabelCounts:
+    def _one_against_others(self, counts: LabelCounts, label: ClassLabel, name: str) -> LabelCounts:
         """Return the counts of one class against all others; predictions outside the classes are another."""
         import numpy as np
 
         from segbench.protocols.labels.counts import LabelCounts
 
-        index, matrix = self._labels.index(label), counts.matrix
-        tp = matrix[index, index]
-        fp, fn = matrix[:, index].sum() - tp, matrix[index].sum() - tp
-        tn = matrix.sum() - tp - fp - fn
+        tp, truth, predicted = (pixels[self._labels.index(label)] for pixels in counts.by_class)
+        fp, fn = predicted - tp, truth - tp
+        tn = counts.pixels - tp - fp - fn
         two_classes = np.array([[tn, fp, 0], [fn, tp, 0]])
-        return LabelCounts(_against_others(name), two_classes, counts.ignored)
+        return LabelCounts(_against_others(name), two_classes, counts.ignored, counts.volumes)
 
     def count(self, sample: Sample) -> Counted:
         from segbench.protocols.labels.counts import LabelCounts
 
         image = self.inputs.interpret(sample)
-        return Counted(LabelCounts(self.classes_text, image.matrix, image.ignored), image.facts, image.notes)
+        is_volume = image.maps.truth.labels.ndim == 3
+        counts = LabelCounts(self.classes_text, image.matrix, image.ignored, int(is_volume))
+        return Counted(counts, image.facts, image.notes)
 
     def states(self, sample: Sample, threshold: float, counts: LabelCounts | None = None) -> NDArray[np.uint8]:
         """Return the state of each pixel: wrong or not; of masks true, false and missed."""
@@ -276,7 +312,7 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
             white = np.uint8(255)
             ranks = truth.astype(np.int64)
             return Pictures(truth * white, ranks, states=[states], soft=predicted * white, metrics=metrics)
-        labels = self._labels
+        labels = inputs.labels
         if len(labels) > _MOST_DRAWN:
             too_many = Message(
                 "too-many-classes",
@@ -295,9 +331,19 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
         return Pictures(true_classes, ranks, states=[states], classes=predicted_classes, metrics=metrics)
 
     @property
-    def _labels(self) -> tuple[int, ...]:
+    def class_labels(self) -> tuple[ClassLabel, ...]:
+        """The labels of the classes, of regions as text; of masks 0 and 1."""
+        return self._labels
+
+    @property
+    def background_labels(self) -> tuple[int, ...]:
+        """The labels that means over classes leave out; of masks 0."""
+        return (0,) if self.masks else cast("tuple[int, ...]", self.background)
+
+    @property
+    def _labels(self) -> tuple[ClassLabel, ...]:
         """The labels of the classes; of masks 0 and 1."""
-        return self.inputs.labels
+        return self.inputs.labels if self.masks else cast("tuple[ClassLabel, ...]", self.classes)
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -306,11 +352,41 @@ class Labels(Protocol, can.Verb, can.FromCounts, can.OnDevice, can.Divided, can.
 
 
 @dataclass(frozen=True, kw_only=True)
+class SummarizedLabels(Labels):
+    """The labels protocol for counts of each class against all others, which nnU-Net counted."""
+
+    counts = counts_in("segbench.protocols.labels.counts", "SummarizedCounts")
+
+    def signature_fields(self) -> dict[str, str]:
+        """Return the settings that are known: the classes, and that others counted."""
+        fields = {"classes": self.classes_text, "source": "imported"}
+        background = super().signature_fields().get("background")
+        return fields if background is None else fields | {"background": background}
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the metrics that need no confusion matrix."""
+        from segbench.protocols.labels.metrics import TOTALS, without_matrix
+
+        return (*without_matrix(len(self._labels), overlapping=has_regions(self._labels)), *TOTALS[:3])
+
+    def count(self, sample: Sample) -> Counted:
+        """Refuse images: others counted them."""
+        raise ArgumentError(
+            Message(
+                "imported-counts",
+                "counts of a summary were counted by nnU-Net; count {image} with {labels}",
+                image=sample.name,
+                labels=Either("Labels()", "segbench labels"),
+            )
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClassAgainstOthers(OneClass, Labels):
     """The labels protocol for one class against all others: a part of a result of many classes."""
 
     of: Labels
-    label: int
+    label: ClassLabel
     class_name: str
 
     @cached_property

@@ -21,6 +21,7 @@ from segbench.core.series import RATES
 from segbench.curves.mean import MeanCurve
 from segbench.drawing.axes import fitted
 from segbench.drawing.charts import Area, Chart, Dot, Mark
+from segbench.protocols.labels.counts import LabelCounts
 from segbench.report.page.svg import WIDTH, Scale, axes, dot, drawing, element, grid, line, shape, words
 from segbench.report.plots.classes import confusion_shares
 from segbench.report.plots.images import spread
@@ -192,11 +193,11 @@ def _row_of_images(values: Mapping[str, float], x: Scale, middle: float, heights
 
 def _confusion(method: Method) -> Figure | None:
     """Draw a confusion matrix, as shares of the pixels of the true class."""
-    names = list(parts_if_any(method.result, "class"))
-    adds_up = names and not method.result.averages_runs
-    matrix = getattr(method.result.pooled, "matrix", None) if adds_up else None
-    if matrix is None:
+    adds_up = parts_if_any(method.result, "class") and not method.result.averages_runs
+    pooled = method.result.pooled if adds_up else None
+    if not isinstance(pooled, LabelCounts):
         return None
+    matrix, names = pooled.matrix, pooled.label_names
     shares, columns = confusion_shares(matrix, names)
     short = shortened(columns, _LONGEST_NAME)
     left, top = 110.0, 14.0

@@ -29,7 +29,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Setting
 from segbench.core.metric import Metric, footnotes, headline, image_headline, images_at_their_best
 from segbench.core.numbers import exact, many, number
-from segbench.core.protocol import states_called
+from segbench.core.protocol import Pictured, states_called
 from segbench.core.settings import as_path, as_whole, check_choice
 from segbench.drawing import palette
 from segbench.drawing.palette import class_colours
@@ -326,7 +326,8 @@ def _section(
     images = _with_first(image_table(results, sort=image_key, most=_IMAGE_ROWS), image_key)
     defined = [intervals for intervals in drawn if not all(math.isnan(low) for low, _ in intervals.values())]
     embedded, cuts = pictures.for_scripts()
-    classes = list(parts_if_any(results[0], "class"))
+    pictured = rules.capability(Pictured)
+    classes = list((pictured and pictured.classes_drawn) or parts_if_any(results[0], "class"))
     parts = []
     for axis in ("class", "object"):
         if any(axis in result.axes for result in results):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,7 +188,7 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts]
     ['100', '50', '50', '100']
     """
-    counts = cast("LabelCounts", result.pooled)
+    counts: object = result.pooled
     if not isinstance(result.rules.inputs, LabelInputs):
         raise ArgumentError(
             Message(
@@ -198,8 +198,16 @@ def plot_confusion(result: Result, *, ax: Axes | None = None) -> Axes:
                 protocol=result.protocol,
             )
         )
-    shares, named = confusion_shares(counts.matrix, counts.names)
-    names, columns = short_names(list(counts.names)), short_names(named)
+    if not isinstance(counts, LabelCounts):
+        raise ArgumentError(
+            Message(
+                "no-plot",
+                "{method} was counted by others, each class against all else, which is no confusion matrix",
+                method=result.method,
+            )
+        )
+    shares, named = confusion_shares(counts.matrix, counts.label_names)
+    names, columns = short_names(list(counts.label_names)), short_names(named)
     ax = as_axes(ax)
     (method,) = short_names([result.method])
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="equal")

@@ -27,6 +27,7 @@ from segbench.drawing.palette import class_colours
 
 SCORES = [metric.key for metric in Labels(classes=3).metrics() if metric.kind == "score"]
 POSITIVE = ["iou", "dice", "precision", "recall", "specificity", "ber", "mcc", "iou_images", "dice_images"]
+POSITIVE += ["iou_cases", "dice_cases"]
 
 
 def drawn(text):
