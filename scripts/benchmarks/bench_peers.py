@@ -35,7 +35,7 @@ def main() -> None:
     """Measure what is not kept yet, and write the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("subjects", nargs="*", choices=[*SUBJECTS, []], metavar="SUBJECT", help="one of the above")
-    parser.add_argument("--write", type=Path, metavar="FOLDER", help="folder of the pages; pictures go to images/ beside it")
+    parser.add_argument("--write", type=Path, metavar="FOLDER", help="for pages; pictures go to images/ beside it")
     parser.add_argument("--raw", type=Path, metavar="FOLDER", help="where comparisons are kept (default: in /tmp)")
     parser.add_argument("--quick", action="store_true", help="little work, to see that it runs")
     asked = parser.parse_args()
