@@ -307,6 +307,7 @@ class Table(ABC):
         Means over images are nan where it is given why there are none.
         """
         metrics = {key: metric for key, metric in zip(keys, self.metrics, strict=True) if key}
+        threshold_source = self.threshold_source
         values = {key: value for key, value in zip(keys, self.estimates.tolist(), strict=True) if key}
         undefined: dict[str, Message] = {}
         for key, metric in metrics.items():
@@ -316,7 +317,7 @@ class Table(ABC):
                 undefined[key] = as_message(self.why_undefined(metric))
         optimistic = tuple(key for key, metric in metrics.items() if metric.optimistic)
         thresholds = tuple(key for key, metric in metrics.items() if metric.kind == "threshold")
-        threshold_source, of_set = self.threshold_source, tuple(map(as_note, notes))
+        of_set = tuple(map(as_note, notes))
         refuse_outside(metrics.values(), values.values())
         return Summary({**values, **totals}, undefined, optimistic, threshold_source, of_set, thresholds)
 
