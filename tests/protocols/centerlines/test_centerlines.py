@@ -6,6 +6,7 @@ from dataclasses import replace
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from cases import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -42,10 +43,6 @@ SKELETONS = {
     "thin": thin,
     "medial-axis": lambda mask: medial_axis(mask, rng=0),
 }
-
-
-def drawn(*rows):
-    return np.array([[letter == "#" for letter in row] for row in rows])
 
 
 def vessels(seed, shape=(140, 150)):

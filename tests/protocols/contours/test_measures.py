@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import drawn
 from numpy.testing import assert_allclose
 from refusing import refused
 from scipy.ndimage import binary_erosion, distance_transform_edt, gaussian_filter
@@ -14,11 +15,6 @@ from segbench.core.errors import VOLUMES
 from segbench.protocols.contours.measures import decay_of, recall_of
 
 DISTANCES = ("hd", "hd95", "assd", "masd")
-
-
-def drawn(*rows):
-    """Give a mask, its pixels drawn as ``#``."""
-    return np.array([[letter == "#" for letter in row] for row in rows])
 
 
 def metrics(truth, predicted, surface="pixels", **conventions):
