@@ -45,9 +45,9 @@ def refuse_unfit(labels: Sequence[int], names: Sequence[str], void: Sequence[int
     for role, values in (("label", labels), ("name", names)):
         doubled = [str(value) for value, classes in Counter(values).items() if classes > 1]
         if doubled:
-            named = first_names(doubled, _NAMED)
+            listed = first_names(doubled, _NAMED)
             raise ArgumentError(
-                Message("unfit-classes", "the {role} {values} belongs to several classes", role=role, values=named)
+                Message("unfit-classes", "the {role} {values} belongs to several classes", role=role, values=listed)
             )
     if min(labels) < 0:
         raise ArgumentError(
@@ -166,8 +166,8 @@ def in_means(labels: Sequence[int], background: Sequence[int]) -> BoolArray:
 
 def fields_of_class(fields: Mapping[str, str], *, in_means: bool) -> dict[str, str]:
     """Return the fields of a signature of many classes for one of them; a class in no mean is marked as background."""
-    kept = {name: text for name, text in fields.items() if name not in ("classes", "background")}
-    return kept if in_means else kept | {"background": _IN_NO_MEAN}
+    fields_of_one = {name: text for name, text in fields.items() if name not in ("classes", "background")}
+    return fields_of_one if in_means else fields_of_one | {"background": _IN_NO_MEAN}
 
 
 def in_no_mean(of_class: Mapping[str, str]) -> bool:

@@ -115,8 +115,8 @@ class Numberings:
         changed = joined(
             (
                 Setting(name, text)
-                for name, text, old in zip(names, self.maps, current_maps, strict=True)
-                if text != old
+                for name, text, current in zip(names, self.maps, current_maps, strict=True)
+                if text != current
             ),
             " and ",
         )

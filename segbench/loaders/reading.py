@@ -237,7 +237,9 @@ class ClassMaps(LabelMapFiles):
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
         from segbench.core.levels import note_on_levels
 
-        noted = [(*of, *note_on_levels(array.dtype, scalable=False)) for of, array in zip(notes, maps, strict=True)]
+        noted = [
+            (*on_map, *note_on_levels(array.dtype, scalable=False)) for on_map, array in zip(notes, maps, strict=True)
+        ]
         return Maps(maps, _notes_on_maps(noted, tags), "stack")
 
     def check_repairs(self, repairs: Repairs) -> None:
@@ -326,10 +328,12 @@ def _refuse_for_labels(repairs: Repairs) -> None:
 def _notes_on_maps(notes: Sequence[tuple[Note, ...]], tags: Sequence[str]) -> tuple[Note, ...]:
     """Say of each note which maps it is on, unless it is on all."""
     if len(notes) > 1:
-        notes = [tuple(note.of_set for note in of) for of in notes]
+        notes = [tuple(note.of_set for note in on_map) for on_map in notes]
     names = tags or [f"map {number}" for number in range(1, len(notes) + 1)]
     on = {
-        note: [n for n, of in zip(names, notes, strict=True) if note in of] for map_notes in notes for note in map_notes
+        note: [n for n, on_map in zip(names, notes, strict=True) if note in on_map]
+        for map_notes in notes
+        for note in map_notes
     }
     return tuple(note if len(map_names) == len(notes) else _in_some(note, map_names) for note, map_names in on.items())
 
@@ -374,12 +378,12 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     truth_nodata: dict[float, None] = {}
     truth_files, prediction_file = tuple(map(shown, files.ground_truths)), shown(files.prediction)
     for path, truth_file in zip(files.ground_truths, truth_files, strict=True):
-        drawn = reads.truths(contents[path], path)
-        about, true_lossy = about or drawn.about, true_lossy or drawn.lossy
-        truths += ((truth_file, array) for array in drawn.maps)
-        truth_nodata |= {hole.value: None for hole in drawn.nodata if hole}
-        categories = drawn.form == "categories"
-        notes |= _on_side("ground truth", drawn.notes)
+        decoded = reads.truths(contents[path], path)
+        about, true_lossy = about or decoded.about, true_lossy or decoded.lossy
+        truths += ((truth_file, array) for array in decoded.maps)
+        truth_nodata |= {hole.value: None for hole in decoded.nodata if hole}
+        categories = decoded.form == "categories"
+        notes |= _on_side("ground truth", decoded.notes)
     predicted = reads.predictions(files, contents)
     predictions, prediction_notes, form = predicted.maps, predicted.notes, predicted.form
     if form == "soft" and reads.levels and repairs.scale is None:
@@ -401,8 +405,8 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     if form == "ucm2":
         require_doubled_size((prediction_file, predictions[0].shape), sizes[0])
     prediction_files = (prediction_file, *map(shown, files.scales)) if files.scales else repeat(prediction_file)
-    named = list(zip(prediction_files, predictions))  # noqa: B905  segs share a file
-    fitted = ImageMaps(truths, named, form, field, nodata=predicted.nodata)
+    named_predictions = list(zip(prediction_files, predictions))  # noqa: B905  segs share a file
+    fitted = ImageMaps(truths, named_predictions, form, field, nodata=predicted.nodata)
     if reads.levels and form in ("soft", "stack"):
         fitted = without_values_of_nodata(fitted)
     if form == "stack":
