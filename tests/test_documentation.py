@@ -87,7 +87,7 @@ def test_commands_of_a_page_print_what_it_says(page, tmp_path, monkeypatch, capf
 
 
 def commands_of(text):
-    """Give each command of the console blocks with what it is said to print."""
+    """Return each command of the console blocks with what it is said to print."""
     lines = itertools.chain.from_iterable(block.splitlines(keepends=True) for block in CONSOLE.findall(text))
     found = []
     for line in lines:

@@ -35,7 +35,7 @@ PROTOCOLS = {"found_objects": "found_objects_benchmark:FoundObjects", "specific"
 
 
 def typed(first, last):
-    """Give the code of the page that is typed from one line to another."""
+    """Return the code of the page that is typed from one line to another."""
     code = re.sub(r"^(>>>|\.\.\.) ?", "", PAGE[PAGE.index(first) : PAGE.index(last)], flags=re.MULTILINE)
     return code.replace("```python", "").replace("```", "")
 

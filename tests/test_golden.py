@@ -37,7 +37,7 @@ def kept(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compared(kept):  # noqa: ARG001  the record that is compared with
-    """Change an entry, and give the one difference from the record."""
+    """Change an entry, and return the one difference from the record."""
 
     def change(*entry, value, **options):
         found = copy.deepcopy(CASE)

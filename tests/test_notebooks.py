@@ -38,7 +38,7 @@ def test_a_notebook_prints_what_it_says(path, tmp_path, monkeypatch):
 
 
 def printed(cell):
-    """Give what a cell printed: its texts, and of pictures that there are some."""
+    """Return what a cell printed: its texts, and of pictures that there are some."""
     texts = []
     for output in cell.get("outputs", []):
         assert output.output_type != "error"

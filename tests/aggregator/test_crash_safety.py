@@ -77,7 +77,7 @@ class TestSeveralWriters:
             assert document(kept) == document(alone)
 
     def start_four(self, tmp_path, gt, folders):
-        """Count four folders under one name at once; give the exit codes and what was printed on standard error."""
+        """Count four folders under one name at once; return the exit codes and what was printed on standard error."""
         file = tmp_path / "r.segbench"
         running = {
             tmp_path / str(k): programs.start(

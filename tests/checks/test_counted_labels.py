@@ -39,7 +39,7 @@ PREDICTIONS = {f"im{k}.png": prediction(k) for k in range(IMAGES)}
 
 @pytest.fixture
 def found(segbench, tmp_path):
-    """Check label maps; give the findings by key."""
+    """Check label maps; return the findings by key."""
 
     def check(predictions, *options, truths=TRUTHS):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
@@ -351,7 +351,7 @@ OF_CONTOURS = {
 class TestContours:
     @pytest.fixture
     def said(self, segbench, tmp_path):
-        """Give what two protocols say of predictions, of all kinds of arguments."""
+        """Return what two protocols say of predictions, of all kinds of arguments."""
 
         def say(predictions, *options):
             where = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "pred", predictions)

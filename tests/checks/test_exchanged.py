@@ -23,7 +23,7 @@ COMMANDS = [
 
 @pytest.fixture
 def keys(segbench):
-    """Check two folders by a command; give the fix of each finding by its key, and whether a run is refused."""
+    """Check two folders by a command; return the fix of each finding by its key, and whether a run is refused."""
 
     def check(command, *places):
         verb, *options = command.split()

@@ -28,7 +28,7 @@ def blobs(seed=0, names=NAMES):
 
 @pytest.fixture
 def found(segbench, tmp_path):
-    """Check folders; give the findings on geometry by key."""
+    """Check folders; return the findings on geometry by key."""
 
     def check(made, command="pixels"):
         verb, *options = command.split()
@@ -46,7 +46,7 @@ def as_masks(made):
 
 
 def moved(made, step):
-    """Give each image the prediction of another one."""
+    """Assign each image the prediction of another one."""
     maps = list(made.scores.values())
     made.scores = {name: maps[(place + step) % len(maps)] for place, name in enumerate(NAMES)}
     return made

@@ -14,7 +14,7 @@ from segbench.inputs.summaries import ScoreSummary
 
 @pytest.fixture
 def found(segbench, tmp_path):
-    """Check folders; give the findings by key."""
+    """Check folders; return the findings by key."""
 
     def check(made, *options, verb="pixels"):
         answer = segbench("check", verb, *made.write(tmp_path), *options, "--format", "json")
@@ -25,7 +25,7 @@ def found(segbench, tmp_path):
 
 
 def probes(*aucs):
-    """Give what was seen of one image for each area under the ROC curve."""
+    """Return what was seen of one image for each area under the ROC curve."""
     return [
         ScoreSummary(
             image=f"im{k}", file=f"im{k}.png", dtype="uint8", pixels=4096, lowest=0, highest=255, whole=True,

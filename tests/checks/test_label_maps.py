@@ -46,7 +46,7 @@ def as_palette(labels):
 
 @pytest.fixture
 def checked(segbench, tmp_path):
-    """Check ground truth and predictions; give the exit code and the findings by key."""
+    """Check ground truth and predictions; return the exit code and the findings by key."""
 
     def check(gt, pred, *options):
         where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)

@@ -9,7 +9,7 @@ from broken_folders import NAMES, blobs, each, lines
 
 @pytest.fixture
 def keys(segbench, tmp_path):
-    """Check folders; give the keys of the findings."""
+    """Check folders; return the keys of the findings."""
 
     def check(made, verb="pixels"):
         answer = segbench("check", verb, *made.write(tmp_path), "--format", "json")

@@ -32,7 +32,7 @@ def soft(seed):
 
 @pytest.fixture
 def found(segbench, tmp_path):
-    """Check folders, and run them; give the findings by key and the answer of the run."""
+    """Check folders, and run them; return the findings by key and the answer of the run."""
 
     def check(verb, gt, pred, *options):
         where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)

@@ -40,7 +40,7 @@ def in_colour(labels):
 
 @pytest.fixture
 def saved(tmp_path):
-    """Save images of a side, by default six; give its folder."""
+    """Save images of a side, by default six; return its folder."""
 
     def save(side, write, images=range(6)):
         folder = tmp_path / side
@@ -55,7 +55,7 @@ def saved(tmp_path):
 
 @pytest.fixture
 def found(segbench):
-    """Check two folders; give the findings by key."""
+    """Check two folders; return the findings by key."""
 
     def check(*arguments):
         (report,) = json.loads(segbench("check", *arguments, "--format", "json").out)["reports"]

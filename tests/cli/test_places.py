@@ -75,7 +75,7 @@ def test_what_a_file_list_takes_the_place_of_is_named(archives, segbench, verb):
 
 @pytest.fixture
 def archives(tmp_path):
-    """Write ground truth and predictions as folders and as archives; give the folder that holds them."""
+    """Write ground truth and predictions as folders and as archives; return the folder that holds them."""
     for folder in write_papers(tmp_path):
         for form in ("zip", "tar", "gztar"):
             shutil.make_archive(str(folder), form, folder)

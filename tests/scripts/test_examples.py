@@ -16,7 +16,7 @@ DEMO = ROOT / "datasets/demo/objects"
 
 @pytest.fixture
 def example(monkeypatch, capsys):
-    """Run an example as a program; give its exit code and what it printed."""
+    """Run an example as a program; return its exit code and what it printed."""
 
     def run(name, *arguments):
         monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])

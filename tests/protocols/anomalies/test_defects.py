@@ -42,7 +42,7 @@ def measured(folder, defects, maps, **options):
 
 
 def row_defect(value, size, high, shape=(10, 20)):
-    """Give the mask of a row of pixels, and a map with the first of them above all others."""
+    """Return the mask of a row of pixels, and a map with the first of them above all others."""
     mask, scores = np.zeros(shape, np.uint8), np.zeros(shape, np.float32)
     mask.flat[:size] = value
     scores.flat[:high] = 1

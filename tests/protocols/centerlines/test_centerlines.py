@@ -46,14 +46,14 @@ SKELETONS = {
 
 
 def vessels(seed, shape=(140, 150)):
-    """Give a soft map of lines that branch and close."""
+    """Return a soft map of lines that branch and close."""
     random = np.random.default_rng(seed)
     smooth = gaussian_filter(random.standard_normal(shape), 5)
     return np.exp(-((smooth / smooth.std()) ** 2) * 20)
 
 
 def maps(number=4):
-    """Give masks and soft maps by image name."""
+    """Return masks and soft maps by image name."""
     return {f"im{k}": (vessels(k) > 0.5, 0.7 * vessels(k) + 0.3 * vessels(k + 50)) for k in range(number)}
 
 

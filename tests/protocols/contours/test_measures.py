@@ -22,7 +22,7 @@ def metrics(truth, predicted, surface="pixels", **conventions):
 
 
 def random_pair(seed):
-    """Give two masks that are not empty: full, of one pixel, noise, at the border, or of many components."""
+    """Return two masks that are not empty: full, of one pixel, noise, at the border, or of many components."""
     rng = np.random.default_rng(seed)
     height, width = rng.integers(1, 40, 2)
     masks = np.zeros((2, height, width), bool)
@@ -44,13 +44,13 @@ def random_pair(seed):
 
 
 def directed(truth, predicted):
-    """Give the distances of the pixels of each inner boundary to the other, as medpy does."""
+    """Return the distances of the pixels of each inner boundary to the other, as medpy does."""
     edges = [mask ^ binary_erosion(mask) for mask in (truth, predicted)]
     return [distance_transform_edt(~other)[one] for one, other in (edges, edges[::-1])]
 
 
 def elements(mask):
-    """Give the corners on a contour and the length there, as surface-distance does."""
+    """Return the corners on a contour and the length there, as surface-distance does."""
     padded = np.pad(mask, 1).astype(int)
     corners = np.stack([padded[:-1, :-1], padded[:-1, 1:], padded[1:, :-1], padded[1:, 1:]])
     total = corners.sum(axis=0)
@@ -59,7 +59,7 @@ def elements(mask):
 
 
 def of_lengths(truth, predicted):
-    """Give the metrics that surface-distance has."""
+    """Return the metrics that surface-distance has."""
     (gt, gt_lengths), (pred, pred_lengths) = elements(truth), elements(predicted)
     there, back = distance_transform_edt(~pred)[gt], distance_transform_edt(~gt)[pred]
     lengths = gt_lengths[gt], pred_lengths[pred]
@@ -80,13 +80,13 @@ def of_lengths(truth, predicted):
 
 
 def band(mask):
-    """Give the pixels of a mask near its background, eroding it by a square again and again."""
+    """Return the pixels of a mask near its background, eroding it by a square again and again."""
     times = max(1, round(0.02 * math.hypot(*mask.shape)))
     return mask ^ binary_erosion(mask, np.ones((3, 3)), iterations=times)
 
 
 def seg2bmap(mask):
-    """Give the boundary of a mask as the official code of DAVIS does."""
+    """Return the boundary of a mask as the official code of DAVIS does."""
     right, lower, both = mask.copy(), mask.copy(), mask.copy()
     right[:, :-1], lower[:-1], both[:-1, :-1] = mask[:, 1:], mask[1:], mask[1:, 1:]
     boundary = (mask ^ right) | (mask ^ lower) | (mask ^ both)
@@ -97,7 +97,7 @@ def seg2bmap(mask):
 
 
 def f_of_davis(truth, predicted):
-    """Give F of boundary pixels, as the official code of DAVIS does."""
+    """Return F of boundary pixels, as the official code of DAVIS does."""
     radius = math.ceil(0.008 * math.hypot(*truth.shape))
     gt, pred = seg2bmap(truth), seg2bmap(predicted)
     if not (gt.any() and pred.any()):

@@ -15,7 +15,7 @@ from segbench.core.messages import Setting, part_of
 
 
 def numbered_map(*rows):
-    """Give a label map drawn in digits, a dot for 0."""
+    """Return a label map drawn in digits, a dot for 0."""
     return np.array([[int(letter.replace(".", "0")) for letter in row] for row in rows])
 
 
@@ -156,7 +156,7 @@ def test_seventy_thousand_objects_in_one_image():
 
 
 def random_maps(seed):
-    """Give two small label maps: cells around seeds, some dropped, moved, merged or split."""
+    """Return two small label maps: cells around seeds, some dropped, moved, merged or split."""
     rng = np.random.default_rng(seed)
     height, width = rng.integers(2, 13, 2)
     seeds = np.zeros((height, width), int)

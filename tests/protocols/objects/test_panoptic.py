@@ -31,7 +31,7 @@ CLASSES = {"classes": "road=7,person=24,car=26", "things": "person,car", "diviso
 
 
 def lettered(*rows, **values):
-    """Give a map drawn in letters, of which `values` says what they are."""
+    """Return a map drawn in letters, of which `values` says what they are."""
     return np.array([[values.get(letter, 0) for letter in row] for row in rows])
 
 
@@ -40,7 +40,7 @@ def counts(truth, predicted, valid=None, **letters):
 
 
 def table(found):
-    """Give true, predicted, ignored and matched objects by class."""
+    """Return true, predicted, ignored and matched objects by class."""
     numbers = np.hstack([found.objects, found.sizes[:, :1]])
     return dict(zip(found.names, map(tuple, numbers.tolist()), strict=True))
 

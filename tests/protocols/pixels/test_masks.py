@@ -31,7 +31,7 @@ FORMS = {
 
 
 def random_masks(images=6, seed=0):
-    """Give truths and masks of some images; the first mask is empty, and the last image has nothing to find."""
+    """Return truths and masks of some images; the first mask is empty, and the last image has nothing to find."""
     rng = np.random.default_rng(seed)
     truths = [rng.random((9, 11)) < 0.7 for _ in range(images)]
     masks = [truth & (rng.random((9, 11)) < 0.4) for truth in truths]

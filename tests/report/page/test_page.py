@@ -202,13 +202,13 @@ class TestTables:
 
 
 def sentences(page):
-    """Give what the page says first, as plain text."""
+    """Return what the page says first, as plain text."""
     found = re.search(r'<div class="answer">(.*?)(?:<div|</div)', page, re.DOTALL)[1]
     return [html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall(r"<p[^>]*>(.*?)</p>", found)]
 
 
 def matrix(page):
-    """Give the names of the matrix, and of each cell what it marks and its text; None on the diagonal."""
+    """Return the names of the matrix, and of each cell what it marks and its text; None on the diagonal."""
     table = re.search(r'<table class="matrix">(.*?)</table>', page, re.DOTALL)[1]
     names = [re.sub("<[^>]*>", "", name) for name in re.findall(r'<span class="name">(.*?)</span>', table)]
     rows = []
