@@ -124,7 +124,7 @@ def _counted(tmp_path_factory):
 
 @pytest.fixture
 def counted_once(segbench, _counted, tmp_path):
-    """Run a command that writes a results file for the first test of a module, and return each test a copy."""
+    """Run a command that writes a results file for the first test of a module, and give each test a copy."""
 
     def run(name, *arguments):
         if not (_counted / name).exists():

@@ -1,7 +1,5 @@
 """Scores that run the wrong way: in all images or in some, because of the predictions or of the ground truth."""
 
-import json
-
 import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each, lines
@@ -13,13 +11,11 @@ from segbench.inputs.summaries import ScoreSummary
 
 
 @pytest.fixture
-def found(segbench, tmp_path):
+def found(check_findings, tmp_path):
     """Check folders; return the findings by key."""
 
     def check(made, *options, verb="pixels"):
-        answer = segbench("check", verb, *made.write(tmp_path), *options, "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        return {finding["kind"]: finding for finding in report["findings"]}
+        return check_findings(verb, *made.write(tmp_path), *options)[1]
 
     return check
 

@@ -1,7 +1,5 @@
 """Palettes that differ from file to file, so that indices are no labels: refused before a run, and at its end."""
 
-import json
-
 import numpy as np
 import pytest
 from noted import noted
@@ -54,12 +52,11 @@ def saved(tmp_path):
 
 
 @pytest.fixture
-def found(segbench):
+def found(check_findings):
     """Check two folders; return the findings by key."""
 
     def check(*arguments):
-        (report,) = json.loads(segbench("check", *arguments, "--format", "json").out)["reports"]
-        return {finding["kind"]: finding for finding in report["findings"]}
+        return check_findings(*arguments)[1]
 
     return check
 
