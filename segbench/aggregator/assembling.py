@@ -108,22 +108,24 @@ def assemble(run: Run, outcomes: Iterable[Outcome], file: Path | None = None) ->
             first=first_failure.sentence,
         )
         raise DataError(error.path, error.what, hint) from None
+    assigned = {kind: part.among([*filter(None, digests), *failed]) for kind, part in run.assigned.items()}
+    counts = EncodedCounts(packed, protocol.counts, str(file or ""))
+    notes = (*run.notes, *notes_on_images(image_notes, settings, len(digests)))
+    images = len(digests) if unnamed is None else "unnamed"
     return Result(
         run.method,
         protocol,
         settings,
-        signature(
-            run.protocol, settings, DataDigest(truths.items()), images=len(digests) if unnamed is None else "unnamed"
-        ),
-        EncodedCounts(packed, protocol.counts, str(file or "")),
+        signature(run.protocol, settings, DataDigest(truths.items()), images=images),
+        counts,
         failed,
-        (*run.notes, *notes_on_images(image_notes, settings, len(digests))),
+        notes,
         run.inputs,
         digests,
         truths,
         image_notes=image_notes,
         unnamed=unnamed,
-        assigned={kind: part.among([*filter(None, digests), *failed]) for kind, part in run.assigned.items()},
+        assigned=assigned,
         run=run.run,
     )
 

@@ -243,6 +243,7 @@ def evaluate(
         _refuse_beside_several(method=method, run=run, thresholds=thresholds, pairs=pairs)
     prediction_paths = places_of(several) if several is not None else {None: cast("Place | None", prediction)}
     pairings: dict[MethodRun, Pairing] = {}
+    images_of: dict[MethodRun, int] = {}
     with listed_once():
         for name, prediction_path in prediction_paths.items():
             inputs = find_inputs(
@@ -258,14 +259,13 @@ def evaluate(
                 images=images,
                 allow_missing=allow_missing,
                 method=method,
-            )
+            ).absolute()
             called = MethodRun(method or method_of(inputs), run) if name is None else name
-            pairings[called] = find_files(inputs.absolute(), protocol)
-    for pairing in pairings.values():
-        pairing.require_complete()
+            pairings[called] = find_files(inputs, protocol)
+        for called, pairing in pairings.items():
+            images_of[called] = len(pairing.require_complete().names)
     if several is not None:
         refuse_overlapping_runs(pairings)
-    images_of = {called: len(pairing.files) for called, pairing in pairings.items()}
     total, done = sum(images_of.values()), 0
     evaluated = []
     for called, pairing in pairings.items():
@@ -353,10 +353,10 @@ def evaluate_pairing(
 ) -> Result:
     """Count images that were paired, see `evaluate`; `warn` of doubts, which a check before the run shows, too.
 
-    Settings of `belonging`, such as ``group_by``, say what images belong to.
+    Settings of `belonging`, such as ``group_by``, say what images belong to. Repairs, thresholds and the executor are
+    those that `evaluate` or the command line checked.
     """
-    _refuse_unfit(protocol, repairs, thresholds, executor)
-    pairing.require_complete()
+    names = pairing.require_complete().names
     run, method = as_run(run), shown(method)
     passes = protocol.capability(TwoPasses)
     if passes is not None and passes.first:
@@ -375,8 +375,8 @@ def evaluate_pairing(
             raise DataError(method, _failed_images(first_pass, len(first_pass.failed)))
         protocol = passes.after(first_pass.summary)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
-    usual, on_units = usual_units("" if belonging.get(UNIT) else protocol.usual_unit, pairing.names)
-    assigned = usual | assignments(belonging, pairing.names)
+    usual, on_units = usual_units("" if belonging.get(UNIT) else protocol.usual_unit, names)
+    assigned = usual | assignments(belonging, names)
     notes = (*pairing.notes, *on_units)
     record = Run.of(
         protocol,
@@ -386,7 +386,7 @@ def evaluate_pairing(
         notes=notes if run else (*notes, *pairing.notes_on_left_out),  # a run may be a fold
         inputs=pairing.inputs.absolute(),
         assigned=assigned,
-        images=len(pairing.files),
+        images=len(names),
     )
     outcomes: list[Outcome] = []
     done = reused = 0
@@ -401,30 +401,25 @@ def evaluate_pairing(
         for batch in count_all(protocol, repairs, pairing.files, known, executor):
             if begun:
                 begun.file.save(begun, record, batch)
+                reused += sum(outcome.unchanged for outcome in batch)
             else:
                 outcomes += batch
             done += len(batch)
             doubts.update(note.of_set for outcome in batch for note in outcome.notes if note.doubt)
-            reused += sum(outcome.unchanged for outcome in batch)
             if progress:
-                progress(done, len(pairing.files))
-        all_outcomes: Iterable[Outcome] = sorted(outcomes, key=attrgetter("name"))
-        if begun:
-            all_outcomes = begun.file.counted(begun, record, sorted(pairing.names))
+                progress(done, len(names))
+        all_outcomes: Iterable[Outcome] = (
+            begun.file.counted(begun, record, sorted(names)) if begun else sorted(outcomes, key=attrgetter("name"))
+        )
         result = replace(assemble(record, all_outcomes, path), reused=reused)
         if begun:
             finish(begun, record, result, stacklevel=5)
-    _warn_of_failed(result, done)
-    if warn:
-        warn_of(doubts, stacklevel=4)
-    return result
-
-
-def _warn_of_failed(result: Result, images: int) -> None:
-    """Warn of images that could not be counted, if there are any."""
     if result.failed:
         left_out = f" and {verb(len(result.failed), 'are')} left out of all metrics"
-        warnings.warn(FailedImages(_failed_images(result, images, left_out)), stacklevel=5)
+        warnings.warn(FailedImages(_failed_images(result, done, left_out)), stacklevel=4)
+    if warn and doubts:
+        warn_of(doubts, stacklevel=4)
+    return result
 
 
 def _failed_images(result: Result, images: int, left_out: str = "") -> Message:

@@ -15,7 +15,7 @@ from segbench.core.messages import NOTHING, Either, Message, Setting
 from segbench.core.metric import best_threshold
 from segbench.core.part_means import singular
 from segbench.core.protocol import Divided, Pictured
-from segbench.core.sample import Sample
+from segbench.core.sample import DescribedFiles, Sample
 from segbench.inputs.nodata import decode_for
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.pairing import FilesByName, pair
@@ -107,7 +107,9 @@ def files_of(result: Result) -> FilesByName:
     """Find the files of a result's images again; images without these files are left out."""
     reads = full_protocol(result).reads
     parts = (*result.inputs.merged, replace(result.inputs, merged=())) if result.inputs else ()
-    return FilesByName([reads.completed(pair(reads.located(part))) for part in parts])
+    if isinstance(reads, DescribedFiles):
+        return FilesByName([reads.completed(pair(reads.located(part))) for part in parts])
+    return FilesByName([pair(part) for part in parts])
 
 
 def reread(result: Result, files: SampleFiles) -> Sample:
@@ -116,7 +118,11 @@ def reread(result: Result, files: SampleFiles) -> Sample:
     if raw.digests()[1] != result.digests.get(files.name):
         problem = Message("changed-files", "has changed since it was counted, or its ground truth")
         raise DataError(shown(files.prediction), problem, "run again")
-    return decode_for(full_protocol(result), raw, Repairs.from_fields(result.settings))
+    sample = decode_for(full_protocol(result), raw, Repairs.from_fields(result.settings))
+    if sample.volume:
+        problem = Message("volume", "is a volume, of which no pictures are drawn")
+        raise DataError(shown(files.prediction), problem, "save slices as images to look at them")
+    return sample
 
 
 def pictured(result: Result) -> Pictured:

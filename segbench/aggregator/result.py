@@ -581,10 +581,9 @@ class Result:
         """The metrics over all images, by the keys of the protocol; NaN where undefined, see ``summary.undefined``."""
         if self.published:
             return self.published.summary
+        notes_on_tuning = self._notes_on_tuning
         summary = self.measured.summary()
-        if not self._is_tuned:
-            return summary
-        return replace(summary, notes=(*self._notes_on_tuning, *summary.notes))
+        return replace(summary, notes=(*notes_on_tuning, *summary.notes)) if notes_on_tuning else summary
 
     @cached_property
     def curve(self) -> Any:  # noqa: ANN401  a curve of the protocol's own type

@@ -282,6 +282,7 @@ class _Set:
         """Choose a few of the images that look sound, evenly spread, and those that look damaged."""
         broken, odd = self.surveyed.broken, self.surveyed.odd
         unsound = {misfit.image for misfit in self.surveyed.misfits} | broken.keys() | odd.keys()
+        unsound |= self.surveyed.off_grid.keys()
         sound: Sequence[SampleFiles] = self.pairing.files
         damaged: list[SampleFiles] = []
         if unsound:

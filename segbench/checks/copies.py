@@ -14,10 +14,10 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.names import MethodRun
 from segbench.inputs.summaries import few_distinct
-from segbench.loaders.images import decode, opened
+from segbench.loaders.images import decode, opened, read_content
 from segbench.loaders.listing import SampleFiles
 from segbench.loaders.pairing import Pairing
-from segbench.loaders.source import LocalFile, Source, read_bytes, shown
+from segbench.loaders.source import LocalFile, Source, shown
 
 _PIECE = 4096
 """How much is read at the start, in the middle and at the end before whole files are compared."""
@@ -125,20 +125,20 @@ def _holds_objects(path: Source) -> bool:
     from scipy.ndimage import label
 
     try:
-        array = decode(read_bytes(path), path, role="ground truth").array
+        array = decode(read_content(path), path, role="ground truth").array
     except DataError:
         return False
     lowest, *others = few_distinct(array.reshape(-1)) or (0.0,)
     if len(others) != 1:
         return len(others) > 1
-    _, objects = label(array != lowest, np.ones((3, 3)))
+    _, objects = label(array != lowest, np.ones((3,) * array.ndim))
     return bool(objects > 1)
 
 
 def _one_value(path: Source) -> bool:
     """Return whether a map holds a single value."""
     try:
-        array = decode(read_bytes(path), path, role="ground truth").array
+        array = decode(read_content(path), path, role="ground truth").array
     except DataError:
         return False
     return bool((array == array.flat[0]).all())

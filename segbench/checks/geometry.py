@@ -42,6 +42,14 @@ _TURNS: Mapping[str, tuple[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
 }
 
 
+_TURNS_OF_VOLUMES: Mapping[str, tuple[str, Callable[[NDArray[Any]], NDArray[Any]]]] = {
+    "mirrored left to right": ("[..., ::-1]", lambda soft: soft[..., ::-1]),
+    "mirrored front to back": ("[:, ::-1]", lambda soft: soft[:, ::-1]),
+    "upside down": ("[::-1]", lambda soft: soft[::-1]),
+    "stored with the axes (x, y, z)": (".transpose(2, 1, 0)", lambda soft: soft.transpose(2, 1, 0)),
+}
+
+
 class _Compared(NamedTuple):
     """An image as it is, and with another prediction."""
 
@@ -66,6 +74,8 @@ def geometry(seen: Seen) -> list[Finding]:
     for files in [*files_of.values()][first : first + IN_A_ROW]:
         with suppress(DataError):
             samples.append(decode_for(seen.protocol, read(files), seen.repairs))
+        if len(samples) >= _LEAST and samples[0].volume:  # which take much memory
+            break
 
     interpret = partial(interpret_decoded, seen.protocol)
 
@@ -99,9 +109,10 @@ def _turned_or_exchanged(samples: Sequence[Sample], rank: Callable[[Sample], Ran
                 pairs += [_Compared(ranking, changed)] if changed else []
         return pairs
 
+    turns = _TURNS_OF_VOLUMES if samples[0].volume else _TURNS
     changes: dict[str | int, list[_Compared]] = {
         name: compared(lambda number, turn=turn: tuple(map(turn, samples[number].predictions)))  # type: ignore[misc]
-        for name, (_, turn) in _TURNS.items()
+        for name, (_, turn) in turns.items()
     }
 
     def of_neighbour(step: int) -> Callable[[int], tuple[NDArray[Any], ...] | None]:
@@ -122,7 +133,7 @@ def _turned_or_exchanged(samples: Sequence[Sample], rank: Callable[[Sample], Ran
     )
     if isinstance(best, str):
         message = Message("turned", "predictions look {turn}: turned back, {gain}", turn=best, gain=gain)
-        fix = Message("fix", "save them turned back, as scores{turn}", turn=_TURNS[best][0])
+        fix = Message("fix", "save them turned back, as scores{turn}", turn=turns[best][0])
         return finding(message, fix, map(_place, pairs))
     message = Message(
         "exchanged-images",

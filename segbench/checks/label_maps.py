@@ -10,6 +10,7 @@ import numpy as np
 from segbench.checks.findings import Finding, Place, finding, holding, uncounted_findings
 from segbench.checks.label_damage import without_advice_on_damage
 from segbench.checks.seen import Seen, rule
+from segbench.checks.volumes import interpolated
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting, as_message, joined
 from segbench.core.names import first_names
@@ -54,7 +55,9 @@ def _uncounted(seen: Seen) -> Mapping[str, UncountedError]:
 @rule("not-countable", needs=["failures"], unless=[stored_otherwise])
 def uncountable(seen: Seen) -> list[Finding]:
     """List images that can be read, but not counted with these settings."""
-    return without_advice_on_damage(uncounted_findings(seen.failures, seen.looked_at), seen)
+    known = {image for found in interpolated(seen) for image in found.images}
+    failures = {image: error for image, error in seen.failures.items() if image not in known}
+    return without_advice_on_damage(uncounted_findings(failures, seen.looked_at), seen)
 
 
 @rule("all-void", needs=["counted"], unless=[stored_otherwise])

@@ -15,6 +15,7 @@ from segbench.checks import (
     scores,
     sizes,
     truths,
+    volumes,
 )
 from segbench.checks.findings import Finding
 from segbench.checks.seen import Rule, Seen
@@ -24,10 +25,13 @@ OF_FILES: tuple[Rule, ...] = (
     sizes.other_sizes,
     sizes.orientations,
     sizes.unreadable,
+    volumes.grids,
     colours.palettes,
 )
 """Rules about names and headers, and about files that cannot be read or have no meaning."""
 OF_VALUES: tuple[Rule, ...] = (
+    volumes.interpolated,
+    volumes.empty_cases,
     label_damage.stored_with_loss,
     label_damage.mixed_labels_of_set,
     classes.one_map_per_class,

@@ -13,6 +13,7 @@ from segbench.core.messages import Message, Setting, joined
 from segbench.inputs.stacks import ClassMapsError, ClassStackError
 from segbench.inputs.summaries import UncountedError
 from segbench.loaders.sizes import HINT, SizeError, how_to_fix
+from segbench.loaders.volume_pairs import GridError
 
 RENAME = Message(
     "fix",
@@ -20,7 +21,7 @@ RENAME = Message(
     pairs=Setting("pairs"),
 )
 """What to do where predictions seem to be of other images."""
-_SAID_OTHERWISE = SizeError | ClassMapsError | ClassStackError | UncountedError
+_SAID_OTHERWISE = GridError | SizeError | ClassMapsError | ClassStackError | UncountedError
 """Failures with a finding of their own."""
 
 

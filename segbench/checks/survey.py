@@ -16,6 +16,7 @@ from segbench.loaders.listing import SampleFiles
 from segbench.loaders.reading import Repairs
 from segbench.loaders.sizes import fixable, nearly, relation
 from segbench.loaders.source import Source, shown
+from segbench.loaders.volume_pairs import GridError, grid_error_of
 
 Read: TypeAlias = Callable[[Source, Role], Header]
 
@@ -94,6 +95,7 @@ class Surveyed:
     predictions: dict[Source, Header] = field(default_factory=dict)
     lengths: dict[Source, int] = field(default_factory=dict)  # in bytes, where known
     lossy: dict[Side, dict[str, LossyFile]] = field(default_factory=dict)  # files of labels with loss, by side
+    off_grid: dict[str, GridError] = field(default_factory=dict)  # images whose volumes are not on one grid
 
     def add(self, image: str, path: Source, role: Role, header: Header, reads: Reading) -> None:
         """Add what the header of a file shows by itself."""
@@ -133,6 +135,9 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
             if sized.shape != sized.expected and not (sized.role == "prediction" and _repaired(sized, repairs)):
                 surveyed.misfits.append(sized)
         surveyed.turned += _turned(headers)
+        off_grid = grid_error_of(headers, reads, repairs)
+        if off_grid:
+            surveyed.off_grid[files.name] = off_grid
     return surveyed
 
 

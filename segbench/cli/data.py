@@ -124,6 +124,17 @@ class Data(Belonging):
         rare=True,
     )
 
+    geometry: str = option(
+        "Compare the arrays of volumes alone, whatever positions their headers tell.",
+        "header",
+        metavar="header|shape",
+        shown="voxels lie at the same positions",
+        rare=True,
+    )
+    volumes: bool = option(
+        "Read NPY and NPZ arrays of three axes, and TIFF files of several pages, as volumes.", False, rare=True
+    )
+
     def pairings(self, protocol: Protocol) -> dict[MethodRun, Pairing]:
         """Pair the files of each method and run; a folder that holds several methods gives those of each sub-folder."""
         from segbench.aggregator.methods import refuse_mixed, refuse_overlapping_runs, require_new
@@ -305,12 +316,20 @@ class Data(Belonging):
 
         resize, scale = self.resize_predictions and "nearest", self.scale and 1
         protocol.reads.check_repairs(Repairs(resize=resize, crop=self.crop, scale=scale, nodata=self.nodata))  # type: ignore[arg-type]  # as below
-        return Repairs(resize=self.resize_predictions, crop=self.crop, scale=self.scale, nodata=self.nodata)  # type: ignore[arg-type]  # checked there
+        return Repairs(
+            resize=self.resize_predictions,  # type: ignore[arg-type]  # checked there
+            crop=self.crop,
+            scale=self.scale,  # type: ignore[arg-type]
+            nodata=self.nodata,  # type: ignore[arg-type]
+            geometry=self.geometry,  # type: ignore[arg-type]
+            volumes=self.volumes,
+        )
 
 
 def without_meaning(protocol: type[Protocol]) -> set[str]:
     """Name the options that have no meaning for what a protocol reads."""
     unused = {"field", "field_pattern"} if protocol.reads.without_field else set()
+    unused |= {"geometry", "volumes"} if protocol.reads.without_volumes else set()
     return unused | ({"negatives"} if protocol.reads.without_negatives else set())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from segbench.core.messages import NOTHING, Message, Setting, Style, as_message, described
 
-VOLUMES = "see docs/limits.md for volumes"
+VOLUMES = "see docs/volumes.md for volumes"
 """What to do with arrays of three dimensions that are no stack of maps."""
 LISTED = 10
 """Lines of a list that messages show; `DataError.what` and the JSON of `segbench check` have all."""

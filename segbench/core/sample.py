@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from segbench.core.geometry import Geometry
+
 Side = Literal["ground truth", "prediction"]
 SIDES: tuple[Side, Side] = ("ground truth", "prediction")
 
@@ -39,6 +41,8 @@ class Maps:
     about: Any = None  # what comes with them, such as the segments that a JSON lists, for the protocol
     lossy: str = ""  # the compression that changed their values, such as JPEG; empty of none
     nodata: tuple[NoData | None, ...] = ()  # of each map, or empty where no map has any
+    volume: bool = False  # whether maps are (D, H, W), but for an axis of classes
+    geometry: Geometry | None = None  # of files whose header tells a spacing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +63,9 @@ class Reading(ABC):
     without_negatives: str = ""  # what cannot be counted without ground truth; empty if all pixels can be negative
     soft: bool = False  # whether predictions are soft maps
     numbered: tuple[Side, ...] = ()  # sides whose values are labels or numbers of objects, not levels
+    without_volumes: str = ""  # why no volume can be counted; empty if they can
+    spacing: Literal["unused", "header", "given"] = "unused"  # whether distances are measured, and by which spacing
+    as_volumes: bool = False  # whether arrays of three axes are volumes where their format leaves that open
 
     @abstractmethod
     def truths(self, data: bytes, path: Any) -> Maps:  # noqa: ANN401  a `Source`
@@ -78,16 +85,20 @@ class Reading(ABC):
         del prediction
         return truth
 
+    def check_repairs(self, repairs: Any) -> None:  # noqa: ANN401, B027  `Repairs`; most can be made
+        """Refuse repairs that have no meaning for what is read: an `ArgumentError` says which and why."""
+
+
+class DescribedFiles(ABC):
+    """What a way of reading derives from, too, if other files may describe those of the images."""
+
     def located(self, inputs: Any) -> Any:  # noqa: ANN401  `Inputs`
         """Return the inputs with the paths of maps where a path is that of a file that describes them."""
         return inputs
 
+    @abstractmethod
     def completed(self, pairing: Any) -> Any:  # noqa: ANN401  `Pairing`
         """Add what describes the files of images and lies beside them; a `DataError` says what is wrong with it."""
-        return pairing
-
-    def check_repairs(self, repairs: Any) -> None:  # noqa: ANN401, B027  `Repairs`; most can be made
-        """Refuse repairs that have no meaning for what is read: an `ArgumentError` says which and why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +137,11 @@ class Sample:
         Values in ground truths that their files declare to mean that there are no data.
     nodata : tuple of `NoData`
         Pixels of each prediction for which its file has no data; empty if there are none.
+    spacing : tuple of float, optional
+        Distances of neighbouring pixels along each axis, (y, x) or (z, y, x), as the header of a file has them: that of
+        the ground truth, else of the prediction. None where neither has one, or none that can be relied on.
+    volume : bool
+        Whether maps are volumes, of shape (D, H, W).
 
     Examples
     --------
@@ -152,6 +168,8 @@ class Sample:
     numbered: tuple[Side, ...] = ()
     truth_nodata: tuple[float, ...] = ()
     nodata: tuple[NoData | None, ...] = ()
+    spacing: tuple[float, ...] | None = None
+    volume: bool = False
 
     @property
     def truth_files(self) -> tuple[str, ...]:

@@ -117,10 +117,15 @@ def listed(values: Any, name: Name, example: str, *, most: int | None = None) ->
     return tuple(islice(values, most))
 
 
-def as_void(values: Any, example: str, read: Callable[[Any], Number]) -> tuple[Number, ...]:  # noqa: ANN401  as above
-    """Read the ground-truth values that are left out, one or several: rising, each once."""
-    is_single = isinstance(values, Real) and not isinstance(values, bool)
-    return tuple(sorted({read(value) for value in ((values,) if is_single else listed(values, "void", example))}))
+def as_distinct(
+    values: Any,  # noqa: ANN401  as above
+    name: str,
+    example: str,
+    read: Callable[[Any, Name], Number],
+) -> tuple[Number, ...]:
+    """Read one number or several, as `read` reads each: rising, each once; `example` shows how several are written."""
+    several = (values,) if isinstance(values, Real) else listed(values, name, example)
+    return tuple(sorted({read(value, Setting(name, None)) for value in several}))
 
 
 def as_quantize(value: Any) -> Quantize | None:  # noqa: ANN401  as above

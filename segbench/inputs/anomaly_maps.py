@@ -15,6 +15,7 @@ from segbench.core.protocol import InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import (
     Quantize,
+    as_distinct,
     as_path,
     as_quantize,
     as_real,
@@ -36,7 +37,6 @@ from segbench.inputs.label_rules import (
     refuse_scores,
     rule_option,
     take_one,
-    void_values,
     where_not_void,
 )
 from segbench.inputs.scored_masks import ScoredMasks
@@ -150,7 +150,7 @@ class AnomalyMaps(InputSettings, DrawnMasks, SoftMaps):
         set_fields(self, defects=as_defects(self.defects), positive=optional_rule(self.positive))
         numbered, several = numbered_by(self.positive), bool(self.defects)
         set_fields(self, reads=replace(self.reads, numbered=numbered, annotators=several))
-        set_fields(self, quantize=as_quantize(self.quantize), void=void_values(self.void))
+        set_fields(self, quantize=as_quantize(self.quantize), void=as_distinct(self.void, "void", "(255,)", as_real))
         if not isinstance(self.image_scores, tuple):
             set_fields(self, image_scores=read_scores(self.image_scores))
 

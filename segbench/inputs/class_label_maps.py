@@ -14,7 +14,7 @@ from segbench.core.protocol import Facts
 from segbench.core.sample import SIDES, Sample, Side
 from segbench.core.settings import as_whole, listed, option, set_fields
 from segbench.inputs import label_rules as rules
-from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_many, refuse_unfit
+from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_many, refuse_unfit, void_beside
 from segbench.inputs.label_inputs import LabelInputs
 from segbench.loaders.reading import COLOUR_MAPS, LABEL_MAPS
 
@@ -54,7 +54,7 @@ class ClassLabelMaps(LabelInputs):
     """
 
     classes: int | Sequence[int] | str | None = option(
-        "Name the classes: 0-18, road=0,car=13, or a file with a label and a name per line.",
+        "Name the classes: 0-18, road=0,car=13, a file with a label and a name per line, or nnU-Net's dataset.json.",
         metavar="CLASSES",
         read=classes_of,
         also=("names",),
@@ -98,8 +98,10 @@ class ClassLabelMaps(LabelInputs):
     def _settle_classes(self, classes: int | Sequence[int] | str) -> None:
         """Read the labels and names of the classes, and which labels are void."""
         names: Sequence[str] | None = self.names
+        otherwise = void_beside(classes, VOID)
         if isinstance(classes, str):
             labels, written_names = classes_of(classes)
+            otherwise = void_beside(labels, VOID)
             names = written_names if names is None else names
         elif isinstance(classes, Integral):
             labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
@@ -108,7 +110,8 @@ class ClassLabelMaps(LabelInputs):
             labels = tuple(as_whole(label, "classes") for label in values)
         refuse_many(labels)
         names = tuple(map(str, labels if names is None else names))
-        void = rules.void_labels([label for label in VOID if label not in labels] if self.void is None else self.void)
+        otherwise = tuple(label for label in otherwise if label not in labels)
+        void = rules.void_labels(otherwise if self.void is None else self.void)
         refuse_unfit(labels, names, void)
         set_fields(self, classes=labels, names=names, void=void)
 

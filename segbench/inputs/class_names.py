@@ -261,10 +261,36 @@ def written_classes(labels: Sequence[int], names: Sequence[str]) -> str:
     return ",".join(parts)
 
 
+class ClassLabels(tuple[int, ...]):  # noqa: SLOT001  a tuple has no room for slots
+    """The labels of classes, with those that are void by the file which lists both."""
+
+    void: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, labels: Sequence[int], void: Sequence[int]) -> ClassLabels:
+        """Put both together."""
+        classes = cls(labels)
+        classes.void = tuple(void)
+        return classes
+
+
+def void_beside(labels: object, otherwise: Sequence[int]) -> tuple[int, ...]:
+    """Return the labels that a file of classes says are void, or else those that are where nobody says so."""
+    return (labels.void if isinstance(labels, ClassLabels) else ()) or tuple(otherwise)
+
+
 def classes_of(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Read ``0-18``, ``road=0,car=13``, or a file with a label and a name per line, into labels and names."""
+    """Read ``0-18``, ``road=0,car=13``, or a file of labels and names, into labels and names.
+
+    A file has a label and a name per line, or is a ``dataset.json``, which also says which label is void.
+    """
     if os.path.exists(text) and not os.path.isdir(text):  # noqa: PTH110, PTH112  which take texts of any length
-        return _read_file(text)
+        if not text.lower().endswith(".json"):
+            return _read_file(text)
+        from segbench.inputs.dataset_json import read_dataset_json
+
+        classes = read_dataset_json(text)
+        return ClassLabels.of(classes.labels, classes.ignored), classes.names
     if Path(text).suffix and "=" not in text:
         hint = "write labels as 0-18 or 0,13, or a file with a label and a name per line, as in: 13 car"
         raise DataError(text, Message("missing", "there is no such file of classes"), hint)

@@ -11,6 +11,7 @@ from segbench.core.messages import Either, Message, Note, Setting, joined
 from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.protocol import Protocol
+from segbench.core.sample import DescribedFiles
 from segbench.inputs.scored_classes import ScoredClasses
 from segbench.loaders.images import STACKS
 from segbench.loaders.listing import SampleFiles, list_place
@@ -22,19 +23,24 @@ ClassOf = Callable[[str], int | None]
 
 def find_files(inputs: Inputs, protocol: Protocol) -> Pairing:
     """Pair the files of every image; what keeps them from being paired at all is ``pairing.problem``."""
+    reads = protocol.reads
     try:
-        inputs.check(protocol.reads)
-        inputs = protocol.reads.located(inputs)
+        inputs.check(reads)
+        if isinstance(reads, DescribedFiles):
+            inputs = reads.located(inputs)
         if isinstance(classes := protocol.inputs, ScoredClasses):
             pairing = _class_maps(inputs, classes.titles, classes.place_of)
         else:
-            paired = protocol.reads.completed(pair(inputs))
-            if protocol.reads.sequences and paired.by_base_name:
-                _refuse_joined_sequences(paired)
-            pairing = _of_whole_folders(paired, protocol.reads.whole_folders)
+            pairing = pair(inputs)
+            if isinstance(reads, DescribedFiles):
+                pairing = reads.completed(pairing)
+            if reads.sequences and pairing.by_base_name:
+                _refuse_joined_sequences(pairing)
+            if reads.whole_folders:
+                pairing = _of_whole_folders(pairing, reads.whole_folders)
     except DataError as error:
         return Pairing(inputs, problem=error)
-    return replace(pairing, no_negatives=True) if protocol.reads.without_negatives else pairing
+    return replace(pairing, no_negatives=True) if reads.without_negatives else pairing
 
 
 def _refuse_joined_sequences(pairing: Pairing) -> None:
@@ -52,9 +58,7 @@ def _refuse_joined_sequences(pairing: Pairing) -> None:
 
 
 def _of_whole_folders(pairing: Pairing, otherwise: Message | str) -> Pairing:
-    """Refuse to leave out images of folders of which others are counted, unless there is nothing to do `otherwise`."""
-    if not otherwise:
-        return pairing
+    """Refuse to leave out images of folders of which others are counted, and say what to do `otherwise`."""
     whole = pair(replace(pairing.inputs, images=(), allow_missing=True))
     counted = {files.name for files in pairing.files}
     folders = {name.rpartition("/")[0] for name in counted}

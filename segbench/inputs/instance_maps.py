@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
+from segbench.core.sample import DescribedFiles
 from segbench.loaders.reading import LABEL_MAPS, LabelMapFiles
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _STARDIST = "https://github.com/stardist/stardist/releases/download/0.1.0/dsb201
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceMaps(LabelMapFiles):
+class InstanceMaps(LabelMapFiles, DescribedFiles):
     """Label maps whose values are objects."""
 
     def completed(self, pairing: Pairing) -> Pairing:

@@ -12,6 +12,9 @@ from segbench.core.sample import SIDES, Sample, Side
 from segbench.inputs.label_rules import MOST_LABELS
 from segbench.inputs.predicted_labels import in_colour
 
+_MOST_VOXELS = 2**24
+"""Voxels of a volume that are looked at, at most."""
+
 
 @dataclass(frozen=True)
 class LabelLines:
@@ -60,8 +63,15 @@ def label_lines(sample: Sample) -> Mapping[Side, LabelLines]:
     """Look at the sides of an image that hold label maps; of several maps of one side at the first."""
     lines: dict[Side, LabelLines] = {}
     for side, maps in zip(SIDES, (sample.ground_truths, sample.predictions), strict=True):
-        if side not in sample.numbered or not maps or maps[0].ndim != 2 or maps[0].dtype.kind not in "ui":
+        if side not in sample.numbered or not maps or maps[0].dtype.kind not in "ui":
             continue
-        if maps[0].size and not in_colour(maps[0]) and distinct(maps[0]).size <= MOST_LABELS:
-            lines[side] = lines_in(maps[0])
+        labels = _slices_of(maps[0]) if sample.volume else maps[0]
+        if labels.ndim == 2 and labels.size and not in_colour(labels) and distinct(labels).size <= MOST_LABELS:
+            lines[side] = lines_in(labels)
     return lines
+
+
+def _slices_of(volume: Array) -> Array:
+    """Return slices of a volume below each other, as one map: all, or of a large one some that are evenly spread."""
+    step = -(-volume.size // _MOST_VOXELS)
+    return volume[::step].reshape(-1, volume.shape[-1])

@@ -29,6 +29,7 @@ from segbench.core.numbers import written
 from segbench.core.protocol import Interpreted
 from segbench.core.sample import Sample
 from segbench.inputs import label_rules as rules
+from segbench.inputs.interpolated import refuse_interpolated
 from segbench.inputs.label_rules import only_truth, zero_or_one
 from segbench.inputs.label_values import Remapping
 from segbench.inputs.palette import through_palette
@@ -58,6 +59,7 @@ def whole_labels(file: str, role: str, labels: Array) -> Array:
         return labels
     refuse_nan(file, labels)
     if not (np.isfinite(labels) & (labels == np.rint(labels))).all():
+        refuse_interpolated(file, labels)
         problem = Message(
             "not-whole", "{role} holds numbers that are not whole, expected one label per pixel", role=role
         )
@@ -370,6 +372,8 @@ def _two_valued(maps: LabelMaps, valid: BoolArray | None, rule: rules.LabelRule 
     mask: BoolArray = labels != 0
     if np.all(~mask | (labels == labels.max(initial=0))):
         return mask
+    cut = Message("fix", "{rule}, if these are scores", rule=Setting("predicted_positive", ">=0.5"))
+    refuse_interpolated(maps.predicted.file, labels, cut)
     truth = maps.truth.labels if valid is None else maps.truth.labels[valid]
     values = rules.counted(np.unique(labels))
     problem = Message(

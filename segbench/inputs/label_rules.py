@@ -35,7 +35,7 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import NOTHING, Message, Note, Setting, alternatives, joined
 from segbench.core.numbers import many, written
 from segbench.core.sample import SIDES
-from segbench.core.settings import as_real, as_void, as_whole, option, read_void
+from segbench.core.settings import as_distinct, as_real, as_whole, option, read_void
 
 if TYPE_CHECKING:
     from segbench.core.arrays import Array, BoolArray
@@ -338,12 +338,7 @@ def void_option(text: str, default: Any = None, *, shown: str, metavar: str = "V
 
 def void_labels(values: Any, *, least: int | None = None) -> tuple[int, ...]:
     """Read the labels that are left out."""
-    return as_void(values, "(255,)", lambda value: as_whole(value, Setting("void", None), least=least))
-
-
-def void_values(values: Any) -> tuple[float, ...]:
-    """Read the ground-truth values that are left out."""
-    return as_void(values, "(255,)", lambda value: as_real(value, Setting("void", None)))
+    return as_distinct(values, "void", "(255,)", partial(as_whole, least=least))
 
 
 def _numbers(rule: float | Sequence[float], name: str) -> str:
@@ -442,7 +437,11 @@ def _one_or_two_values(
     lowest, highest = counted_labels.min(), counted_labels.max()
     neighbours = counted_labels.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
     if not neighbours and not ((counted_labels == lowest) | (counted_labels == highest)).all():
+        from segbench.inputs.interpolated import refuse_interpolated
+
         distinct = np.unique(counted_labels)
+        cut = Message("fix", "{rule}, if these are shares", rule=Setting("positive", ">=0.5"))
+        refuse_interpolated(name, ground_truth, cut)
         raise ManyValuesError(name, _expected_two(distinct), distinct.tolist(), partial(suggested_beside, void=void))
     return tuple(dict.fromkeys((float(lowest), float(highest))))
 

@@ -140,7 +140,11 @@ class SaliencyMaps(InputSettings, DrawnMasks, SoftMaps):
         Stretch each map to [0, 1] by its own minimum and maximum; else floats must lie in [0, 1].
     """
 
-    reads: ClassVar[Reading] = replace(MASKS, without_field="saliency compares whole images, without a field of view")
+    reads: ClassVar[Reading] = replace(
+        MASKS,
+        without_field="saliency compares whole images, without a field of view",
+        without_volumes="saliency compares images of two dimensions",
+    )
 
     positive: Positive = rule_option("Name the ground-truth values that are salient: '>128', 255 or 1.", HALF)
     stretch: bool = option("Use maps as they are, instead of stretching each to [0, 1].", True)

@@ -20,7 +20,14 @@ from segbench.core.messages import NOTHING, Either, Message, Note, Setting
 from segbench.core.protocol import Facts, InputSettings, Interpreted
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import Quantize, as_whole, check_settings, listed, option, option_like, set_fields
-from segbench.inputs.class_names import MOST_CLASSES, classes_of, refuse_unfit, void_without, written_classes
+from segbench.inputs.class_names import (
+    MOST_CLASSES,
+    classes_of,
+    refuse_unfit,
+    void_beside,
+    void_without,
+    written_classes,
+)
 from segbench.inputs.label_rules import equals_any, only_truth, require_two_classes, void_labels, where_not_void
 from segbench.inputs.scored_masks import ScoredMasks, ScoredPixels
 from segbench.inputs.stacks import ClassMapsError, class_axis, is_one_map, refuse_other_softmax
@@ -32,6 +39,7 @@ if TYPE_CHECKING:
     from segbench.loaders.listing import SampleFiles
 
 _LISTED_ONE_BY_ONE = 8
+_VOID = (255,)
 _FOLDERS = Message("text", "one folder per class, {setting}", setting=Setting("pred_pattern", "class_#/*"))
 _FORMS = Message(
     "text",
@@ -80,7 +88,7 @@ class ScoredClasses(InputSettings):
         also=("names",),
     )
     names: Sequence[str] | None = None
-    void: Sequence[int] = option_like(ScoredMasks, "void", default=(255,), shown="255")
+    void: Sequence[int] = option_like(ScoredMasks, "void", default=_VOID, shown="255")
     invert: bool = option_like(ScoredMasks, "invert")
     quantize: Quantize | None = option_like(ScoredMasks, "quantize")
     at: tuple[float, ...] = ()
@@ -92,7 +100,10 @@ class ScoredClasses(InputSettings):
         values = listed(self.labels, "labels", "range(6) for the labels 0 to 5", most=MOST_CLASSES + 1)
         labels = tuple(as_whole(label, Setting("labels", None), least=None) for label in values)
         names = tuple(map(str, labels if self.names is None else self.names))
-        set_fields(self, labels=labels, names=names, void=void_labels(self.void))
+        void = void_labels(self.void)
+        if void == _VOID:
+            void = void_beside(self.labels, void)
+        set_fields(self, labels=labels, names=names, void=void)
         refuse_unfit(labels, names, self.void)
         set_fields(self, quantize=self.of_one.quantize)
 

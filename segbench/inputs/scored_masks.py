@@ -19,7 +19,7 @@ from segbench.core.errors import DataError
 from segbench.core.messages import NOTHING, Message, Setting
 from segbench.core.protocol import Facts, InputSettings, Interpreted, SoftMaps
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import Quantize, as_quantize, check_settings, option, set_fields
+from segbench.core.settings import Quantize, as_distinct, as_quantize, as_real, check_settings, option, set_fields
 from segbench.inputs import label_rules as rules
 from segbench.inputs.label_rules import AnnotatorRule, Labelled, brought_together, take_one
 from segbench.inputs.sides import DrawnMasks, SeveralAnnotators
@@ -81,10 +81,9 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
     def __post_init__(self) -> None:
         """Check and normalise the settings."""
         check_settings(self)
-        quantize = as_quantize(self.quantize)
+        quantize, void = as_quantize(self.quantize), as_distinct(self.void, "void", "(255,)", as_real)
         positive = rules.optional_rule(self.positive)
-        numbered, void = rules.numbered_by(positive), rules.void_values(self.void)
-        reads = replace(self.reads, numbered=numbered, annotators=self.annotators is not None)
+        reads = replace(self.reads, numbered=rules.numbered_by(positive), annotators=self.annotators is not None)
         set_fields(self, void=void, positive=positive, quantize=quantize, reads=reads)
 
     def interpret(self, sample: Sample) -> ScoredPixels:
@@ -92,10 +91,11 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
         if len(sample.ground_truths) > 1 and self.annotators is None:
             raise _without_rule(sample)
         annotations, values = self.labelled(sample)
+        notes = rules.notes_on_values(self.positive, sample.ground_truths, annotations, self.void)
+        labelled = brought_together(annotations, self.annotators)
         file = sample.predicted_file
         _, valids = zip(*annotations, strict=True)
         scores, bits = self.scores(file, sample.predictions[0], sample.field, valids)
-        notes = rules.notes_on_values(self.positive, sample.ground_truths, annotations, self.void)
         if self.invert:
             from segbench.core.levels import INVERTED
 
@@ -103,7 +103,7 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
         return ScoredPixels(
             facts=values,
             notes=notes,
-            labelled=brought_together(annotations, self.annotators),
+            labelled=labelled,
             scores=scores,
             file=file,
             bits=bits,

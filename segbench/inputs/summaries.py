@@ -38,13 +38,15 @@ class Inspected(NamedTuple):
     files: Mapping[Side, str] = MappingProxyType({})
     lossy: Mapping[Side, str] = MappingProxyType({})  # the compression that changed values, empty of none
     lines: Mapping[Side, LabelLines] = MappingProxyType({})  # of the sides that hold label maps
+    volume: bool = False
 
     @classmethod
     def of(cls, sample: Sample) -> Inspected:
         """Return that of a sample."""
         files = (sample.truth_file, sample.predicted_file)
         lossy = dict(zip(SIDES, sample.lossy, strict=True))
-        return cls(sample.notes, dict(zip(SIDES, files, strict=True)), lossy, label_lines(sample))
+        named = dict(zip(SIDES, files, strict=True))
+        return cls(sample.notes, named, lossy, label_lines(sample), sample.volume)
 
 
 NOTHING_SAID = Inspected()

@@ -12,7 +12,6 @@ import atexit
 import gzip
 import io
 import os
-import posixpath
 import shutil
 import stat
 import struct
@@ -33,15 +32,17 @@ from segbench.core.errors import DataError
 from segbench.core.messages import Message
 from segbench.core.temporary import lock, remove_left_behind
 from segbench.loaders.decoded import MAX_PIXELS
-from segbench.loaders.images import EXTENSIONS
+from segbench.loaders.endings import extension_of
+from segbench.loaders.images import EXTENSIONS, OF_VOLUMES
 from segbench.loaders.source import (
     CLUTTER,
     refuse_pointer,
     shown,
 )
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES
 
 MAX_BYTES = 8 * MAX_PIXELS + 2**16
-"""What one member may unpack to: the largest image, in 64-bit numbers, with a header."""
+"""What one member may unpack to, unless it is a volume: the largest image, in 64-bit numbers, with a header."""
 MAX_UNPACKED = 2**37
 """What a ``.tar.gz`` may unpack to, besides half of what is free in the temporary folder."""
 
@@ -116,7 +117,7 @@ class Member(NamedTuple):
     @property
     def suffix(self) -> str:
         """Its extension, in lower case."""
-        return posixpath.splitext(self.inside)[1].lower()
+        return extension_of(self.inside)
 
     def read_bytes(self) -> bytes:
         """Read its content."""
@@ -181,13 +182,13 @@ def _tar_members(
             inside = inner_name(info.name)
             if inside is None or info.isdir():
                 continue
-            known = posixpath.splitext(inside)[1].lower() in EXTENSIONS
+            known = extension_of(inside) in EXTENSIONS
             if known and (info.issym() or info.islnk()):
                 target = shown(info.linkname)
                 faults.append(Message("link", "{member} is a link to {target}", member=shown(info.name), target=target))
             elif known and info.issparse():
                 faults.append(Message("sparse", "{member} is stored as a sparse file", member=shown(info.name)))
-            elif known and info.isreg() and info.size > MAX_BYTES:
+            elif known and info.isreg() and info.size > _most_bytes(inside):
                 faults.append(_too_large(info.name, info.size))
             elif info.isreg():
                 yield inside, (info.offset_data, info.size)
@@ -234,7 +235,7 @@ def _zip_members(archive: Archive, faults: list[Message]) -> Iterable[tuple[str,
             inside = inner_name(info.filename)
             if inside is None or info.is_dir():
                 continue
-            fault = _zip_fault(info) if posixpath.splitext(inside)[1].lower() in EXTENSIONS else None
+            fault = _zip_fault(info) if extension_of(inside) in EXTENSIONS else None
             if fault:
                 faults.append(fault)
                 continue
@@ -255,7 +256,12 @@ def _zip_fault(info: zipfile.ZipInfo) -> Message | None:
             member=name,
             method=info.compress_type,
         )
-    return _too_large(info.filename, info.file_size) if info.file_size > MAX_BYTES else None
+    return _too_large(info.filename, info.file_size) if info.file_size > _most_bytes(info.filename) else None
+
+
+def _most_bytes(member: str) -> int:
+    """Return what a member may unpack to."""
+    return MAX_BYTES_OF_VOLUMES if extension_of(member) in OF_VOLUMES else MAX_BYTES
 
 
 def _too_large(member: str, size: int) -> Message:
@@ -265,7 +271,7 @@ def _too_large(member: str, size: int) -> Message:
         "{member} unpacks to {bytes} bytes, more than {most}",
         member=shown(member),
         bytes=size,
-        most=MAX_BYTES,
+        most=_most_bytes(member),
     )
 
 

@@ -50,25 +50,32 @@ def as_map(array: NDArray[Any], path: str, role: Role) -> Decoded:
     array, notes = _flat(array, path, role)
     if array.size > MAX_PIXELS:
         raise too_large(path, array.shape)
-    _require_numbers(array, path, role)
+    require_numbers(array, path, role)
     kind, width = array.dtype.kind, array.dtype.itemsize
     if kind == "f" and width == 2:
         width = 4
     return Decoded(np.ascontiguousarray(array, np.dtype(f"{kind}{width}")), notes)
 
 
-def as_stack(array: NDArray[Any], path: str, role: Role) -> NDArray[Any]:
-    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores, or labels."""
-    while array.ndim > 3 and array.shape[0] == 1:
+def as_stack(array: NDArray[Any], path: str, role: Role, *, as_volume: bool = False) -> NDArray[Any]:
+    """Check that an array is a map, or a stack of maps, of plain numbers that can be scores, or labels.
+
+    A map has two axes, or three `as_volume`.
+    """
+    axes = 3 if as_volume else 2
+    while array.ndim > axes + 1 and array.shape[0] == 1:
         array = array[0]
-    if array.ndim not in (2, 3):
+    if as_volume and array.ndim not in (3, 4):
+        problem = Message("wrong-shape", "shape ({shape}), expected (z, y, x) or (classes, z, y, x)", shape=array.shape)
+        raise DataError(path, problem, "save one array per volume")
+    if array.ndim not in (axes, axes + 1):
         problem = Message(
             "wrong-shape",
             "shape ({shape}), expected (classes, height, width) or (height, width, classes)",
             shape=array.shape,
         )
         raise DataError(path, problem, "save one array per image")
-    _require_numbers(array, path, role)
+    require_numbers(array, path, role)
     if array.dtype.kind == "i" and role not in LABELS:
         return array.astype(f"u{array.dtype.itemsize}")
     return array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -86,7 +93,7 @@ def _are_plain_numbers(dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
-def _require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
+def require_numbers(array: NDArray[Any], path: str, role: Role) -> None:
     """Refuse an array without values, of values that are not plain numbers, and levels below 0."""
     if array.size == 0:
         raise DataError(path, Message("no-pixels", "no pixels: shape ({shape})", shape=array.shape), WRITE_AGAIN)
@@ -238,10 +245,9 @@ _HEAD = 4096
 """Bytes in which the header of a plain array lies."""
 
 
-def decode_stack(data: bytes, path: str, role: Role) -> NDArray[Any]:
+def decode_stack(data: bytes, path: str, role: Role, *, as_volume: bool = False) -> NDArray[Any]:
     """Decode a file that may hold several soft maps in one array."""
-    is_npy = data.startswith(NPY.magic)
-    return as_stack(_read_npy(data, path) if is_npy else _read_npz(data, path, role), path, role)
+    return as_stack(read_array(data, path, role), path, role, as_volume=as_volume)
 
 
 def _npy_header(file: BinaryIO, _role: Role) -> Header:
@@ -304,6 +310,11 @@ def _read_npz(data: bytes, path: str, role: Role) -> NDArray[Any]:
             # A member may unpack to more than it declares; reading no further keeps a bomb from going off.
             unpacked = member.read(info.file_size)
     return _read_npy(unpacked, path)
+
+
+def read_array(data: bytes, path: str, role: Role) -> NDArray[Any]:
+    """Read the array of an NPY or NPZ file, of any shape."""
+    return _read_npy(data, path) if data.startswith(NPY.magic) else _read_npz(data, path, role)
 
 
 def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:

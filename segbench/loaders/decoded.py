@@ -6,7 +6,7 @@ Begin with `Format`; `segbench.loaders.images` has the list of all.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from segbench.core.errors import DataError
@@ -16,6 +16,7 @@ from segbench.loaders.source import CUT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from segbench.core.geometry import Geometry
     from segbench.core.messages import Note
     from segbench.core.sample import NoData
 
@@ -46,10 +47,13 @@ UPRIGHT, ORIENTATION = 1, 0x0112
 class Decoded(NamedTuple):
     """One file as an array, and what was done to the data on the way, to be shown to the user."""
 
-    array: NDArray[Any]  # (H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
+    # (H, W), or (D, H, W), C-contiguous, native: bool, integers or float32/float64 as stored; perhaps read-only
+    array: NDArray[Any]
     notes: tuple[Note, ...] = ()
     lossy: str = ""  # the compression that changed values before they were read, such as JPEG; empty of none
     nodata: NoData | None = None
+    volume: bool = False  # whether the array is (D, H, W)
+    geometry: Geometry | None = None  # of files whose header tells a spacing
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,14 @@ class Header:
     orientation: int = UPRIGHT  # of its EXIF data, as far as they come before the pixels
     size: int = 0  # of the file in bytes; 0 where it is unknown
     lossy: str = ""  # as in `Decoded`
+    volume: tuple[int, int, int] | None = None  # the shape of a volume, which has no other
+    geometry: Geometry | None = None  # as in `Decoded`
+
+    def of_shape(self, shape: tuple[int, ...]) -> Header:
+        """Return the header of an array of this shape, a volume if it has three axes."""
+        if len(shape) == 3:
+            return replace(self, volume=(shape[0], shape[1], shape[2]))
+        return replace(self, shape=(shape[0], shape[1]))
 
 
 @dataclass(frozen=True)
@@ -75,6 +87,8 @@ class Format:
     # A `DataError` says what is wrong where that is known; any other exception is reported as damage.
     decode: Callable[[bytes, str, Role], Decoded]
     header: Callable[[BinaryIO, Role], Header]  # decodes no pixels; an exception means that the file looks damaged
+    # The same of a file that is read as a volume although its format does not say so; None where it always does.
+    decode_volume: Callable[[bytes, str, Role], Decoded] | None = None
 
 
 def variable_of(role: Role) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import posixpath
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -18,6 +17,7 @@ from typing import NamedTuple
 
 from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import NOTHING, Either, Message, Note, Setting, joined
+from segbench.loaders.endings import extension_of, split_suffix
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.listing import SampleFiles, read_text
 from segbench.loaders.source import LocalFile, is_stream, shown
@@ -125,7 +125,7 @@ def method_columns(list_path: str) -> dict[str, str]:
         )
         raise DataError(shown(list_path), problem, _HINT)
     path = "stdin" if is_stream(list_path) else list_path
-    own = posixpath.splitext(os.path.basename(path))[0]  # noqa: PTH119  a str is enough
+    own = split_suffix(os.path.basename(path))[0]  # noqa: PTH119  a str is enough
     column_of_method: dict[str, str] = {}
     for column in columns:
         method = shown(own if column == "prediction" else column.removeprefix(_METHOD))
@@ -273,7 +273,7 @@ def _path(folder: str, cell: str) -> str:
 
 def _fault(path: str) -> Message:
     """Say why a path is not that of a file to read; nothing where it is."""
-    extension = posixpath.splitext(path)[1].lower()
+    extension = extension_of(path)
     if extension not in EXTENSIONS:
         return Message("unknown-extension", "{file} has no known extension", file=shown(path))
     if os.path.isfile(path):  # noqa: PTH113  a str, and perhaps a million of them

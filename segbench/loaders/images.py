@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,10 @@ from numpy.typing import NDArray
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message
-from segbench.loaders import arrays, matlab, raster, tiff
+from segbench.loaders import arrays, matlab, metaimage, nifti, nrrd, raster, tiff
 from segbench.loaders.decoded import Decoded, Format, Header, Role
+from segbench.loaders.detached import may_be_detached, with_data_file
+from segbench.loaders.endings import extension_of
 from segbench.loaders.other_formats import ending_of, other_format
 from segbench.loaders.source import (
     CUT,
@@ -30,10 +34,12 @@ from segbench.loaders.source import (
     Source,
     empty,
     not_readable,
+    read_bytes,
     refuse_endless,
     refuse_pointer,
     shown,
 )
+from segbench.loaders.volumes import MAX_BYTES_OF_VOLUMES, decode_array
 
 _lock = threading.Lock()
 _stack = ExitStack()
@@ -72,8 +78,11 @@ FORMATS: tuple[Format, ...] = (
     *raster.FORMATS,
     tiff.FORMAT,
     matlab.FORMAT,
-    arrays.NPY,
-    arrays.NPZ,
+    replace(arrays.NPY, decode_volume=decode_array),
+    replace(arrays.NPZ, decode_volume=decode_array),
+    nifti.FORMAT,
+    metaimage.FORMAT,
+    nrrd.FORMAT,
 )
 """Every format that is read; a new one is a module that defines a `Format`, and its line here."""
 
@@ -84,13 +93,16 @@ EXTENSIONS = tuple(BY_EXTENSION)
 STACKS = (*arrays.NPY.extensions, *arrays.NPZ.extensions)
 """Extensions of files that can hold the maps of several classes in one array."""
 
+OF_VOLUMES = frozenset(chain(nifti.FORMAT.extensions, metaimage.FORMAT.extensions, nrrd.FORMAT.extensions))
+"""Extensions of files of which a header says that they are volumes."""
+
 _OF_THE_WEB = b"<"
 """What HTML and XML begin with."""
 
 
-def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
-    """Decode the bytes of one image or array file."""
-    extension = path.suffix.lower()
+def decode(data: bytes, path: Source, *, role: Role, as_volume: bool = False) -> Decoded:
+    """Decode the bytes of one image or array file; what may be a stack is a volume if asked for."""
+    extension = extension_of(path.name)
     form = BY_EXTENSION.get(extension)
     if form is None:
         problem = Message(
@@ -103,15 +115,15 @@ def decode(data: bytes, path: Source, *, role: Role) -> Decoded:
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, extension):
-        return form.decode(data, name, role)
+        return (form.decode_volume if as_volume and form.decode_volume else form.decode)(data, name, role)
 
 
-def decode_stack(data: bytes, path: Source, *, role: Role = "prediction") -> NDArray[Any]:
+def decode_stack(data: bytes, path: Source, *, role: Role = "prediction", as_volume: bool = False) -> NDArray[Any]:
     """Decode an NPY or NPZ file that may hold several soft maps in one array."""
     name = shown(path)
     refuse_pointer(data, name)
     with _refusing_damage(data, name, path.suffix.lower()):
-        return arrays.decode_stack(data, name, role)
+        return arrays.decode_stack(data, name, role, as_volume=as_volume)
 
 
 @contextmanager
@@ -159,6 +171,22 @@ def _damaged(data: bytes, name: str, extension: str, error: Exception) -> DataEr
     return DataError(name, problem, WRITE_AGAIN)
 
 
+def read_content(path: Source) -> bytes:
+    """Read a whole file, with its data where these lie in another one."""
+    if isinstance(path, LocalFile) and extension_of(path.name) in OF_VOLUMES:
+        _refuse_larger(path, MAX_BYTES_OF_VOLUMES)
+    return with_data_file(path, read_bytes(path))
+
+
+def _refuse_larger(path: LocalFile, most: int) -> None:
+    """Refuse a file that is larger than any that is decoded, before it is read."""
+    with suppress(OSError, ValueError):  # which reading it says
+        found = os.stat(path).st_size  # noqa: PTH116  a str is enough
+        if found > most:
+            problem = Message("too-large", "has {found} bytes, more than {most}", found=found, most=most)
+            raise DataError(shown(path), problem, CUT)
+
+
 def read_header(path: Source, role: Role) -> Header:
     """Read the header of an image or array file."""
     try:
@@ -169,10 +197,10 @@ def read_header(path: Source, role: Role) -> Header:
                 raise empty(path)
             try:
                 with quiet():
-                    header = BY_EXTENSION[path.suffix.lower()].header(file, role)
+                    header = BY_EXTENSION[extension_of(path.name)].header(file, role)
             except Exception:  # noqa: BLE001  whatever a library makes of damaged bytes
                 header = Header(odd=True)
-            return replace(header, size=size)
+            return replace(header, size=0 if may_be_detached(path) else size)
     except (OSError, ValueError) as error:
         raise not_readable(path, error) from None
 

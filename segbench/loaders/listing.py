@@ -6,7 +6,6 @@ Files are held in columns, since there may be millions. Begin with `list_place`;
 from __future__ import annotations
 
 import os
-import posixpath
 import sys
 from array import array
 from collections import Counter
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Note, joined
 from segbench.loaders.archives import Archive, Member, members_of
+from segbench.loaders.endings import split_suffix
 from segbench.loaders.images import EXTENSIONS
 from segbench.loaders.other_formats import ending_of, other_format
 from segbench.loaders.source import (
@@ -92,7 +92,7 @@ class Entries(Sequence[Entry]):
 
     def add(self, path: str, *location: int) -> None:
         """Add a file by its path within the folder; `source_at` takes this and the numbers of its location."""
-        stem, suffix = posixpath.splitext(path)
+        stem, suffix = split_suffix(path)
         self.stems.append(stem)
         self.suffixes.append(sys.intern(suffix))  # one text for all files
         self._places.extend(location)

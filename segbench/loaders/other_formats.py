@@ -8,15 +8,15 @@ from pathlib import PurePosixPath
 
 from segbench.core.messages import Message
 
-_SLICES = "save each slice as an NPY file of its own"
+_VOLUMES = (
+    "convert each series to a volume (dcm2niix -z y -o FOLDER DICOM), and segmentations with dcmqi's segimage2itkimage"
+)
 _DRAW = "draw them as masks or label maps, one PNG per image"
 _SAVE = "save the array of each image as an NPY file"
 _TILES = "save the regions that were annotated as PNG or TIFF files"
 _OTHER_FORMATS: Mapping[str, tuple[str, str]] = {
-    **dict.fromkeys((".nii", ".nii.gz"), ("NIfTI volumes", _SLICES)),
-    **dict.fromkeys((".mha", ".mhd"), ("MetaImage volumes", _SLICES)),
-    **dict.fromkeys((".nrrd", ".nhdr"), ("NRRD volumes", _SLICES)),
-    **dict.fromkeys((".dcm", ".dicom"), ("DICOM files", "save the pixels of each as a 16-bit PNG or NPY")),
+    **dict.fromkeys((".dcm", ".dicom"), ("DICOM files", _VOLUMES)),
+    **dict.fromkeys((".mgz", ".mgh"), ("volumes of FreeSurfer", "convert them to NIfTI (mri_convert a.mgz a.nii.gz)")),
     ".json": ("JSON annotations, such as those of COCO and labelme,", _DRAW),
     ".geojson": ("GeoJSON annotations, such as those of QuPath,", _DRAW),
     ".xml": ("XML annotations", _DRAW),

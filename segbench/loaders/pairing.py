@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import posixpath
 import re
 import shlex
 import unicodedata
@@ -31,6 +30,7 @@ from segbench.core.names import first_names
 from segbench.core.numbers import of_all
 from segbench.core.sample import Reading
 from segbench.core.settings import as_path
+from segbench.loaders.endings import split_suffix
 from segbench.loaders.file_list import Images, as_images, column_of, has_fields, leave_out_missing, read_list, select
 from segbench.loaders.hints import (
     Names,
@@ -45,8 +45,8 @@ from segbench.loaders.hints import (
     numbered_otherwise,
     own_folder,
 )
-from segbench.loaders.images import EXTENSIONS, read_header
-from segbench.loaders.listing import FileColumn, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
+from segbench.loaders.images import EXTENSIONS, OF_VOLUMES, read_header
+from segbench.loaders.listing import Entries, FileColumn, NamedFiles, PairedFiles, SampleFiles, list_place, listed_once
 from segbench.loaders.source import LocalFile, Source, is_archive, method_name, shown
 
 Place = str | PathLike[str] | None
@@ -255,7 +255,8 @@ class Pattern:
                     expected=at_most if tagged else "none: there is one mask per image",
                 )
             )
-        extension = next((e for e in EXTENSIONS if text.lower().endswith(e)), "")
+        endings = [ending for ending in EXTENSIONS if text.lower().endswith(ending)]
+        extension = max(endings, key=len, default="")
         body = text[: len(text) - len(extension)].replace(os.sep, "/").removeprefix("./")
         if "*" not in body:
             raise ArgumentError(
@@ -567,11 +568,13 @@ def _paired(inputs: Inputs) -> Pairing:
             problem = Message("not-a-file", "expected a file, as the others are")
             raise DataError(_shown(field), problem, "give one mask")
         truth = LocalFile(ground_truth)
-        name = shown(posixpath.splitext(truth.name)[0])
+        name = shown(split_suffix(truth.name)[0])
         unknown = _with_nearest(select(inputs.images, {name})[1], (name,))
         return Pairing(inputs, (SampleFiles(name, (truth,), LocalFile(prediction), one_field),), unknown=unknown)
     of_truth = _named(ground_truth, patterns[0])
-    of_prediction = of_truth._replace(notes=()) if inputs.prediction is None else _named(prediction, patterns[1])
+    of_prediction = of_truth._replace(notes=())
+    if inputs.prediction is not None:
+        of_prediction = _named(prediction, patterns[1], _endings_of_volumes(of_truth))
     of_field = None if field is None or one_field else _named(field, patterns[2])
     truths, predictions = of_truth.numbers, of_prediction.numbers
     truth_notes, prediction_notes = of_truth.notes, of_prediction.notes
@@ -692,7 +695,38 @@ def _with_nearest(unknown: Sequence[str], names: Sequence[str]) -> tuple[str, ..
     return tuple(f"{name} (nearest: {close[name]})" if name in close else name for name in unknown)
 
 
-def _named(folder: str, pattern: Pattern) -> NamedFiles:
+def _endings_of_volumes(named: NamedFiles) -> frozenset[str]:
+    """Return the extensions of files of which a header says that they are volumes."""
+    return OF_VOLUMES & {named.entries.suffixes[k].lower() for numbers in named.numbers.values() for k in numbers}
+
+
+def _with_endings(
+    numbers: tuple[int, ...], entries: Entries, tags: Mapping[int, str], endings: frozenset[str]
+) -> tuple[int, ...]:
+    """Return of the files of an image those with these extensions, if there is one for each tag; else all."""
+    kept = tuple(k for k in numbers if entries.suffixes[k].lower() in endings)
+    one_each = Counter(map(tags.get, kept)) == Counter(set(map(tags.get, numbers)))
+    return kept if one_each else numbers
+
+
+def _one_file_each(
+    numbers_by_name: dict[str, tuple[int, ...]], entries: Entries, tags: Mapping[int, str], endings: frozenset[str]
+) -> tuple[Counter[str], list[Source]]:
+    """Sort the files of each image by their tags; count files left out beside others, and list equal names."""
+    beside: Counter[str] = Counter()
+    doubles: list[Source] = []
+    for name in [name for name, numbers in numbers_by_name.items() if len(numbers) > 1]:
+        numbers = numbers_by_name[name]
+        kept = _with_endings(numbers, entries, tags, endings)
+        beside.update(entries.suffixes[k].lower() for k in set(numbers).difference(kept))
+        numbers_by_name[name] = tuple(sorted(kept, key=lambda k: natural(tags.get(k, ""))))
+        counts = Counter(map(tags.get, numbers_by_name[name]))
+        doubles += [entries.source(k) for k in numbers_by_name[name] if counts[tags.get(k)] > 1]
+    return beside, doubles
+
+
+def _named(folder: str, pattern: Pattern, endings: frozenset[str] = frozenset()) -> NamedFiles:
+    """Find the files of images; of several with one name those with these extensions, as nnU-Net writes NPZ beside."""
     entries, notes = list_place(folder)
     numbers_by_name: dict[str, tuple[int, ...]] = {}
     tags: dict[int, str] = {}
@@ -727,11 +761,7 @@ def _named(folder: str, pattern: Pattern) -> NamedFiles:
             first=example,
         )
         raise DataError(_shown(folder), problem, hint)
-    doubles = []
-    for name in [name for name, numbers in numbers_by_name.items() if len(numbers) > 1]:
-        numbers_by_name[name] = tuple(sorted(numbers_by_name[name], key=lambda k: natural(tags.get(k, ""))))
-        counts = Counter(map(tags.get, numbers_by_name[name]))
-        doubles += [entries.source(k) for k in numbers_by_name[name] if counts[tags.get(k)] > 1]
+    beside, doubles = _one_file_each(numbers_by_name, entries, tags, endings)
     if doubles:
         problem = Message(
             "repeated-names",
@@ -742,6 +772,15 @@ def _named(folder: str, pattern: Pattern) -> NamedFiles:
         raise DataError(
             _shown(folder), problem, "remove all but one, or say which to take with a pattern such as '*.png'"
         )
+    if beside:
+        message = Message(
+            "files-beside-volumes",
+            "{place}: {files:many file} left out beside volumes of the same names: {endings}",
+            place=_shown(folder),
+            files=beside.total(),
+            endings=[f"{ending} ({count})" for ending, count in sorted(beside.items())],
+        )
+        notes += (Note(message),)
     if unfit:
         message = Message(
             "files-unmatched",

@@ -12,7 +12,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, cast, get_args
 
 from segbench.core.errors import ArgumentError, DataError
@@ -32,7 +32,8 @@ from segbench.loaders.sizes import (
     other_size,
     require_doubled_size,
 )
-from segbench.loaders.source import Source, read_bytes, shown
+from segbench.loaders.source import Source, shown
+from segbench.loaders.volume_pairs import one_grid, refuse_field
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 Resize: TypeAlias = Literal["nearest", "bilinear"]
 NoDataRule: TypeAlias = Literal["lowest", "exclude"]
+GeometryRule: TypeAlias = Literal["header", "shape"]
 _Named: TypeAlias = Literal["minmax", "sigmoid"]
 Scale: TypeAlias = float | _Named
 _PER_IMAGE = " per image"
@@ -59,6 +61,7 @@ _ALL = 1 << 8
 """All labels that palettes can have."""
 _LISTED_ONE_BY_ONE = 4
 _WHOLE_IMAGES = "boundaries are counted over whole images, without a field of view"
+_NO_VOLUMES = "{} in images of two dimensions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +85,17 @@ class OneMap(Reading):
                 return Maps(matlab.annotators(contents, path, self.part), (note,) if self.part_noted else ())
             if maps := self.other_truths(contents, path):
                 return maps
-        decoded = _decode(data, path, self.truth_role)
-        return Maps((decoded.array,), decoded.notes, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+        return self._one(self._decoded(data, path, self.truth_role), "map")
+
+    def _decoded(self, data: bytes, path: Source, role: Role) -> Decoded:
+        """Decode a file."""
+        from segbench.loaders.images import decode
+
+        return decode(data, path, role=role, as_volume=self.as_volumes)
+
+    def _one(self, decoded: Decoded, form: Form) -> Maps:
+        """Return the only map of a side."""
+        return replace(_maps_of([decoded]), form=form)
 
     def other_truths(self, contents: dict[str, Any], path: Source) -> Maps | None:
         """Read further ground truths of a .mat file; None where it holds none."""
@@ -92,13 +104,13 @@ class OneMap(Reading):
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
         """Decode the prediction; several files of one image are refused."""
-        decoded = _decode(contents[files.prediction], files.prediction, self.role)
+        decoded = self._decoded(contents[files.prediction], files.prediction, self.role)
         if files.scales:
             problem = Message(
                 "several-images", "{images} predictions of one image, expected one", images=1 + len(files.scales)
             )
             raise _beside(files, problem)
-        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+        return self._one(decoded, self.form)
 
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse to leave pixels out where whole images are compared."""
@@ -129,7 +141,7 @@ class ContourFiles(OneMap):
             return first
         if first.form != self.form:
             raise _beside(files, Message("no-scale", "{form} beside other scales", form=first.form))
-        other_scales = [_decode(contents[path], path, role) for path in files.scales]
+        other_scales = [self._decoded(contents[path], path, role) for path in files.scales]
         notes = _notes_on_maps([first.notes, *(scale.notes for scale in other_scales)], files.tags)
         lossy = first.lossy or _first_lossy(other_scales)
         return Maps((*first.maps, *(scale.array for scale in other_scales)), notes, "labels", lossy=lossy)
@@ -143,8 +155,7 @@ class ContourFiles(OneMap):
                 return Maps((matlab.ucm2(contents, path),), (), "ucm2")
             if "segs" in contents:
                 return Maps(matlab.segs(contents, path), (), "labels")
-        decoded = _decode(data, path, role)
-        return Maps((decoded.array,), decoded.notes, self.form, lossy=decoded.lossy, nodata=_nodata_of([decoded]))
+        return self._one(self._decoded(data, path, role), self.form)
 
     def shape_of(self, prediction: Header, truth: tuple[int, int]) -> tuple[int, int]:
         """Return the size that a prediction must have, by its header: a ``ucm2`` that of its double grid."""
@@ -173,7 +184,7 @@ class AnnotatorFiles(OneMap):
 
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse any."""
-        if repairs.signature_fields():
+        if repairs.of_maps:
             raise ArgumentError(
                 Message("unfit-repairs", "repairs are for predictions, and annotators are compared without one")
             )
@@ -194,19 +205,26 @@ class LabelMapFiles(OneMap):
 
     def predictions(self, files: SampleFiles, contents: Mapping[Source, bytes]) -> Maps:
         """Decode the label map, of several scales one each, or the stack."""
+        path, data = files.prediction, contents[files.prediction]
+        first = self._stack(data, path) if self.leaves_axes_open(path) else self._decoded(data, path, self.role)
+        decoded = [first, *(self._decoded(contents[path], path, self.role) for path in files.scales)]
+        maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
+        return replace(_maps_of(decoded), notes=maps.notes, form=maps.form)
+
+    def _stack(self, data: bytes, path: Source) -> Decoded:
+        """Decode an array that may have an axis of classes."""
         from segbench.loaders.images import decode_stack
 
-        path, data = files.prediction, contents[files.prediction]
-        if self.leaves_axes_open(path):
-            first = Decoded(decode_stack(data, path, role=self.role))
-        else:
-            first = _decode(data, path, self.role)
-        decoded = [first, *(_decode(contents[path], path, self.role) for path in files.scales)]
-        maps = self._all(tuple(file.array for file in decoded), [file.notes for file in decoded], files.tags)
-        return replace(maps, lossy=_first_lossy(decoded), nodata=_nodata_of(decoded))
+        stack = decode_stack(data, path, role=self.role, as_volume=self.as_volumes)
+        if not self.as_volumes:
+            return Decoded(stack)
+        from segbench.loaders.volumes import as_volume
+
+        return Decoded(as_volume(stack, shown(path), self.role) if stack.ndim == 3 else stack, volume=True)
 
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
-        form: Form = "stack" if any(array.ndim > 2 for array in maps) else "labels" if len(maps) > 1 else "map"
+        axes = 3 if self.as_volumes else 2
+        form: Form = "stack" if any(array.ndim > axes for array in maps) else "labels" if len(maps) > 1 else "map"
         return Maps(maps, _notes_on_maps(notes, tags), form)
 
     def leaves_axes_open(self, path: Source) -> bool:
@@ -222,6 +240,18 @@ class LabelMapFiles(OneMap):
                 Message("unfit-repairs", "label maps have no scale; leave out {scale}", scale=Setting("scale", None))
             )
         _refuse_for_labels(repairs)
+
+
+def _maps_of(decoded: Sequence[Decoded]) -> Maps:
+    """Return what files have in common with maps, and of the geometry that of the first."""
+    return Maps(
+        tuple(file.array for file in decoded),
+        decoded[0].notes,
+        lossy=_first_lossy(decoded),
+        nodata=_nodata_of(decoded),
+        volume=any(file.volume for file in decoded),
+        geometry=decoded[0].geometry,
+    )
 
 
 def _nodata_of(decoded: Sequence[Decoded]) -> tuple[NoData | None, ...]:
@@ -244,7 +274,7 @@ class ClassMaps(LabelMapFiles):
 
     def check_repairs(self, repairs: Repairs) -> None:
         """Refuse any but what to do where there are no data."""
-        if replace(repairs, nodata=None).signature_fields():
+        if repairs.of_maps - {"nodata"}:
             raise ArgumentError(
                 Message("unfit-repairs", "repairs are for one soft map per image, not for the maps of several classes")
             )
@@ -255,13 +285,21 @@ BOUNDARIES = BoundaryFiles(
     name="boundaries",
     part_noted=False,
     without_field=_WHOLE_IMAGES,
+    without_volumes=_NO_VOLUMES.format("boundaries are matched"),
     soft=True,
 )
-ANNOTATORS = AnnotatorFiles(name="annotators", alone=True, part_noted=False, without_field=_WHOLE_IMAGES)
+ANNOTATORS = AnnotatorFiles(
+    name="annotators",
+    alone=True,
+    part_noted=False,
+    without_field=_WHOLE_IMAGES,
+    without_volumes=BOUNDARIES.without_volumes,
+)
 REGIONS = RegionFiles(
     name="regions",
     levels=False,
     without_negatives="regions",
+    without_volumes=_NO_VOLUMES.format("regions are compared"),
     part="Segmentation",
     part_noted=False,
     truth_role="label map",
@@ -363,7 +401,9 @@ class RawFiles:
 
 def read(files: SampleFiles) -> RawFiles:
     """Read every file of an image once."""
-    return RawFiles(files, {source: read_bytes(source) for source in files.sources})
+    from segbench.loaders.images import read_content
+
+    return RawFiles(files, {source: read_content(source) for source in files.sources})
 
 
 def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None) -> Sample:
@@ -371,20 +411,22 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     from segbench.core.levels import note_on_levels
 
     repairs = repairs or Repairs()
+    reads = replace(reads, as_volumes=True) if repairs.volumes else reads
     files, contents = raw.files, raw.contents
-    notes: dict[Note, None] = {}
-    truths: list[tuple[str, NDArray[Any]]] = []
-    categories, about, true_lossy = False, None, ""
-    truth_nodata: dict[float, None] = {}
-    truth_files, prediction_file = tuple(map(shown, files.ground_truths)), shown(files.prediction)
-    for path, truth_file in zip(files.ground_truths, truth_files, strict=True):
-        decoded = reads.truths(contents[path], path)
-        about, true_lossy = about or decoded.about, true_lossy or decoded.lossy
-        truths += ((truth_file, array) for array in decoded.maps)
-        truth_nodata |= {hole.value: None for hole in decoded.nodata if hole}
-        categories = decoded.form == "categories"
-        notes |= _on_side("ground truth", decoded.notes)
+    prediction_file = shown(files.prediction)
+    drawn_by_file = [(shown(path), reads.truths(contents[path], path)) for path in files.ground_truths]
+    drawn = [maps for _, maps in drawn_by_file]
+    truths = [(file, array) for file, maps in drawn_by_file for array in maps.maps]
+    about = next((maps.about for maps in drawn if maps.about), None)
+    true_lossy = next((maps.lossy for maps in drawn if maps.lossy), "")
+    truth_nodata = dict.fromkeys(hole.value for maps in drawn for hole in maps.nodata if hole)
+    notes = _on_side("ground truth", chain.from_iterable(maps.notes for maps in drawn))
+    reads = replace(reads, as_volumes=True) if any(maps.volume for maps in drawn) else reads
     predicted = reads.predictions(files, contents)
+    grid = one_grid(drawn_by_file, (prediction_file, predicted), reads, repairs)
+    if grid.volume and files.field is not None:
+        refuse_field(shown(files.field))
+    notes |= dict.fromkeys(grid.notes)
     predictions, prediction_notes, form = predicted.maps, predicted.notes, predicted.form
     if form == "soft" and reads.levels and repairs.scale is None:
         prediction_notes += note_on_levels(predictions[0].dtype)
@@ -411,7 +453,8 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         fitted = without_values_of_nodata(fitted)
     if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
-        require_same_size([*sizes, *((name, array.shape) for name, array in fitted.predictions if array.ndim == 2)])
+        axes = len(sizes[0][1])
+        require_same_size([*sizes, *((name, array.shape) for name, array in named_predictions if array.ndim == axes)])
     else:
         fitted = repaired(fitted, repairs)
     return Sample(
@@ -423,13 +466,15 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
         tuple(name for name, _ in truths),
         prediction_file,
         labels_predicted=form == "labels",
-        categories_drawn=categories,
+        categories_drawn=any(maps.form == "categories" for maps in drawn),
         without_truth=not files.ground_truths,
         about=(about, predicted.about),
         lossy=lossy,
         numbered=numbered,
         truth_nodata=tuple(truth_nodata),
         nodata=fitted.nodata,
+        spacing=grid.spacing,
+        volume=grid.volume,
     )
 
 
@@ -475,8 +520,10 @@ def decode_truth(files: SampleFiles) -> NDArray[Any] | None:
     """Decode the first ground truth of an image by itself; None where there is none."""
     if not files.ground_truths:
         return None
+    from segbench.loaders.images import read_content
+
     path = files.ground_truths[0]
-    return CLASS_MAPS.truths(read_bytes(path), path).maps[0]
+    return CLASS_MAPS.truths(read_content(path), path).maps[0]
 
 
 def _digest(data: bytes) -> str:
@@ -511,6 +558,13 @@ class Repairs:
         all, so that they are predicted last, or leave them out of prediction and ground truth, so that positives among
         them are lost to every metric; a note says how many. None: scores without data are refused.
 
+    geometry : {"header", "shape"}
+        Whether the voxels of volumes have to lie at the same positions by the headers of both files, where both tell,
+        or only arrays have to have the same shape; a note says which images lie elsewhere. Nothing is resampled.
+    volumes : bool
+        Whether arrays of three axes in NPY and NPZ files, and TIFF files of several pages, are volumes. They are beside
+        a ground truth whose header says that it is one.
+
     Raises
     ------
     ArgumentError
@@ -522,12 +576,16 @@ class Repairs:
     {'resize': 'bilinear', 'scale': '255'}
     """
 
-    may_differ: ClassVar[frozenset[str]] = frozenset({"resize", "scale"})  # others change the ground truth, too
+    may_differ: ClassVar[frozenset[str]] = frozenset(
+        {"resize", "scale", "geometry"}
+    )  # others change the ground truth, too
 
     resize: Resize | None = None
     crop: bool = False
     scale: Scale | None = None
     nodata: NoDataRule | None = None
+    geometry: GeometryRule = "header"
+    volumes: bool = False
 
     def __post_init__(self) -> None:
         if self.resize is not None:
@@ -545,12 +603,20 @@ class Repairs:
             object.__setattr__(self, "scale", as_scale(self.scale))
         if self.nodata is not None:
             check_choice(self.nodata, Setting("nodata", None), get_args(NoDataRule))
+        check_choice(self.geometry, Setting("geometry", None), get_args(GeometryRule))
+
+    @property
+    def of_maps(self) -> frozenset[str]:
+        """The repairs that are made to maps; how volumes are read and compared is none."""
+        return frozenset(self.signature_fields()) - {"geometry", "volumes"}
 
     def signature_fields(self) -> dict[str, str]:
         """Name the requested repairs; nothing where there are none."""
         fields = {"resize": self.resize, "crop": "lower right" if self.crop else None, "nodata": self.nodata}
         if self.scale is not None:
             fields["scale"] = f"minmax{_PER_IMAGE}" if self.scale == "minmax" else f"{self.scale}".removesuffix(".0")
+        fields["geometry"] = self.geometry if self.geometry != "header" else None
+        fields["volumes"] = "yes" if self.volumes else None
         return {name: text for name, text in fields.items() if text is not None}
 
     @classmethod
@@ -562,6 +628,8 @@ class Repairs:
             crop="crop" in settings,
             scale=None if scale is None else as_scale(scale.removesuffix(_PER_IMAGE)),
             nodata=cast("NoDataRule | None", settings.get("nodata")),
+            geometry=cast("GeometryRule", settings.get("geometry", "header")),
+            volumes="volumes" in settings,
         )
 
 
@@ -577,6 +645,17 @@ def as_repairs(repairs: object, reads: Reading) -> Repairs:
             )
         )
     reads.check_repairs(repairs)
+    of_volumes = [Setting("volumes", True)] if repairs.volumes else []
+    of_volumes += [Setting("geometry", repairs.geometry)] if repairs.geometry != "header" else []
+    if of_volumes and reads.without_volumes:
+        raise ArgumentError(
+            Message(
+                "unfit-repairs",
+                "{given} is for volumes, and {reason}; leave it out",
+                given=of_volumes[0],
+                reason=reads.without_volumes,
+            )
+        )
     return repairs
 
 

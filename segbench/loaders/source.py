@@ -6,16 +6,16 @@ No file beside images, such as a list, a preset or a palette, is read without a 
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import stat
 from contextlib import suppress
 from os import PathLike
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Protocol
 
 from segbench.core.errors import DataError
 from segbench.core.messages import Message, Setting
+from segbench.loaders.endings import split_suffix
 from segbench.loaders.other_formats import other_format
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
@@ -68,7 +68,7 @@ class LocalFile(str):
     @property
     def suffix(self) -> str:
         """The extension, with its dot."""
-        return PurePath(self).suffix
+        return split_suffix(self)[1]
 
     def read_bytes(self) -> bytes:
         """Read the whole content."""
@@ -101,7 +101,7 @@ def is_stream(path: str) -> bool:
 def method_name(path: str) -> str:
     """Return the name of the method with predictions in a folder, an archive or a file."""
     name = Path(path).absolute().name
-    ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), posixpath.splitext(name)[1])
+    ending = next((ending for ending in ARCHIVES if name.lower().endswith(ending)), split_suffix(name)[1])
     is_folder = os.path.isdir(path)  # noqa: PTH112  a str, which may hold a null
     return shown(name if is_folder else name[: len(name) - len(ending)])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import struct
 import zlib
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ from segbench.loaders.arrays import as_map, one_channel, squeezed, through_palet
 from segbench.loaders.decoded import MAX_PIXELS, ORIENTATION, UPRIGHT, Decoded, Format, Header, Role, too_large
 from segbench.loaders.raster import WEBP_LOSSLESS, notes_on_orientation, orientation_of
 from segbench.loaders.source import CUT, WRITE_AGAIN
+from segbench.loaders.volumes import as_volume, shape_of_volume
 
 _MASK_IGNORED = Message("internal-mask", "an internal mask in the file is ignored")
 _NAN_READ = Message("nan-read", "nan, which the file declares as no data, is read as -1")
@@ -59,8 +61,9 @@ NUMBERS = {3: "H", 4: "I", 16: "Q"}
 """Types of tags with whole numbers, as `struct` writes them."""
 MAX_RATIO = 1032
 """What deflate can at most shrink."""
-MAX_PAGES = 100
-"""Pages that are looked at: an image with its thumbnails has a few, and a damaged file may lead on without end."""
+MAX_PAGES, MAX_SLICES = 100, 2**14
+"""Pages that are looked at, also of a volume: an image with its thumbnails has a few, and a damaged file may lead on
+without end."""
 
 
 def _decode(data: bytes, path: str, role: Role) -> Decoded:
@@ -72,24 +75,79 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
         if len(pages) != 1:
             problem = Message("several-images", "{images} pages, expected one image", images=len(pages))
             raise DataError(path, problem, f"save one file per image, or {VOLUMES}")
-        page = pages[0]
-        by_pillow = int(page.compression) not in TIFFFILE_READS or page.predictor == FLOAT_PREDICTOR
-        _refuse_damage(data, page, path)
-        orientation = orientation_of(page.tags.valueof(ORIENTATION))
-        declared, gaps = _declared_nodata(page), _gaps(page)
-        if all(gaps):
-            pixels = np.zeros(page.shape, page.dtype)
-        elif by_pillow:
-            pixels = _by_pillow(_with_gaps_bridged(_upright(data, page), page, gaps), page, path)
-        else:
-            pixels = page.asarray(maxworkers=1)
-        if any(gaps) and not _in_planes(page):
-            pixels = _with_gaps_filled(pixels, page, gaps, declared)
-        if page.planarconfig == PLANES and not by_pillow and pixels.ndim == 3:
-            pixels = np.moveaxis(pixels, 0, -1)
-        photometric = int(page.photometric)
-        colormap = page.colormap if photometric == PALETTE else None
-        lossy = _lossy(page, io.BytesIO(data))
+        return _map_of_page(data, pages[0], path, role, masks=masks)
+
+
+def _decode_volume(data: bytes, path: str, role: Role) -> Decoded:
+    """Decode a TIFF file of a page for each slice; one of a single page is an image."""
+    import tifffile
+
+    with tifffile.TiffFile(io.BytesIO(data)) as tiff:
+        pages, masks = _pages(tiff, path, most=MAX_SLICES)
+        if len(pages) == 1:
+            return _map_of_page(data, pages[0], path, role, masks=masks)
+        _refuse_other_axes(tiff, path)
+        first = _map_of_page(data, pages[0], path, role, masks=masks)
+        shape_of_volume((*first.array.shape[::-1], len(pages)), path)
+        slices = np.empty((len(pages), *first.array.shape), first.array.dtype)
+        for number, page in enumerate(pages):
+            array = _map_of_page(data, page, path, role, masks=masks).array
+            if array.shape != first.array.shape or array.dtype != first.array.dtype:
+                problem = Message(
+                    "several-sizes",
+                    "page {number} is {shape: x } (height x width) of {dtype}, and the first {expected: x } of {first}",
+                    number=number + 1,
+                    shape=array.shape,
+                    dtype=array.dtype.name,
+                    expected=first.array.shape,
+                    first=first.array.dtype.name,
+                )
+                raise DataError(path, problem, "save the slices of one volume in a file, and nothing else")
+            slices[number] = array
+    return Decoded(as_volume(slices, path, role), first.notes, lossy=first.lossy, volume=True)
+
+
+def _refuse_other_axes(tiff: Any, path: str) -> None:  # noqa: ANN401  tifffile's have no useful type
+    """Refuse pages that go through channels or times, by the metadata of OME and ImageJ."""
+    known = tiff.imagej_metadata or {}
+    counts = {"channels": int(known.get("channels", 1)), "times": int(known.get("frames", 1))}
+    for axis, name in (("C", "channels"), ("T", "times")):
+        sizes = re.findall(rf'\bSize{axis}="([0-9]{{1,9}})"', tiff.ome_metadata or "")
+        counts[name] = max([counts[name], *map(int, sizes)])
+    several = [f"{count} {name}" for name, count in counts.items() if count > 1]
+    if several:
+        problem = Message(
+            "other-dimensions", "holds {several: and }, expected the slices of one volume", several=several
+        )
+        raise DataError(path, problem, "save each volume as a file of its own")
+
+
+def _map_of_page(
+    data: bytes,
+    page: Any,  # noqa: ANN401  as below
+    path: str,
+    role: Role,
+    *,
+    masks: bool,
+) -> Decoded:
+    """Decode a page; `masks` says whether the file has masks of pages, which are ignored."""
+    by_pillow = int(page.compression) not in TIFFFILE_READS or page.predictor == FLOAT_PREDICTOR
+    _refuse_damage(data, page, path)
+    orientation = orientation_of(page.tags.valueof(ORIENTATION))
+    declared, gaps = _declared_nodata(page), _gaps(page)
+    if all(gaps):
+        pixels = np.zeros(page.shape, page.dtype)
+    elif by_pillow:
+        pixels = _by_pillow(_with_gaps_bridged(_upright(data, page), page, gaps), page, path)
+    else:
+        pixels = page.asarray(maxworkers=1)
+    if any(gaps) and not _in_planes(page):
+        pixels = _with_gaps_filled(pixels, page, gaps, declared)
+    if page.planarconfig == PLANES and not by_pillow and pixels.ndim == 3:
+        pixels = np.moveaxis(pixels, 0, -1)
+    photometric = int(page.photometric)
+    colormap = page.colormap if photometric == PALETTE else None
+    lossy = _lossy(page, io.BytesIO(data))
     inverted = by_pillow and photometric == WHITE_IS_ZERO and pixels.dtype in (np.uint8, np.bool_)
     nodata = _nodata(declared, np.invert(pixels) if inverted else pixels)
     notes: tuple[Note, ...] = (Note(_MASK_IGNORED),) if masks else ()
@@ -233,11 +291,11 @@ def _one_map(
     return Decoded(array, (*decoded.notes, Note(_WHITE_IS_ZERO)))
 
 
-def _pages(tiff: Any, path: str) -> tuple[list[Any], bool]:  # noqa: ANN401  tifffile's pages have no useful type
+def _pages(tiff: Any, path: str, *, most: int = MAX_PAGES) -> tuple[list[Any], bool]:  # noqa: ANN401  as above
     """Return the pages that are neither thumbnails nor masks of others, and whether there are masks."""
-    pages = list(islice(tiff.pages, MAX_PAGES + 1))
-    if len(pages) > MAX_PAGES:
-        problem = Message("several-images", "more than {most} pages, expected one image", most=MAX_PAGES)
+    pages = list(islice(tiff.pages, most + 1))
+    if len(pages) > most:
+        problem = Message("several-images", "more than {most} pages, expected one image", most=most)
         raise DataError(path, problem, f"save one file per image, or {VOLUMES}")
     whole = [page for page in pages if not getattr(page, "is_reduced", False)]
     images = [page for page in whole if not int(getattr(page, "subfiletype", 0)) & MASK_PAGE]
@@ -331,4 +389,11 @@ def _name(tag: Any) -> str:  # noqa: ANN401  an enumeration, or a number that ti
     return str(getattr(tag, "name", tag))
 
 
-FORMAT = Format("TIFF", (".tif", ".tiff"), (b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"), _decode, _header)
+FORMAT = Format(
+    "TIFF",
+    (".tif", ".tiff"),
+    (b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
+    _decode,
+    _header,
+    decode_volume=_decode_volume,
+)

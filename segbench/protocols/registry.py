@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from segbench.core.errors import ArgumentError
 from segbench.core.messages import Message
-from segbench.core.settings import fields_with
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -289,9 +288,11 @@ class StoredProtocol(NamedTuple):
     @classmethod
     def of(cls, protocol: Protocol) -> StoredProtocol:
         """Store the settings of a protocol."""
-        settings = {setting.name: getattr(protocol, setting.name) for setting in _stored_fields(type(protocol))}
-        measuring = {name: settings.pop(name) for name in fields_with(protocol, "measuring") & settings.keys()}
-        counting = {"class": type(protocol).__name__} | settings
+        counting: dict[str, Any] = {"class": type(protocol).__name__}
+        measuring: dict[str, Any] = {}
+        for setting in _stored_fields(type(protocol)):
+            settings = measuring if setting.metadata.get("measuring") else counting
+            settings[setting.name] = getattr(protocol, setting.name)
         return cls(_as_json(counting), _as_json(measuring))
 
     def restored(self, name: str) -> Protocol:

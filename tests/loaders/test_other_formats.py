@@ -15,11 +15,8 @@ from segbench.core.messages import Message
 PAGE = (Path(__file__).parents[2] / "docs" / "inputs.md").read_text("utf-8")
 POINTER = "see 'Files of other formats' in docs/inputs.md"
 TITLES = {
-    ".nii": "NIfTI volumes are not read: save each slice",
-    ".nii.gz": "NIfTI volumes are not read: save each slice",
-    ".mha": "MetaImage volumes are not read",
-    ".nrrd": "NRRD volumes are not read",
-    ".dcm": "DICOM files are not read",
+    ".dcm": "DICOM files are not read: convert each series to a volume (dcm2niix",
+    ".mgz": "volumes of FreeSurfer are not read",
     ".json": "JSON annotations, such as those of COCO and labelme, are not read",
     ".geojson": "GeoJSON annotations",
     ".h5": "HDF5 files are not read",

@@ -97,12 +97,12 @@ SAID = {
         (
             "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
             "per class use Labels(classes=...) or Classes(...); otherwise save one map per file, or see "
-            "docs/limits.md for volumes"
+            "docs/volumes.md for volumes"
         ),
         (
             "a.npy: shape (4, 5, 6) and type float64, expected one prediction of shape (H, W); for one map "
             "per class use segbench labels or segbench pixels with --classes; otherwise save one map per "
-            "file, or see docs/limits.md for volumes"
+            "file, or see docs/volumes.md for volumes"
         ),
     ),
     "truncated": (

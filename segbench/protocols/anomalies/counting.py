@@ -13,12 +13,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from segbench.core.arrays import Array, FloatArray
+from segbench.core.arrays import Array, BoolArray, FloatArray
 from segbench.core.levels import refuse_not_finite
 from segbench.inputs.anomaly_maps import AnomalyImage
 from segbench.inputs.defects import Defect
 from segbench.protocols.anomalies.counts import AnomalyCounts
-from segbench.protocols.anomalies.kernels import component_sizes, write_pairs
+from segbench.protocols.anomalies.kernels import write_pairs
 
 ImageScore = Literal["max", "top1"]
 
@@ -28,7 +28,7 @@ _TOP = 100  # one pixel in so many makes the score of an image
 def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
     """Count one image; its score from a table, if there is one, takes the place of `image_score`."""
     name, mask, valid, scores, full = image.file, image.anomalous, image.valid, image.scores, image.full
-    anomalous_rows = np.flatnonzero(mask.any(axis=1))
+    anomalous_rows = np.flatnonzero(mask.any(axis=tuple(range(1, mask.ndim))))
     any_anomalous = bool(anomalous_rows.size)
     # Mostly few rows, outside of which no pixel needs to be selected.
     rows = slice(anomalous_rows[0], anomalous_rows[-1] + 1) if any_anomalous else slice(0, 0)
@@ -43,8 +43,7 @@ def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
         sizes = np.repeat(np.array(saturations, np.int32), saturations)
         anomalous_scores = np.concatenate([_saturating(scores, defect) for defect in image.defects])
     elif any_anomalous:
-        size_of_pixel = np.empty(mask[rows].shape, np.int32)
-        component_sizes(mask[rows], size_of_pixel)
+        size_of_pixel = _sizes_of_components(mask[rows])
         sizes, anomalous_scores = size_of_pixel[mask[rows]], scores[rows][mask[rows]]
     counted = sum(part.size for part in normal_scores) + int(np.count_nonzero(mask))
     distinct, normal = _by_score(name, normal_scores)
@@ -68,6 +67,20 @@ def count_map(image: AnomalyImage, *, image_score: ImageScore) -> AnomalyCounts:
         anomalous_images=score_of_image[: 1 if any_anomalous else 0],
         ignored=scores.size - counted,
     )
+
+
+def _sizes_of_components(mask: BoolArray) -> NDArray[np.int32]:
+    """Return how large the component of each pixel is; pixels and voxels that share a corner touch."""
+    if mask.ndim == 2:
+        from segbench.protocols.anomalies.kernels import component_sizes
+
+        sizes = np.empty(mask.shape, np.int32)
+        component_sizes(mask, sizes)
+        return sizes
+    from scipy.ndimage import label
+
+    components, _ = label(mask, np.ones((3,) * mask.ndim), output=np.int32)
+    return np.bincount(components.reshape(-1)).astype(np.int32)[components]
 
 
 def _saturating(scores: Array, defect: Defect) -> Array:

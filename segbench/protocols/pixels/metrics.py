@@ -353,8 +353,8 @@ class PixelTable(CountsTable[ScoreCounts], Keeping):
         without_positives = images - self.images_with_positives
         if self.image_set.unnamed is not None:
             images = 0
-        notes = left_out_note([mean], "without positive pixels", without_positives, images)
-        return (*notes, *(note for block in self.blocks.values() for note in block.left_out))
+        of_blocks = [note for block in self.blocks.values() for note in block.left_out]
+        return (*left_out_note([mean], "without positive pixels", without_positives, images), *of_blocks)
 
     def keepable(self) -> CachedPool:
         """Return what results files keep, see `KEPT`; that includes calibration, whether or not it is asked for."""

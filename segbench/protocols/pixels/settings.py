@@ -24,7 +24,6 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from segbench.core import protocol as can
@@ -36,6 +35,7 @@ from segbench.core.protocol import Counted, Protocol, inputs_of, take_settings
 from segbench.core.sample import Reading, Sample
 from segbench.core.settings import (
     Quantize,
+    as_distinct,
     as_real,
     check_settings,
     listed,
@@ -140,14 +140,11 @@ class Pixels(Protocol, can.Verb, can.Pooling, can.OnDevice, can.Pictured):
 
     def __post_init__(self) -> None:
         check_settings(self)
-        at: Any = self.at
-        scores = (at,) if isinstance(at, Real) else listed(at, "at", "(0.5,)")
-        distinct = {as_real(score, Setting("at", None)) for score in scores}
-        set_fields(self, at=tuple(sorted(distinct)))
-        take_settings(self)
+        at = as_distinct(self.at, "at", "(0.5,)", as_real)
         thresholds = tuple(map(float, listed(self.thresholds, "thresholds", "(0.2, 0.5)")))
         source = (self.thresholds_source or "given") if thresholds else ""
-        set_fields(self, thresholds=thresholds, thresholds_source=source)
+        set_fields(self, at=at, thresholds=thresholds, thresholds_source=source)
+        take_settings(self)
 
     @cached_property
     def inputs(self) -> ScoredMasks:
