@@ -206,7 +206,7 @@ def never_predicted(seen: Seen) -> list[Finding]:
         share=zeros / pixels,
     )
     others = {label: name for label, name in zip(labels, names, strict=True) if label != 0}
-    other_classes = written_classes([*others], [*others.values()])
+    without_zero = written_classes([*others], [*others.values()])
     background: Message | str = ""
     if 0 in labels_in_no_mean:
         others_in_no_mean = [label for label in labels_in_no_mean if label != 0]
@@ -216,7 +216,7 @@ def never_predicted(seen: Seen) -> list[Finding]:
     fix = Message(
         "fix",
         "if label 0 marks what nobody labelled, {classes} and {void}{background}",
-        classes=Setting("classes", other_classes),
+        classes=Setting("classes", without_zero),
         void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )
