@@ -152,7 +152,7 @@ def _add_commands(_: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _list_of(panels: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
-    """Give a table for each group of commands, with links to their pages."""
+    """Yield a table for each group of commands, with links to their pages."""
     for panel, rows in panels.items():
         if panel != "Options":
             lines = (f"| [{name}]({name}.md) | {_escaped(meaning)} |\n" for name, meaning in rows)
@@ -162,7 +162,7 @@ def _list_of(panels: dict[str, list[tuple[str, str]]]) -> Iterator[str]:
 
 
 def _options(made: Command) -> Iterator[str]:
-    """Give a table for each group of a command's options, and its examples."""
+    """Yield a table for each group of a command's options, and its examples."""
     import click
 
     for panel, rows in made.rows(click.Context(made, info_name=made.name), everything=True).items():

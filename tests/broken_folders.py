@@ -26,7 +26,7 @@ class Folders:
     masks: dict[str, NDArray] = field(default_factory=dict)
 
     def write(self, root: Path) -> list[Path]:
-        """Write what there is as PNG, or by the extension that a name has, and give the folders."""
+        """Write what there is as PNG, or by the extension that a name has, and return the folders."""
         kinds = {"gt": self.truth, "pred": self.scores, "mask": self.masks}
         return [
             write_folder(root / kind, {n if n[-4:-3] == "." else f"{n}.png": array for n, array in maps.items()})
@@ -88,7 +88,7 @@ def renamed(kind: str, name: Callable[[str], str], *, only: int = len(NAMES)) ->
 
 
 def two_annotators(pattern: str) -> Break:
-    """Give every ground truth a second annotator."""
+    """Add a second annotator to every ground truth."""
 
     def draw(folders: Folders) -> None:
         for name in NAMES:
@@ -152,7 +152,7 @@ def bits_of_two_kinds(folders: Folders) -> None:
 
 
 def photographs(folders: Folders) -> None:
-    """Give pictures in colour for the ground truth."""
+    """Return pictures in colour for the ground truth."""
     rng = np.random.default_rng(3)
     for name in NAMES:
         folders.truth[name] = rng.integers(0, 256, (*SHAPE, 3), dtype=np.uint8)
@@ -170,12 +170,12 @@ def one_off() -> Folders:
 
 
 def lacks_mask(folders: Folders) -> None:
-    """Give masks for all images but one."""
+    """Return masks for all images but one."""
     folders.masks = {name: np.ones(SHAPE, np.uint8) for name in NAMES[1:]}
 
 
 def small_masks(folders: Folders) -> None:
-    """Give masks of another size."""
+    """Return masks of another size."""
     folders.masks = {name: np.ones((40, 50), np.uint8) for name in NAMES}
 
 

@@ -65,7 +65,7 @@ def resize(driver, width, height=900):
 
 
 def violations(driver, without=()):
-    """Give what axe-core finds on the page that is open, without the parts that selectors name."""
+    """Return what axe-core finds on the page that is open, without the parts that selectors name."""
     from axe_core_python.selenium import Axe
 
     found = Axe().run(driver, {"exclude": [[part] for part in without]}, {"resultTypes": ["violations"]})["violations"]
@@ -73,7 +73,7 @@ def violations(driver, without=()):
 
 
 def overflowing(driver):
-    """Give the elements that reach beyond the window and cannot be scrolled to inside a box of their own."""
+    """Return the elements that reach beyond the window and cannot be scrolled to inside a box of their own."""
     return driver.execute_script(
         """const boxed = (one) => one && one !== document.body
             && (/auto|scroll|hidden|clip/.test(getComputedStyle(one).overflowX) || boxed(one.parentElement));

@@ -35,11 +35,36 @@ def write_folder(folder: Path, arrays: Mapping[str, NDArray]) -> Path:
     return folder
 
 
+def write_texts(folder: Path, **texts: str) -> Path:
+    """Write texts as files, named without their extension, .txt."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"{name}.txt").write_text(text)
+    return folder
+
+
 def write_papers(root: Path) -> tuple[Path, Path]:
     """Write the papers' two images: masks as PNG, scores as NPY."""
     truth = write_folder(root / "gt", {"first.png": FIRST_TRUTH * 255, "second.png": SECOND_TRUTH * 255})
     scores = write_folder(root / "pred", {"first.npy": FIRST_SCORES, "second.npy": SECOND_SCORES})
     return truth, scores
+
+
+def drawn(*rows):
+    """Return a mask, its pixels drawn as ``#``."""
+    return np.array([[letter == "#" for letter in row] for row in rows])
+
+
+def labels_and_scores(pixels):
+    """Return arrays of the labels and of the scores of pixels that are given as pairs."""
+    labels, scores = zip(*pixels, strict=True)
+    return np.array(labels), np.array(scores)
+
+
+def score_counts(pairs):
+    """Return counts with these positives and negatives per level, the highest score first."""
+    positives, negatives = zip(*pairs, strict=True)
+    return segbench.ScoreCounts(np.arange(len(pairs))[::-1], positives, negatives)
 
 
 def demo(name, method="soft_otsu"):

@@ -135,6 +135,12 @@ def counted_once(segbench, _counted, tmp_path):
 
 
 @pytest.fixture
+def papers(tmp_path):
+    """Return the folders of ground truth and predictions of the example of `cases.write_papers`."""
+    return write_papers(tmp_path)
+
+
+@pytest.fixture
 def open_place():
     """A folder that other users can reach, with the example of `cases.write_papers` in ``data``."""
     with tempfile.TemporaryDirectory() as place:

@@ -8,7 +8,7 @@ TEN = [Fraction(k, 20) for k in range(10, 20)]
 
 
 def pairs_of(truth, predicted):
-    """Give areas of both sides, and intersection and union of every pair that overlaps."""
+    """Return areas of both sides, and intersection and union of every pair that overlaps."""
     areas = [{int(v): int((m == v).sum()) for v in np.unique(m) if v} for m in (truth, predicted)]
     pairs = {}
     for t in areas[0]:
@@ -20,7 +20,7 @@ def pairs_of(truth, predicted):
 
 
 def matchings(edges):
-    """Give every one-to-one matching of pairs, one after another."""
+    """Yield every one-to-one matching of pairs, one after another."""
     edges = list(edges)
     if not edges:
         yield ()
@@ -32,7 +32,7 @@ def matchings(edges):
 
 
 def largest_matching(pairs, at):
-    """Give the matching of most pairs with an IoU of at least `at`, among those that of the largest sum of IoU."""
+    """Return the matching of most pairs with an IoU of at least `at`, among those that of the largest sum of IoU."""
     iou = {edge: Fraction(*pairs[edge]) for edge in pairs if Fraction(*pairs[edge]) >= at}
     best = max(matchings(iou), key=lambda some: (len(some), sum(iou[e] for e in some)))
     return [iou[edge] for edge in best]
@@ -43,7 +43,7 @@ def ratio(a, b):
 
 
 def measured(truth, predicted):
-    """Give every metric of one image as fractions, None where undefined."""
+    """Return every metric of one image as fractions, None where undefined."""
     true, found, pairs = pairs_of(truth, predicted)
     n, m = len(true), len(found)
     out = {}

@@ -12,7 +12,7 @@ from cases import write_folder
 def write_methods(
     root: Path, skills: Mapping[str, float], *, images: int = 12, levels: bool = True, shape: tuple[int, int] = (12, 17)
 ) -> tuple[Path, ...]:
-    """Write a ground truth and a folder of predictions for each method; give the paths in that order."""
+    """Write a ground truth and a folder of predictions for each method; return the paths in that order."""
     rng = np.random.default_rng(0)
     truth = {f"im{k:02}.png": (rng.random(shape) < 0.3).astype(np.uint8) * 255 for k in range(images)}
     folders = [write_folder(root / "gt", truth)]

@@ -16,14 +16,14 @@ HOSTILE = "<img src=x onerror=document.title='hacked'>"
 
 
 def write_page(folder: Path, results, **options) -> Path:
-    """Write the report of results; give the file."""
+    """Write the report of results; return the file."""
     path = folder / "report.html"
     export_report(results, path, **options)
     return path
 
 
 def hostile_results(folder: Path):
-    """Give two methods on four images, names of which would be tags and ends of scripts."""
+    """Return two methods on four images, names of which would be tags and ends of scripts."""
     rng = np.random.default_rng(3)
     names = [f"{HOSTILE}.png", "</script><script>document.title='hacked'.png", "plain.png", "'\"&amp;.png"]
     names = [name.replace("/", "∕") for name in names]  # the one character that a name of a file cannot hold  # noqa: RUF001
@@ -42,11 +42,11 @@ def hostile_results(folder: Path):
 
 
 def embedded(page: str, prefix: str):
-    """Give the data of the page whose name begins so."""
+    """Return the data of the page whose name begins so."""
     found = re.findall(rf'<script type="application/json" id="{prefix}[^"]*">(.*?)</script>', page, re.DOTALL)
     return [json.loads(text) for text in found]
 
 
 def scripts_of(page: str) -> list[str]:
-    """Give the scripts that the page would run."""
+    """Return the scripts that the page would run."""
     return re.findall(r"<script>(.*?)</script>", page, re.DOTALL)

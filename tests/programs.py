@@ -19,7 +19,7 @@ def start(out, *arguments, largest_file=None):
 
 
 def printed(out, process):
-    """Wait for a program to end and give what it printed."""
+    """Wait for a program to end and return what it printed."""
     process.join(120)
     return tuple(out.with_name(f"{out.name}.{stream}").read_text() for stream in ("out", "err"))
 

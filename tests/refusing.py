@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from segbench import SegbenchError
+from segbench import DataError, SegbenchError
 from segbench.core.messages import Either, Message, Setting
 
 
@@ -27,6 +27,19 @@ def insist(error, kind, *, path=None, settings=None, **values):
         advised = {name: value for name, value in settings.items() if value is not None}
         assert {setting.name: setting.value for setting in error.settings} == advised
         assert settings.keys() - advised.keys() <= {setting.name for setting in parts_of(error, Setting)}
+
+
+def result_or_error(action):
+    """Return what an action returns, or the DataError that it raises."""
+    try:
+        return action()
+    except DataError as error:
+        return error
+
+
+def refuse_constant(name):
+    """Refuse NaN and infinity in JSON, as ``parse_constant`` of `json.loads`."""
+    raise AssertionError(f"JSON holds {name}")
 
 
 def within(said, kind):

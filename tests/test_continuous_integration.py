@@ -11,6 +11,7 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "continuous_integration.md").read_text("utf-8")
 OBJECTS = ROOT / "datasets" / "demo" / "objects"

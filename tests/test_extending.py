@@ -35,7 +35,7 @@ PROTOCOLS = {"found_objects": "found_objects_benchmark:FoundObjects", "specific"
 
 
 def typed(first, last):
-    """Give the code of the page that is typed from one line to another."""
+    """Return the code of the page that is typed from one line to another."""
     code = re.sub(r"^(>>>|\.\.\.) ?", "", PAGE[PAGE.index(first) : PAGE.index(last)], flags=re.MULTILINE)
     return code.replace("```python", "").replace("```", "")
 
@@ -118,6 +118,7 @@ def folders(tmp_path):
     return tmp_path / "gt", tmp_path / "pred"
 
 
+@pytest.mark.slow
 def test_the_diff_of_a_metric_shows_it_for_the_set_and_each_image(changed, folders, tmp_path):
     changed("pixels", *folders, "-o", tmp_path / "r.segbench")
     run = measured(changed("show", tmp_path / "r.segbench", "--per-image", "--format", "json"))
@@ -134,6 +135,7 @@ def test_the_diff_of_a_setting_of_counting_shows_it_in_help_and_signature(change
     )
 
 
+@pytest.mark.slow
 def test_the_diff_of_a_setting_of_measuring_measures_what_was_counted(changed, folders, tmp_path):
     kept, merged = tmp_path / "r.segbench", tmp_path / "merged.segbench"
     command = ("labels", *folders, "--classes", "0-2", "-o", kept, "--format", "json")
@@ -147,6 +149,7 @@ def test_the_diff_of_a_setting_of_measuring_measures_what_was_counted(changed, f
     assert measured(changed("show", merged, "--format", "json"))["summary"] == zero["summary"]
 
 
+@pytest.mark.slow
 def test_the_diff_of_a_setting_of_measuring_reaches_a_protocol_of_ones_own(changed, tmp_path):
     kept = tmp_path / "r.segbench"
     changed("found_objects", DEMO / "ground_truth", DEMO / "predictions" / "random_walker", "-o", kept)
@@ -159,6 +162,7 @@ def test_the_diff_of_a_setting_of_measuring_reaches_a_protocol_of_ones_own(chang
     assert "but beta is 1 in random_walker, 3 in b;" in changed("compare", kept, code=2)
 
 
+@pytest.mark.slow
 def test_the_diff_of_a_plot_kind_offers_and_draws_it(changed, folders, tmp_path):
     changed("pixels", *folders, "-o", tmp_path / "r.segbench")
     changed("plot", tmp_path / "r.segbench", "--kind", "gap", "-o", tmp_path / "gap.svg")

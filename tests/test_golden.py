@@ -14,7 +14,11 @@ BSDS500 = pytest.mark.skipif("SEGBENCH_BSDS500" not in os.environ, reason="SEGBE
 
 @pytest.mark.parametrize(
     "name",
-    ["demo", "papers", "synthetic", "contours", "objects", pytest.param("bsds500", marks=[pytest.mark.slow, BSDS500])],
+    [
+        *("papers", "contours", "objects"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("demo", "synthetic")),
+        pytest.param("bsds500", marks=[pytest.mark.slow, BSDS500]),
+    ],
 )
 def test_numbers_are_those_recorded(name):
     # The C library may round the last bit of a logarithm or a sum differently on another processor.
@@ -33,7 +37,7 @@ def kept(tmp_path, monkeypatch):
 
 @pytest.fixture
 def compared(kept):  # noqa: ARG001  the record that is compared with
-    """Change an entry, and give the one difference from the record."""
+    """Change an entry, and return the one difference from the record."""
 
     def change(*entry, value, **options):
         found = copy.deepcopy(CASE)

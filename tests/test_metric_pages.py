@@ -25,7 +25,7 @@ AT = re.compile(r"(?<!component_f1)@[\d.]+$")
 
 @pytest.fixture
 def settings(tmp_path):
-    """Give settings under which the protocols have all of their metrics."""
+    """Return settings under which the protocols have all of their metrics."""
     defects = tmp_path / "defects_config.json"
     rule = {"pixel_value": 255, "saturation_threshold": 8, "relative_saturation": False}
     defects.write_text(json.dumps([rule]), "utf-8")
@@ -50,7 +50,7 @@ def settings(tmp_path):
 
 
 def named():
-    """Give the pages that name each metric of each command."""
+    """Return the pages that name each metric of each command."""
     found = defaultdict(list)
     for page in PAGES:
         for verb, keys in ROW.findall(page.read_text("utf-8")):

@@ -13,7 +13,7 @@ RENEW = "SEGBENCH_NEW_PAGES"
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 # Jupyter's own libraries leave sockets open and ask for event loops in ways that Python will give up.
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -38,7 +38,7 @@ def test_a_notebook_prints_what_it_says(path, tmp_path, monkeypatch):
 
 
 def printed(cell):
-    """Give what a cell printed: its texts, and of pictures that there are some."""
+    """Return what a cell printed: its texts, and of pictures that there are some."""
     texts = []
     for output in cell.get("outputs", []):
         assert output.output_type != "error"

@@ -15,7 +15,7 @@ SOURCE = SETTINGS["project"]["urls"]["Source"]
 
 
 def on_the_index():
-    """Give the README as the build changes it for the package index."""
+    """Return the README as the build changes it for the package index."""
     text = README
     for change in SETTINGS["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
         text = re.sub(change["pattern"], change["replacement"], text)

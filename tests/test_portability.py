@@ -108,7 +108,13 @@ def test_names_of_devices_of_windows_are_no_files(device, tmp_path, segbench):
     assert drawn.name == f"%{ord(device[0]):X}{device[1:]}.png"
 
 
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
+@pytest.mark.parametrize(
+    "method",
+    [
+        pytest.param(method, marks=pytest.mark.slow if method == "spawn" else ())
+        for method in multiprocessing.get_all_start_methods()
+    ],
+)
 def test_workers_started_in_any_way_count_the_same(folder, method):
     alone = evaluate(folder / "gt", folder / "pred")
     with ProcessPoolExecutor(2, multiprocessing.get_context(method)) as pool:
@@ -136,6 +142,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_where_nothing_can_be_forked(folder):
     program = folder / "program.py"
     program.write_text(WITHOUT_FORK, "utf-8")

@@ -15,7 +15,7 @@ WRITTEN_FOR_SEGBENCH = {".py", ".pyi", ".typed", ".toml", ".js", ".css", ".html"
 
 
 def rows(first_cell):
-    """Give the cells of the rows of the table whose first column has this title."""
+    """Return the cells of the rows of the table whose first column has this title."""
     table = PAGE[PAGE.index(f"| {first_cell} |") :].split("\n\n")[0]
     return [[cell.strip() for cell in row.strip("|").split(" | ")] for row in table.splitlines()[2:]]
 

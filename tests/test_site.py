@@ -18,7 +18,7 @@ SIDEBAR = ".sidebar-drawer"  # the same on all pages
 OF_EACH_KIND = {
     "index",
     "getting_started",
-    "check",
+    "findings",
     "commands/pixels",
     "notebooks/paper",
     "search",

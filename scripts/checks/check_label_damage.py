@@ -99,7 +99,7 @@ def false_alarms(number: int, seed: int = 0) -> list[str]:
 
 
 def keys(drawn: LabelSet) -> set[str]:
-    """Check a set, saved as PNG, and give the keys of the findings."""
+    """Check a set, saved as PNG, and return the keys of the findings."""
     labels = np.unique(np.concatenate([label_map.reshape(-1) for label_map in (*drawn.truths, *drawn.predictions)]))
     with TemporaryDirectory() as folder:
         for side, maps in (("gt", drawn.truths), ("pred", drawn.predictions)):

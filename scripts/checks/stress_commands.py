@@ -241,7 +241,7 @@ def too_long(*_: object) -> None:
 
 
 def fuzz(root: Path, seconds: float, seed: int) -> int:
-    """Run random command lines for so long; print what went wrong, and give its number."""
+    """Run random command lines for so long; print what went wrong, and return its number."""
     signal.signal(signal.SIGALRM, too_long)
     os.chdir(root)
     write_world(root)

@@ -42,7 +42,7 @@ class Finding:
     Parameters
     ----------
     message : Message
-        What was found; its kind says what it is, for scripts: ``"inverted"``; the list is in docs/check.md.
+        What was found; its kind says what it is, for scripts: ``"inverted"``; the list is in docs/findings.md.
     severity : {"error", "warning"}
         Whether images cannot be counted like this, or metrics may not mean what they seem to.
     side : {"names", "ground truth", "prediction"}

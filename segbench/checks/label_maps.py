@@ -105,8 +105,8 @@ def void_class(seen: Seen) -> list[Finding]:
         count=len(with_label),
         total=len(seen.counted),
     )
-    kept = {label: name for label, name in zip(labels, names, strict=True) if label != highest}
-    classes = Setting("classes", written_classes([*kept], [*kept.values()]))
+    other_classes = {label: name for label, name in zip(labels, names, strict=True) if label != highest}
+    classes = Setting("classes", written_classes([*other_classes], [*other_classes.values()]))
     fix = Message("fix", "if it does here, {classes}", classes=classes)
     return finding(message, fix, (Place(summary.truth_file) for summary in with_label), side="ground truth")
 
@@ -208,7 +208,7 @@ def never_predicted(seen: Seen) -> list[Finding]:
         share=zeros / pixels,
     )
     others = {label: name for label, name in zip(labels, names, strict=True) if label != 0}
-    kept = written_classes([*others], [*others.values()])
+    without_zero = written_classes([*others], [*others.values()])
     background: Message | str = ""
     if 0 in labels_in_no_mean:
         others_in_no_mean = [label for label in labels_in_no_mean if label != 0]
@@ -218,7 +218,7 @@ def never_predicted(seen: Seen) -> list[Finding]:
     fix = Message(
         "fix",
         "if label 0 marks what nobody labelled, {classes} and {void}{background}",
-        classes=Setting("classes", kept),
+        classes=Setting("classes", without_zero),
         void=Setting("void", tuple(sorted({0, *(inputs.void or ())}))),
         background=background,
     )

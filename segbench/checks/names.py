@@ -63,15 +63,17 @@ def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
     if inputs.alone:
         return []
     several = [files for files in pairing.files if len(files.ground_truths) > 1]
-    among = [files for files in several if any(is_same_file(files.prediction, truth) for truth in files.ground_truths)]
-    if not among:
+    doubled = [
+        files for files in several if any(is_same_file(files.prediction, truth) for truth in files.ground_truths)
+    ]
+    if not doubled:
         return []
     truth, predicted = shown(str(inputs.ground_truth)), shown(str(inputs.prediction))
     contains = Message("contains", "the ground truth {truth} contains {predicted}", truth=truth, predicted=predicted)
     message = Message(
         "is-ground-truth",
         "predictions are read as an annotator, too, in {count:many image}: {where}",
-        count=len(among),
+        count=len(doubled),
         where=str(inputs.pairs) if inputs.pairs else contains,
     )
     fix = Message(
@@ -79,7 +81,7 @@ def _predictions_as_annotator(pairing: Pairing) -> list[Finding]:
         "give a ground truth without predictions, or a pattern that fits none: {pattern}",
         pattern=Setting("gt_pattern", "gt/#/*"),
     )
-    return _stopping(message, fix, (Place(shown(files.prediction)) for files in among))
+    return _stopping(message, fix, (Place(shown(files.prediction)) for files in doubled))
 
 
 @rule("unknown-images", "several-methods", "annotator-names", "unpaired", "no-mask", of_all=True)

@@ -238,7 +238,7 @@ class Rule:
 
     find: Callable[[Seen], Sequence[Finding]]
     kinds: tuple[str, ...]
-    """The kinds of its findings, see docs/check.md."""
+    """The kinds of its findings, see docs/findings.md."""
     needs: tuple[str, ...]
     """What has to be seen of the set: names of sequences of `Seen`."""
     unless: tuple[Rule, ...]

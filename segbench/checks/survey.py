@@ -114,8 +114,8 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
     """Read the headers of all files of all images."""
     surveyed = Surveyed()
     for files in samples:
-        drawn = files.ground_truths or filter(None, [files.sized_as])
-        roles: list[tuple[Source, Role]] = [(path, "ground truth") for path in drawn]
+        truths = files.ground_truths or filter(None, [files.sized_as])
+        roles: list[tuple[Source, Role]] = [(path, "ground truth") for path in truths]
         # One map for all images lies in memory once it is read, so the headers of fields cost nothing.
         roles += [(files.field, "field")] if files.field is not None else []
         roles += [(path, "prediction") for path in (files.prediction, *files.scales)]

@@ -52,8 +52,8 @@ def _kind(truth: TruthSummary, seen: Seen) -> str:
     values = truth.values
     if len(values) < 3:
         return ""
-    named = () if seen.rule is None else seen.rule.values
-    if seen.void_values is not None and not set(truth.nodata).issubset(named):
+    positive_values = () if seen.rule is None else seen.rule.values
+    if seen.void_values is not None and not set(truth.nodata).issubset(positive_values):
         return "nodata"
     return _kind_of_values(values, seen)
 

@@ -95,8 +95,8 @@ class ClassLabelMaps(LabelInputs):
         set_fields(self, palette=as_palette(self.palette))
         if self.classes is None:
             void = VOID if self.void is None else rules.void_labels(self.void)
-            named = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
-            set_fields(self, classes=tuple(named), names=self.names or tuple(named.values()))
+            name_of_label = {label: name for label, name in labels_in(str(self.palette)).items() if label not in void}
+            set_fields(self, classes=tuple(name_of_label), names=self.names or tuple(name_of_label.values()))
 
     def _settle_classes(self, classes: int | Sequence[ClassLabel | Sequence[int]] | str) -> None:
         """Read the labels and names of the classes, and which labels are void."""
@@ -104,9 +104,9 @@ class ClassLabelMaps(LabelInputs):
         names: Sequence[str] | None = self.names
         otherwise = void_beside(classes, VOID)
         if isinstance(classes, str):
-            labels, read = classes_of(classes)
+            labels, written_names = classes_of(classes)
             otherwise = void_beside(labels, VOID)
-            names = read if names is None else names
+            names = written_names if names is None else names
         elif isinstance(classes, Integral):
             labels = tuple(range(min(as_whole(classes, "classes", least=1), MOST_CLASSES + 1)))
         else:

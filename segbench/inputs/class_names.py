@@ -49,9 +49,9 @@ def refuse_unfit(labels: Sequence[ClassLabel], names: Sequence[str], void: Seque
     for role, values in (("label", labels), ("name", names)):
         doubled = [str(value) for value, classes in Counter(values).items() if classes > 1]
         if doubled:
-            named = first_names(doubled, _NAMED)
+            listed = first_names(doubled, _NAMED)
             raise ArgumentError(
-                Message("unfit-classes", "the {role} {values} belongs to several classes", role=role, values=named)
+                Message("unfit-classes", "the {role} {values} belongs to several classes", role=role, values=listed)
             )
     counted = counted_labels(labels)
     refuse_many(counted)
@@ -178,8 +178,8 @@ def in_means(labels: Sequence[ClassLabel], background: Sequence[int]) -> BoolArr
 
 def fields_of_class(fields: Mapping[str, str], *, in_means: bool) -> dict[str, str]:
     """Return the fields of a signature of many classes for one of them; a class in no mean is marked as background."""
-    kept = {name: text for name, text in fields.items() if name not in ("classes", "background")}
-    return kept if in_means else kept | {"background": _IN_NO_MEAN}
+    fields_of_one = {name: text for name, text in fields.items() if name not in ("classes", "background")}
+    return fields_of_one if in_means else fields_of_one | {"background": _IN_NO_MEAN}
 
 
 def in_no_mean(of_class: Mapping[str, str]) -> bool:

@@ -34,8 +34,8 @@ class Saturation(NamedTuple):
 
     def of(self, area: int) -> int:
         """Return the number of pixels, at least 1."""
-        wanted = int(self.threshold * area) if self.relative else min(int(self.threshold), area)
-        return max(wanted, 1)
+        pixels = int(self.threshold * area) if self.relative else min(int(self.threshold), area)
+        return max(pixels, 1)
 
 
 Defects = tuple[tuple[str, tuple[Saturation, ...]], ...]

@@ -109,7 +109,7 @@ class ObjectMaps(InstanceMaps):
         no_categories = Message("no-categories", "has no categories")
         without_classes = [description.path for description in descriptions if not description.classes]
         problems += [DataError(path, no_categories, _FORMAT) for path in without_classes]
-        classes = {label: named for description in descriptions for label, named in description.classes.items()}
+        classes = {label: name for description in descriptions for label, name in description.classes.items()}
         described = _entries(true, jsons, classes, problems)
         described |= _entries(predicted, _jsons_of(predicted, pairing.inputs.prediction, problems), classes, problems)
         if problems:

@@ -184,6 +184,6 @@ def _missing(
         total=len(pairing.files),
         lacking=[(classes_lacking, images[:LISTED]) for classes_lacking, images in by_classes.items()],
     )
-    named = Either("Classes(labels=...)", "--classes")
-    hint = Message("fix", "write a map for every class, or name those present: {classes}", classes=named)
+    setting = Either("Classes(labels=...)", "--classes")
+    hint = Message("fix", "write a map for every class, or name those present: {classes}", classes=setting)
     return DataError(where, problem, hint)

@@ -143,9 +143,9 @@ class LabelInputs(InputSettings):
         """Return some values of the ground truth that are not void, and some that are predicted."""
         from segbench.inputs.summaries import few_distinct
 
-        drawn = few_distinct(sample.ground_truths[0].reshape(-1))
+        present = few_distinct(sample.ground_truths[0].reshape(-1))
         void = tuple(map(float, self.void or ()))
-        return tuple(value for value in drawn if value not in void), few_distinct(sample.predictions[0].reshape(-1))
+        return tuple(value for value in present if value not in void), few_distinct(sample.predictions[0].reshape(-1))
 
     def _predicted_outside(self, sample: Sample) -> dict[int, IntArray]:
         """Count the pixels of each class by predicted labels that are not classes, rising."""

@@ -425,8 +425,8 @@ def _some_values(labels: Array) -> list[float]:
     """Return the distinct values of a map, rising; of very many some, with both ends."""
     values = np.unique(labels)
     indices = np.linspace(0, values.size - 1, min(values.size, rules.MOST_LABELS)).astype(np.intp)
-    kept: list[float] = values[indices].tolist()
-    return kept
+    some_values: list[float] = values[indices].tolist()
+    return some_values
 
 
 def likely_classes(labels: Array, most: int) -> Message:

@@ -200,8 +200,8 @@ class LabelRule:
             if void is not None:
                 left_out = Setting("void", sorted({*void, values[1]}))
                 message = message.extended("{void} leaves it out, ", void=left_out)
-            taken = Setting("positive", written(values[1:]))
-            return (Note(message.extended("{positive} takes it as positive", positive=taken), "ground truth"),)
+            as_positive = Setting("positive", written(values[1:]))
+            return (Note(message.extended("{positive} takes it as positive", positive=as_positive), "ground truth"),)
         return ()
 
     def other_side(self, values: Sequence[float]) -> str:
@@ -398,8 +398,8 @@ def two_values(
     """
     import numpy as np
 
-    of_each = [_one_or_two_values(*drawn, void) for drawn in zip(names, ground_truths, valids, strict=True)]
-    values = of_each[0] if len(of_each) == 1 else tuple(sorted(set().union(*of_each)))
+    distinct = [_one_or_two_values(*annotation, void) for annotation in zip(names, ground_truths, valids, strict=True)]
+    values = distinct[0] if len(distinct) == 1 else tuple(sorted(set().union(*distinct)))
     if len(values) > 2:
         problem = Message(
             "several-values",
@@ -431,15 +431,15 @@ def _one_or_two_values(
 
     if ground_truth.dtype == np.bool_:
         return 0.0, 1.0
-    among = ground_truth if valid is None else ground_truth[valid]
-    if among.size == 0:
+    counted_labels = ground_truth if valid is None else ground_truth[valid]
+    if counted_labels.size == 0:
         return ()
-    lowest, highest = among.min(), among.max()
-    neighbours = among.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
-    if not neighbours and not ((among == lowest) | (among == highest)).all():
+    lowest, highest = counted_labels.min(), counted_labels.max()
+    neighbours = counted_labels.dtype.kind in "iu" and int(highest) - int(lowest) <= 1
+    if not neighbours and not ((counted_labels == lowest) | (counted_labels == highest)).all():
         from segbench.inputs.interpolated import refuse_interpolated
 
-        distinct = np.unique(among)
+        distinct = np.unique(counted_labels)
         cut = Message("fix", "{rule}, if these are shares", rule=Setting("positive", ">=0.5"))
         refuse_interpolated(name, ground_truth, cut)
         raise ManyValuesError(name, _expected_two(distinct), distinct.tolist(), partial(suggested_beside, void=void))
@@ -590,11 +590,11 @@ def refuse_scores(file: str, ground_truth: Array, valid: BoolArray | None, rule:
     from segbench.core.arrays import is_whole
     from segbench.core.levels import refuse_nan
 
-    among = ground_truth if valid is None else ground_truth[np.broadcast_to(valid, ground_truth.shape)]
-    if is_whole(among):
+    counted_labels = ground_truth if valid is None else ground_truth[np.broadcast_to(valid, ground_truth.shape)]
+    if is_whole(counted_labels):
         return
-    refuse_nan(file, among)
-    values = np.unique(among)
+    refuse_nan(file, counted_labels)
+    values = np.unique(counted_labels)
     problem = Message(
         "not-whole",
         "holds {count} distinct values ({values}), expected whole numbers beside {rule}",

@@ -50,20 +50,22 @@ def summary_of_lines(
     if sample.categories_drawn:
         numbers = numbers[category - 1 :][:1]
     borders = label_boundaries if label_maps else None
-    drawn = [truth_of(sample, number, image, masks, borders) for number in numbers]
+    annotations = [truth_of(sample, number, image, masks, borders) for number in numbers]
     if not (label_maps or sample.without_truth):
-        drawn = [_with_thickness(truth) for truth in drawn]
-    truths = [truth.summary for truth in drawn]
-    scores = None if sample.labels_predicted else _scores_of_lines(sample, drawn, soft_maps, suppressed=suppressed)
-    kept = tuple(truths)
+        annotations = [_with_thickness(truth) for truth in annotations]
+    truths = [truth.summary for truth in annotations]
+    scores = (
+        None if sample.labels_predicted else _scores_of_lines(sample, annotations, soft_maps, suppressed=suppressed)
+    )
+    summaries = tuple(truths)
     if sample.without_truth:
-        kept = without_values(truths)
+        summaries = without_values(truths)
     elif label_maps:
-        kept = ()
+        summaries = ()
     return summary_of_maps(
         sample,
         files,
-        truths=kept,
+        truths=summaries,
         scores=scores,
         regions=() if sample.labels_predicted else regions_in(sample.predictions[0]),
         prediction=sample.prediction_file,

@@ -70,8 +70,8 @@ def as_thresholds(thresholds: int | ArrayLike) -> FloatArray:
 
 def number_or_list(thresholds: int | ArrayLike) -> int | tuple[float, ...]:
     """Check thresholds as `as_thresholds` does, and keep them as they were given, in Python's numbers."""
-    read = as_thresholds(thresholds)
-    return read.size if np.ndim(thresholds) == 0 else tuple(read.tolist())
+    checked = as_thresholds(thresholds)
+    return checked.size if np.ndim(thresholds) == 0 else tuple(checked.tolist())
 
 
 def check_unit_range(scores: FloatArray, name: str) -> None:
@@ -140,17 +140,17 @@ def as_ground_truths(ground_truths: ArrayLike | Iterable[ArrayLike]) -> list[Boo
 
 def _as_drawn(mask: ArrayLike, name: str) -> BoolArray:
     """Read a mask that holds 0 and one other value, so that scores are not taken for one."""
-    drawn = as_mask(mask, name)
+    positive = as_mask(mask, name)
     if np.asarray(mask).dtype == np.bool_:
-        return drawn
-    values = np.asarray(mask)[drawn]
+        return positive
+    values = np.asarray(mask)[positive]
     if values.size and (values != values[0]).any():
         raise DataError(
             name,
             Message("several-values", "{number} values besides 0, expected at most one", number=np.unique(values).size),
             Message("fix", "scores come before ground truths; of grey levels say what is drawn: levels >= 128"),
         )
-    return drawn
+    return positive
 
 
 def check_same_size(prediction: Array, ground_truth: Array, name: str = "prediction") -> None:

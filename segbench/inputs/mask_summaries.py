@@ -48,13 +48,13 @@ def summary_of_scores(
     """Summarize an image with scores, also where a run refuses them."""
     image, refused = interpreted_or_refused(interpret, sample)
     masks, blank = masks_of(inputs), sample.without_truth
-    drawn = [truth_of(sample, annotator, image, masks) for annotator in range(len(sample.ground_truths))]
+    annotations = [truth_of(sample, annotator, image, masks) for annotator in range(len(sample.ground_truths))]
     scores = None
     if not sample.labels_predicted:
-        positive = np.logical_or.reduce([truth.positive for truth in drawn])
-        counted = np.logical_or.reduce([truth.valid for truth in drawn])
+        positive = np.logical_or.reduce([truth.positive for truth in annotations])
+        counted = np.logical_or.reduce([truth.valid for truth in annotations])
         scores = scores_of(sample, positive, counted, soft_maps)
-    truths = [truth.summary for truth in drawn if masks or blank]
+    truths = [truth.summary for truth in annotations if masks or blank]
     expects_scores = masks is not None and not blank
     return summary_of_maps(
         sample,
@@ -164,8 +164,10 @@ def scores_of(
 ) -> ScoreSummary:
     """Summarize the scores of an image, given which pixels are positive and which count."""
     soft = in_size(sample, positive.shape)
-    of = sample.name, sample.prediction_file
-    return replace(score_summary(of, soft, positive, counted, inverted=bool(soft_maps.invert)), lossy=sample.lossy[1])
+    names = sample.name, sample.prediction_file
+    return replace(
+        score_summary(names, soft, positive, counted, inverted=bool(soft_maps.invert)), lossy=sample.lossy[1]
+    )
 
 
 def in_size(sample: Sample, shape: tuple[int, ...]) -> NDArray[Any]:

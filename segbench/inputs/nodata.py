@@ -62,7 +62,7 @@ def _with_advice(protocol: Any, sample: Sample, make: Callable[[Sample], Any]) -
     if not advice:
         return make(sample)
     try:
-        made = make(sample)
+        interpreted = make(sample)
     except ManyValuesError as error:
         first = partial(_before, advice, error.advise)
         raise ManyValuesError(error.path, error.what, error.stored, first, error.other_side) from None
@@ -71,7 +71,7 @@ def _with_advice(protocol: Any, sample: Sample, make: Callable[[Sample], Any]) -
             raise
         raise DataError(error.path, error.what, _first(advice, error.hint)) from None
     note = Note(Message("declared-no-data", "{advice}", advice=advice), "ground truth")
-    return replace(made, notes=(*made.notes, note))
+    return replace(interpreted, notes=(*interpreted.notes, note))
 
 
 def _before(advice: Message, advise: Advice, values: Sequence[float], other_side: Sequence[float]) -> Message:

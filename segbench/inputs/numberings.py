@@ -115,8 +115,8 @@ class Numberings:
         changed = joined(
             (
                 Setting(name, text)
-                for name, text, old in zip(names, self.maps, current_maps, strict=True)
-                if text != old
+                for name, text, current in zip(names, self.maps, current_maps, strict=True)
+                if text != current
             ),
             " and ",
         )
@@ -174,7 +174,7 @@ class Numberings:
 class Renumbered:
     """The numberings that stored values show, with another that is as likely, and the maps given."""
 
-    given: tuple[str, str]
+    current_maps: tuple[str, str]
     likely: Numberings
     otherwise: Numberings | None = None
 
@@ -182,20 +182,20 @@ class Renumbered:
     def what(self) -> Message:
         """What is wrong."""
         if self.otherwise is None:
-            return self.likely.what(self.given)
+            return self.likely.what(self.current_maps)
         return Message("renumbered", "the ground truth and predictions seem to have different numbers")
 
     @property
     def fix(self) -> Message:
         """Which settings mend it."""
-        fix = self.likely.fix(self.given)
+        fix = self.likely.fix(self.current_maps)
         if self.otherwise is None:
             return fix
         return Message(
             "fix",
             "if label 0 of the ground truth is a class, {fix}; if it is void, {otherwise}",
             fix=fix,
-            otherwise=self.otherwise.fix(self.given),
+            otherwise=self.otherwise.fix(self.current_maps),
         )
 
 
@@ -279,7 +279,7 @@ def _most_likely(
     leaves_out_0 = _parsed(given_maps[0]).labels.get(0) in void and 0 in stored.truth
     unsure = best.maps[0] != given_maps[0] and leaves_out_0 and not np.isin(stored.truth, void).any()
     otherwise = max(others, key=lambda numbering: numbering.right) if unsure and others else None
-    return Renumbered(given=given_maps, likely=best, otherwise=otherwise)
+    return Renumbered(current_maps=given_maps, likely=best, otherwise=otherwise)
 
 
 def _possible(maps: Iterable[str], given_map: str, labels: Sequence[int]) -> Iterator[str]:

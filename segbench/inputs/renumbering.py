@@ -90,11 +90,11 @@ def _common_shift(matrix: IntArray, labels: Sequence[int], classes: Sequence[int
     if tuple(classes) != tuple(range(classes[0], classes[0] + size)):
         return 0
     columns = {label: column for column, label in enumerate(labels)}
-    right = int(np.trace(matrix[:, :size]))
+    agreeing = int(np.trace(matrix[:, :size]))
     for shift in (-1, 1):
         own = matrix[range(size), [columns.get(label - shift, -1) for label in classes]]
         largest = np.count_nonzero((own > 0) & (own == matrix.max(axis=1)))
-        if largest > 1 and own.sum() > max(2 * right, matrix.sum() / 4):
+        if largest > 1 and own.sum() > max(2 * agreeing, matrix.sum() / 4):
             return shift
     return 0
 

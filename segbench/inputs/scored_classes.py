@@ -122,8 +122,8 @@ class ScoredClasses(InputSettings):
     @property
     def titles(self) -> tuple[str, ...]:
         """Each class with its label, as messages call it."""
-        named = zip(self.class_names, self.labels, strict=True)
-        return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in named)
+        pairs = zip(self.class_names, self.labels, strict=True)
+        return tuple(f"label {label}" if name == str(label) else f"{name} (label {label})" for name, label in pairs)
 
     def place_of(self, tag: str) -> int | None:
         """Find the class that a folder is called after, by its name or by the label its name ends in."""
@@ -138,10 +138,10 @@ class ScoredClasses(InputSettings):
         """Find the label map and the soft map of each class; what a soft map holds is read class by class."""
         truth, maps = self._maps(sample)
         valid = where_not_void(truth, self.void, sample.field)
-        among = truth.reshape(-1) if valid is None else truth[valid]
+        counted_labels = truth.reshape(-1) if valid is None else truth[valid]
         return ClassScores(
-            facts=self._labels_held(truth, among),
-            notes=self._notes(among),
+            facts=self._labels_held(truth, counted_labels),
+            notes=self._notes(counted_labels),
             truth=truth,
             valid=valid,
             maps=maps,

@@ -90,11 +90,11 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
         """Label pixels, and make scores high where positive, rounded where the settings say so."""
         if len(sample.ground_truths) > 1 and self.annotators is None:
             raise _without_rule(sample)
-        drawn, values = self.labelled(sample)
-        notes = rules.notes_on_values(self.positive, sample.ground_truths, drawn, self.void)
-        labelled = brought_together(drawn, self.annotators)
+        annotations, values = self.labelled(sample)
+        notes = rules.notes_on_values(self.positive, sample.ground_truths, annotations, self.void)
+        labelled = brought_together(annotations, self.annotators)
         file = sample.predicted_file
-        _, valids = zip(*drawn, strict=True)
+        _, valids = zip(*annotations, strict=True)
         scores, bits = self.scores(file, sample.predictions[0], sample.field, valids)
         if self.invert:
             from segbench.core.levels import INVERTED
@@ -129,7 +129,7 @@ class ScoredMasks(InputSettings, DrawnMasks, SoftMaps):
             valids.append(rules.where_not_void(truth, self.void, sample.field))
         if self.positive is not None:
             rule = rules.LabelRule.parse(self.positive)
-            labels = [rule.labels(*drawn) for drawn in zip(files, sample.ground_truths, valids, strict=True)]
+            labels = [rule.labels(*annotation) for annotation in zip(files, sample.ground_truths, valids, strict=True)]
             return list(zip(labels, valids, strict=True)), ()
         try:
             labels, values = rules.two_values(files, sample.ground_truths, valids, self.void)

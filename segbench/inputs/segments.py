@@ -88,10 +88,10 @@ def notes_on_classes(sample: Sample, overlaps: Overlaps, settings: Any) -> tuple
     """Say that panoptic maps number the classes as another list of a known data set does, and how these belong."""
     if settings.classes is None or sample.about[0] is not None:
         return ()
-    divisor, kept = settings.divisor or _INSTANCES, overlaps.true[overlaps.rows] != _OUTSIDE
-    sides = (overlaps.true[overlaps.rows][kept], overlaps.predicted[overlaps.columns][kept])
+    divisor, of_classes = settings.divisor or _INSTANCES, overlaps.true[overlaps.rows] != _OUTSIDE
+    sides = (overlaps.true[overlaps.rows][of_classes], overlaps.predicted[overlaps.columns][of_classes])
     truth, predicted = (np.where(values < divisor, values, values // divisor) for values in sides)
-    pairs = StoredLabels.of_pairs(truth, predicted, overlaps.pixels[kept])
+    pairs = StoredLabels.of_pairs(truth, predicted, overlaps.pixels[of_classes])
     renumbered = find_numberings(pairs, settings.classes, settings.void, "", "")
     if renumbered is None:
         return ()

@@ -291,9 +291,9 @@ def _read_npy(data: bytes, path: str) -> NDArray[Any]:
     if min(shape, default=0) < 0:
         problem = Message("damaged", "damaged: its header declares the shape ({shape})", shape=shape)
         raise DataError(path, problem, WRITE_AGAIN)
-    count, left = math.prod(shape), len(data) - stream.tell()
-    if left < count * dtype.itemsize:
-        stored = left // max(dtype.itemsize, 1)
+    count, bytes_left = math.prod(shape), len(data) - stream.tell()
+    if bytes_left < count * dtype.itemsize:
+        stored = bytes_left // max(dtype.itemsize, 1)
         problem = Message("damaged", "truncated: {found} of {expected} values are there", found=stored, expected=count)
         raise DataError(path, problem, WRITE_AGAIN)
     flat = np.frombuffer(data, dtype, count, stream.tell())
@@ -319,13 +319,13 @@ def read_array(data: bytes, path: str, role: Role) -> NDArray[Any]:
 
 def _member(archive: zipfile.ZipFile, role: Role, path: str) -> zipfile.ZipInfo:
     """Find the one array of an NPZ file, or the one named after its role."""
-    wanted = variable_of(role)
+    variable = variable_of(role)
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-    if len(members) != 1 and wanted not in members:
+    if len(members) != 1 and variable not in members:
         names = [*map(shown, sorted(members))] or "none"
         problem = Message("several-arrays", "{count} arrays ({names}), expected one", count=len(members), names=names)
-        raise DataError(path, problem, Message("fix", "name the one to read {name!r}", name=wanted))
-    return members[wanted] if wanted in members else next(iter(members.values()))
+        raise DataError(path, problem, Message("fix", "name the one to read {name!r}", name=variable))
+    return members[variable] if variable in members else next(iter(members.values()))
 
 
 NPY = Format(

@@ -118,13 +118,13 @@ def as_file_name(name: str) -> str:
     Letters and digits of any script stay, and the marks ``-_+=,~@#()[]`` and inner blanks and dots; not so the first
     letter of a name that Windows gives to a device.
     """
-    kept = [c if c.isalnum() or c in "-_+=,~@#()[] ." else _escaped(c) for c in name]
+    characters = [c if c.isalnum() or c in "-_+=,~@#()[] ." else _escaped(c) for c in name]
     if name.partition(".")[0].strip().upper() in _DEVICES:
-        kept[0] = _escaped(kept[0])
+        characters[0] = _escaped(characters[0])
     for end in (0, -1):
-        if kept and kept[end] in {" ", "."}:
-            kept[end] = _escaped(kept[end])
-    return "".join(kept) or "%"
+        if characters and characters[end] in {" ", "."}:
+            characters[end] = _escaped(characters[end])
+    return "".join(characters) or "%"
 
 
 def from_file_name(text: str) -> str:

@@ -322,14 +322,14 @@ def read_column(csv_path: str, column: str = "") -> dict[str, str]:
     reader.fieldnames = header = [name.strip() for name in reader.fieldnames or ()]
     key = next((name for name in _IMAGE if name in header), header[0] if header else "")
     others = [name for name in header if name != key]
-    wanted = column or (others[0] if len(others) == 1 else "one beside the names of images")
-    if wanted not in header:
-        problem = Message("missing-column", "has no column {column!r}", column=wanted)
+    text_column = column or (others[0] if len(others) == 1 else "one beside the names of images")
+    if text_column not in header:
+        problem = Message("missing-column", "has no column {column!r}", column=text_column)
         hint = Message("fix", "its columns are {columns}", columns=header or ["none"])
         raise DataError(shown(csv_path), problem, hint)
     text_of_image: dict[str, str] = {}
     for row in reader:
-        name, text = ((row[title] or "").strip() for title in (key, wanted))
+        name, text = ((row[title] or "").strip() for title in (key, text_column))
         if text_of_image.setdefault(name.replace("\\", "/"), text) != text:
             problem = Message(
                 "several-parts",

@@ -128,23 +128,23 @@ def segs(contents: dict[str, Value], path: Source | str) -> tuple[NDArray[Any], 
 
 def one_map(contents: dict[str, Value], path: Source | str, role: Role) -> Decoded:
     """Return the only map among the variables, or the one named after its role."""
-    wanted = variable_of(role)
+    variable = variable_of(role)
     arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
     maps = {name: value for name, value in arrays.items() if value.size > 1} or arrays
-    if wanted not in maps and len(maps) != 1:
+    if variable not in maps and len(maps) != 1:
         problem = Message(
             "several-arrays",
             "{count} of the variables ({names}) are maps, expected one",
             count=len(maps),
             names=sorted(map(shown, contents)),
         )
-        hint: Message | str = Message("fix", "name the one to read {name!r}", name=wanted)
+        hint: Message | str = Message("fix", "name the one to read {name!r}", name=variable)
         if contents.keys() & {"groundTruth", "segs"}:
             hint = "choose the boundaries or regions protocol"
         if role == "prediction" and "groundTruth" in contents:
             hint = "it is ground truth of BSDS500: give ground truth first, and predictions second"
         raise DataError(shown(path), problem, hint)
-    return as_map(maps[wanted] if wanted in maps else next(iter(maps.values())), shown(path), role)
+    return as_map(maps[variable] if variable in maps else next(iter(maps.values())), shown(path), role)
 
 
 def _header(file: BinaryIO, role: Role) -> Header:

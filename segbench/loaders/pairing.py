@@ -605,8 +605,8 @@ def _paired(inputs: Inputs) -> Pairing:
         truths = {name: truths[name] for name in truths.keys() & chosen}
         predictions = {name: predictions[name] for name in predictions.keys() & chosen}
         blank &= chosen
-    wanted = truths.keys() | blank
-    common = sorted(wanted & predictions.keys())
+    true_names = truths.keys() | blank
+    common = sorted(true_names & predictions.keys())
     blank &= predictions.keys()
     files = PairedFiles(
         common,
@@ -636,8 +636,8 @@ def _paired(inputs: Inputs) -> Pairing:
         inputs,
         files,
         (*truth_notes, *prediction_notes, *(of_field.notes if of_field else ())),
-        tuple(sorted(wanted - predictions.keys())),
-        tuple(sorted(predictions.keys() - wanted)),
+        tuple(sorted(true_names - predictions.keys())),
+        tuple(sorted(predictions.keys() - true_names)),
         without_field,
         tuple(sorted(of_field.numbers.keys() - set(common))) if of_field and without_field else (),
         unknown,
@@ -1000,9 +1000,9 @@ def _hint_on_names(pairing: Pairing) -> Message:
         return Message(
             "fix", "{otherwise}: rename the files of one side, or {by_list}", otherwise=otherwise, by_list=by_list
         )
-    named = _named_patterns(pairing)
+    patterns = _named_patterns(pairing)
     if advised and (not paired or (pairing.missing and pairing.extra)):
-        return "try " + named if len(advised) == 1 else "name the files that are meant: " + named
+        return "try " + patterns if len(advised) == 1 else "name the files that are meant: " + patterns
     if not advised and in_other_folders(*names):
         same = Message(
             "other-folders",
@@ -1020,7 +1020,7 @@ def _hint_on_names(pairing: Pairing) -> Message:
         pred_pattern=Setting("pred_pattern"),
         by_list=by_list,
     )
-    if_meant = "if the files without a partner are those meant, " + named
+    if_meant = "if the files without a partner are those meant, " + patterns
     return joined([if_meant if advised else general, *_leaving_out(pairing)])
 
 

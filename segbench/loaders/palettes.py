@@ -71,18 +71,18 @@ class Palettes:
 
     def add(self, notes: Iterable[Note], files: Mapping[Side, str]) -> tuple[Note, ...]:
         """Add what the notes of an image say of its palettes, and return them without the colours."""
-        kept: dict[Note, None] = {}
+        colourless: dict[Note, None] = {}
         for note in notes:
             of_set = self.of_set.setdefault(note.of_set, note.of_set)
             side = next((side for side in SIDES if note.side == side), None)
             if side is None or note.kind not in (_INDICES.kind, _LEVELS.kind):
-                kept[replace(of_set, detail=note.detail, amount=note.amount) if of_set != note else of_set] = None
+                colourless[replace(of_set, detail=note.detail, amount=note.amount) if of_set != note else of_set] = None
                 continue
-            kept[of_set] = None
+            colourless[of_set] = None
             detail_values = note.detail.values if isinstance(note.detail, Message) else {}
             indices, colours = detail_values.get("indices", ()), detail_values.get("colours", ())
             self._add(side, note.kind, zip(indices, colours, strict=False), files[side])  # files may be altered
-        without = tuple(kept)
+        without = tuple(colourless)
         return self.without_colours.setdefault(without, without)
 
     def _add(self, side: Side, kind: str, colours: Iterable[tuple[int, str]], file: str) -> None:
@@ -118,9 +118,9 @@ class Palettes:
         if self.within or self.remapped or not differ:
             return self.within
         common = {colour for colour, _ in truth.values()} & {colour for colour, _ in predicted.values()}
-        kept = {truth[index][0] for index in (truth.keys() & predicted) - set(differ)}
-        moved = len(common - kept)
-        surely = moved > max(1, len(kept)) and 2 * len(common) >= min(len(truth), len(predicted))
+        at_the_same_index = {truth[index][0] for index in (truth.keys() & predicted) - set(differ)}
+        moved = len(common - at_the_same_index)
+        surely = moved > max(1, len(at_the_same_index)) and 2 * len(common) >= min(len(truth), len(predicted))
         colour, file = predicted[differ[0]]
         problem = Message(
             "palettes-differ",

@@ -121,8 +121,8 @@ def presets() -> dict[str, Preset]:
     [('smiyc', 'pixels'), ('smiyc-components', 'objects'), ('smiyc-obstacles', 'objects')]
     """
     toml_files = (file for file in files("segbench.data_sets").iterdir() if file.name.endswith(".toml"))
-    read = (_read(file.read_text("utf-8"), file.name.removesuffix(".toml"), file.name) for file in toml_files)
-    return {preset.name: preset for preset in sorted(read, key=lambda preset: preset.name)}
+    presets = (_read(file.read_text("utf-8"), file.name.removesuffix(".toml"), file.name) for file in toml_files)
+    return {preset.name: preset for preset in sorted(presets, key=lambda preset: preset.name)}
 
 
 def shipped(name: str) -> Path:

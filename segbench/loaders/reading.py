@@ -267,7 +267,9 @@ class ClassMaps(LabelMapFiles):
     def _all(self, maps: tuple[NDArray[Any], ...], notes: list[tuple[Note, ...]], tags: Sequence[str]) -> Maps:
         from segbench.core.levels import note_on_levels
 
-        noted = [(*of, *note_on_levels(array.dtype, scalable=False)) for of, array in zip(notes, maps, strict=True)]
+        noted = [
+            (*on_map, *note_on_levels(array.dtype, scalable=False)) for on_map, array in zip(notes, maps, strict=True)
+        ]
         return Maps(maps, _notes_on_maps(noted, tags), "stack")
 
     def check_repairs(self, repairs: Repairs) -> None:
@@ -364,10 +366,12 @@ def _refuse_for_labels(repairs: Repairs) -> None:
 def _notes_on_maps(notes: Sequence[tuple[Note, ...]], tags: Sequence[str]) -> tuple[Note, ...]:
     """Say of each note which maps it is on, unless it is on all."""
     if len(notes) > 1:
-        notes = [tuple(note.of_set for note in of) for of in notes]
+        notes = [tuple(note.of_set for note in on_map) for on_map in notes]
     names = tags or [f"map {number}" for number in range(1, len(notes) + 1)]
     on = {
-        note: [n for n, of in zip(names, notes, strict=True) if note in of] for map_notes in notes for note in map_notes
+        note: [n for n, on_map in zip(names, notes, strict=True) if note in on_map]
+        for map_notes in notes
+        for note in map_notes
     }
     return tuple(note if len(map_names) == len(notes) else _in_some(note, map_names) for note, map_names in on.items())
 
@@ -458,14 +462,14 @@ def decode_sample(raw: RawFiles, reads: Reading, repairs: Repairs | None = None)
     if form == "ucm2":
         require_doubled_size((prediction_file, predictions[0].shape), sizes[0])
     prediction_files = (prediction_file, *map(shown, files.scales)) if files.scales else repeat(prediction_file)
-    named = list(zip(prediction_files, predictions))  # noqa: B905  segs share a file
-    fitted = ImageMaps(truths, named, form, field, nodata=predicted.nodata)
+    named_predictions = list(zip(prediction_files, predictions))  # noqa: B905  segs share a file
+    fitted = ImageMaps(truths, named_predictions, form, field, nodata=predicted.nodata)
     if reads.levels and form in ("soft", "stack"):
         fitted = without_values_of_nodata(fitted)
     if form == "stack":
         # The axes of a stack are identified by the protocol, which knows how many classes there are.
         axes = len(sizes[0][1])
-        require_same_size([*sizes, *((name, array.shape) for name, array in named if array.ndim == axes)])
+        require_same_size([*sizes, *((name, array.shape) for name, array in named_predictions if array.ndim == axes)])
     else:
         fitted = repaired(fitted, repairs)
     return Sample(

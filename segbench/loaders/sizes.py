@@ -73,7 +73,7 @@ def fixable(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
 def croppable(shape: tuple[int, ...], common: tuple[int, ...]) -> bool:
     """Return whether a map is so little larger that it may be cropped."""
     pixels, share = MOST_CUT
-    return all(0 <= extent - kept <= max(pixels, share * extent) for extent, kept in zip(shape, common, strict=True))
+    return all(0 <= size - cropped <= max(pixels, share * size) for size, cropped in zip(shape, common, strict=True))
 
 
 def nearly(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
@@ -109,7 +109,7 @@ def how_to_fix(shape: tuple[int, ...], expected: tuple[int, ...], *, soft: bool,
         "{crop} cuts off excess rows and columns, at the lower right only",
         crop=Setting("crop", True, of="Repairs"),
     )
-    excess = [extent - wanted for extent, wanted in zip(shape, expected, strict=True)]
+    excess = [extent - expected_extent for extent, expected_extent in zip(shape, expected, strict=True)]
     if not nearly(shape, expected):
         fix = resize
     elif max(map(abs, excess)) <= MOST_CUT[0]:

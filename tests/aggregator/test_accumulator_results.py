@@ -11,7 +11,7 @@ from segbench import Accumulator, Anomalies, ArgumentError, DataError, Pixels, R
 
 
 def batches(number=3):
-    """Give masks and float maps of two images each, of which the counts are large."""
+    """Yield masks and float maps of two images each, of which the counts are large."""
     random = np.random.default_rng(0)
     for k in range(number):
         masks = np.zeros((2, 200, 200), bool)

@@ -4,17 +4,12 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder, write_papers
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, SECOND_TRUTH, write_folder
 from refusing import refused
 
 import segbench
 from segbench import DataError, FailedImages, Pixels, count, evaluate
 from segbench.aggregator.executors import answers
-
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_papers(tmp_path)
 
 
 class TestResult:

@@ -15,7 +15,7 @@ import time
 import numpy as np
 import programs
 import pytest
-from cases import FIRST_SCORES, write_folder, write_papers
+from cases import FIRST_SCORES, write_folder
 from refusing import refused, within
 
 import segbench
@@ -23,11 +23,6 @@ from segbench import DataError, evaluate, load_results
 from segbench.aggregator import executors
 
 PROGRAM = [sys.executable, "-m", "segbench"]
-
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_papers(tmp_path)
 
 
 def write_many(root, count, *, seed=0, name="pred"):
@@ -82,7 +77,7 @@ class TestSeveralWriters:
             assert document(kept) == document(alone)
 
     def start_four(self, tmp_path, gt, folders):
-        """Count four folders under one name at once; give the exit codes and what was printed on standard error."""
+        """Count four folders under one name at once; return the exit codes and what was printed on standard error."""
         file = tmp_path / "r.segbench"
         running = {
             tmp_path / str(k): programs.start(

@@ -33,7 +33,7 @@ FORMATS = ("table", "json", "csv", "markdown", "latex")
 
 
 def pairs(skill=0.3, sizes=(("city", 8), ("road", 5), ("sea", 6))):
-    """Give labels and soft maps by image name, in folders of several sizes."""
+    """Return labels and soft maps by image name, in folders of several sizes."""
     random = np.random.default_rng(3)
     found = {}
     for folder, number in sizes:
@@ -186,7 +186,7 @@ def test_anomalies_of_folders_are_not_pooled():
 
 
 def anomalies(*names):
-    """Give labels and soft maps by image name; those called good hold nothing anomalous."""
+    """Return labels and soft maps by image name; those called good hold nothing anomalous."""
     scores = np.linspace(0, 1, 16).reshape(4, 4)
     return {name: (np.eye(4, dtype=bool) & ("good" not in name), scores) for name in names}
 

@@ -16,7 +16,7 @@ SOFT = {
 MAPS = {"labels": Labels(classes=2), "contours": Contours(), "regions": Regions()}
 
 
-def drawn():
+def noisy_masks():
     """Draw masks with noisy scores in [0, 1], the last without a positive pixel."""
     rng = np.random.default_rng(5)
     truths = [np.kron(rng.random((3, 4)) < 0.5, np.ones((5, 5))).astype(np.uint8) for _ in range(6)]
@@ -33,15 +33,15 @@ def assert_alike(result):
 
 @pytest.mark.parametrize("protocol", SOFT.values(), ids=SOFT)
 def test_of_soft_maps(protocol):
-    assert_alike(evaluate({f"im{name}": pair for name, pair in drawn().items()}, protocol=protocol))
+    assert_alike(evaluate({f"im{name}": pair for name, pair in noisy_masks().items()}, protocol=protocol))
 
 
 @pytest.mark.parametrize("protocol", MAPS.values(), ids=MAPS)
 def test_of_label_maps(protocol):
-    pairs = {f"im{name}": (truth, (soft > 0.4).astype(np.uint8)) for name, (truth, soft) in drawn().items()}
+    pairs = {f"im{name}": (truth, (soft > 0.4).astype(np.uint8)) for name, (truth, soft) in noisy_masks().items()}
     assert_alike(evaluate(pairs, protocol=protocol))
 
 
 def test_of_means_over_groups():
-    result = evaluate({f"{name % 2}/{name}": pair for name, pair in drawn().items()}, protocol="pixels")
+    result = evaluate({f"{name % 2}/{name}": pair for name, pair in noisy_masks().items()}, protocol="pixels")
     assert_alike(result.parts("group", "folder").mean)

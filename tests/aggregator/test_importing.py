@@ -2,6 +2,7 @@ import os
 
 import numpy as np
 import pytest
+from cases import write_texts
 from noted import kinds
 from refusing import refused
 
@@ -22,16 +23,9 @@ ROWS = "0.25 0.5 0.4 0.444444\n0.75 0.3 0.75 0.428571\n"
 BEST = "0.42929 0.431313 0.525253 0.473678 0.35 0.5 0.411765 0.1"
 
 
-def write(folder, **files):
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in files.items():
-        (folder / f"{name}.txt").write_text(text)
-    return folder
-
-
 class TestCounts:
     def test_only_counts_suffice(self, tmp_path):
-        (result,) = import_bsds(write(tmp_path / "mine", a_ev1=FIRST, b_ev1=SECOND))
+        (result,) = import_bsds(write_texts(tmp_path / "mine", a_ev1=FIRST, b_ev1=SECOND))
         assert (result.method, result.protocol, list(result.counts)) == ("mine", "boundaries", ["a", "b"])
         assert result.counts["a"] == BoundaryCounts([0.25, 0.75], [8, 5], [10, 10], [3, 2], [6, 2])
         assert result.signature.startswith("protocol:boundaries|source:imported|thresholds:0.25,0.75|images:2|data:")
@@ -41,23 +35,23 @@ class TestCounts:
 
     def test_even_thresholds_are_what_they_were(self, tmp_path):
         thresholds = ("0.166667", "0.333333", "0.5", "0.666667", "0.833333")
-        (result,) = import_bsds(write(tmp_path, a_ev1="".join(f"{t} 1 2 1 2\n" for t in thresholds)))
+        (result,) = import_bsds(write_texts(tmp_path, a_ev1="".join(f"{t} 1 2 1 2\n" for t in thresholds)))
         assert result.counts["a"].thresholds.tolist() == np.linspace(1 / 6, 5 / 6, 5).tolist()
         assert "|thresholds:5|" in result.signature
 
     def test_print_that_says_otherwise_is_noted(self, tmp_path):
-        right = write(tmp_path / "right", a_ev1=FIRST, b_ev1=SECOND)
+        right = write_texts(tmp_path / "right", a_ev1=FIRST, b_ev1=SECOND)
         figures = import_bsds(right)[0].summary
         row = " ".join(f"{figures[key]:.6g}" for key in FIGURES)
-        write(right, eval_bdry=row)
+        write_texts(right, eval_bdry=row)
         assert import_bsds(right)[0].notes == ()
-        write(right, eval_bdry="0.9 0.9 0.9 0.35 0.5 0.411765 0")
+        write_texts(right, eval_bdry="0.9 0.9 0.9 0.35 0.5 0.411765 0")
         notes = [note.values for note in import_bsds(right)[0].notes if note.kind == "printed-otherwise"]
         (of_f,) = (values for values in notes if values["metric"] == "ods_f")
         assert (of_f["printed"], of_f["value"]) == (0.9, pytest.approx(figures["ods_f"]))
 
     def test_all_damaged_files_are_named_at_once(self, tmp_path):
-        folder = write(
+        folder = write_texts(
             tmp_path,
             good_ev1=FIRST,
             words_ev1="a b c d e",
@@ -80,7 +74,7 @@ class TestCounts:
 
 class TestPublished:
     def test_figures_follow_from_rows_and_ois_from_print(self, tmp_path):
-        (result,) = import_bsds(write(tmp_path / "HED", eval_bdry_thr=ROWS, eval_bdry=BEST))
+        (result,) = import_bsds(write_texts(tmp_path / "HED", eval_bdry_thr=ROWS, eval_bdry=BEST))
         assert (result.method, len(result.counts), list(result.per_image)) == ("HED", 0, [])
         assert result.summary["ois_f"] == 0.411765
         assert result.summary["area_pr"] == pytest.approx(
@@ -92,14 +86,14 @@ class TestPublished:
             _ = result.pooled
 
     def test_without_print_ois_is_undefined(self, tmp_path):
-        summary = import_bsds(write(tmp_path, eval_bdry_thr=ROWS))[0].summary
+        summary = import_bsds(write_texts(tmp_path, eval_bdry_thr=ROWS))[0].summary
         assert np.isnan(summary["ois_f"])
         assert summary.undefined["ois_f"].kind == "not-printed"
         assert summary["ods_f"] > 0.444444
 
     def test_rows_without_thresholds(self, tmp_path):
         rows = "".join(line.partition(" ")[2] for line in ROWS.splitlines(keepends=True))
-        (result,) = import_bsds(write(tmp_path, eval_bdry_thr=rows))
+        (result,) = import_bsds(write_texts(tmp_path, eval_bdry_thr=rows))
         assert np.isnan(result.summary["ods_threshold"])
         assert result.summary.undefined["ods_threshold"].kind == "no-thresholds"
         assert "|thresholds:2 unnamed|" in result.signature
@@ -121,10 +115,10 @@ class TestPublished:
     )
     def test_rows_that_cannot_be_are_refused(self, tmp_path, name, text, kind, values):
         with refused(kind, DataError, **values):
-            import_bsds(write(tmp_path, **{"eval_bdry_thr": ROWS, name: text}))
+            import_bsds(write_texts(tmp_path, **{"eval_bdry_thr": ROWS, name: text}))
 
     def test_no_intervals(self, tmp_path):
-        (result,) = import_bsds(write(tmp_path, eval_bdry_thr=ROWS))
+        (result,) = import_bsds(write_texts(tmp_path, eval_bdry_thr=ROWS))
         drawn = result.intervals()
         assert list(drawn) == list(result.summary)
         assert np.isnan(drawn["ods_f"]).all()
@@ -133,25 +127,25 @@ class TestPublished:
 
 class TestFolders:
     def test_several_methods_side_by_side_and_in_sub_folders(self, tmp_path):
-        flat = write(tmp_path / "flat", A_bdry_thr=ROWS, A_bdry=BEST, B_bdry_thr=ROWS)
+        flat = write_texts(tmp_path / "flat", A_bdry_thr=ROWS, A_bdry=BEST, B_bdry_thr=ROWS)
         assert [result.method for result in import_bsds(flat)] == ["A", "B"]
-        write(tmp_path / "deep" / "x%2Fy", eval_bdry_thr=ROWS)
-        write(tmp_path / "deep" / "z", a_ev1=FIRST)
+        write_texts(tmp_path / "deep" / "x%2Fy", eval_bdry_thr=ROWS)
+        write_texts(tmp_path / "deep" / "z", a_ev1=FIRST)
         assert [result.method for result in import_bsds(tmp_path / "deep")] == ["x/y", "z"]
         with refused("one-name", ArgumentError, number=2):
             import_bsds(flat, method="mine")
 
     def test_nothing_to_read(self, tmp_path):
         with refused("no-results", DataError, path=str(tmp_path)):
-            import_bsds(write(tmp_path, notes="hello"))
+            import_bsds(write_texts(tmp_path, notes="hello"))
         with refused("unreadable", DataError, path=str(tmp_path / "nowhere")):
             import_bsds(tmp_path / "nowhere")
 
     def test_a_results_file_gives_them_back(self, tmp_path):
         file = tmp_path / "r.segbench"
-        write(tmp_path / "in" / "counts", a_ev1=FIRST, b_ev1=SECOND)
-        write(tmp_path / "in" / "rows", eval_bdry_thr=ROWS, eval_bdry=BEST)
-        write(tmp_path / "in" / "unnamed", eval_bdry_thr="0.5 0.4 0.444444")
+        write_texts(tmp_path / "in" / "counts", a_ev1=FIRST, b_ev1=SECOND)
+        write_texts(tmp_path / "in" / "rows", eval_bdry_thr=ROWS, eval_bdry=BEST)
+        write_texts(tmp_path / "in" / "unnamed", eval_bdry_thr="0.5 0.4 0.444444")
         made = import_bsds(tmp_path / "in", results=file)
         import_bsds(tmp_path / "in", results=file)
         read = load_results(file)
@@ -168,7 +162,7 @@ class TestAnnotators:
     @pytest.mark.parametrize("folder", ["human", "human-2"])
     def test_the_human_point_comes_back_as_no_method(self, tmp_path, folder):
         rows = {"eval_bdry_thr": "1 0.5 0.5 0.5\n", "eval_bdry": "1 0.5 0.5 0.5 0.5 0.5 0.5 nan\n"}
-        write(tmp_path / folder, a_ev1="1 2 4 2 4\n", **rows)
+        write_texts(tmp_path / folder, a_ev1="1 2 4 2 4\n", **rows)
         for kept in ("counts", "published"):
             (again,) = import_bsds(tmp_path / folder, results=tmp_path / f"{kept}.segbench")
             assert (again.method, again.competes) == (folder, False)
@@ -179,5 +173,5 @@ class TestAnnotators:
             (tmp_path / folder / "a_ev1.txt").unlink(missing_ok=True)
 
     def test_other_names_and_thresholds_are_methods(self, tmp_path):
-        assert import_bsds(write(tmp_path / "binary", a_ev1="1 2 3 2 3\n"))[0].competes
-        assert import_bsds(write(tmp_path / "human", a_ev1="0.5 2 3 2 3\n"))[0].competes
+        assert import_bsds(write_texts(tmp_path / "binary", a_ev1="1 2 3 2 3\n"))[0].competes
+        assert import_bsds(write_texts(tmp_path / "human", a_ev1="0.5 2 3 2 3\n"))[0].competes

@@ -2,15 +2,10 @@
 
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
+from cases import FIRST_SCORES, FIRST_TRUTH, write_folder
 from refusing import refused
 
 from segbench import Annotators, ArgumentError, Boundaries, Classes, Pixels, Regions, check, count, evaluate
-
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_papers(tmp_path)
 
 
 class TestWhatHasNoMeaning:

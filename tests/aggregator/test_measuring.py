@@ -127,7 +127,7 @@ CASES = {
 
 
 def written(tmp_path, images):
-    """Write images into folders of two groups; give the folders of ground truth and predictions."""
+    """Write images into folders of two groups; return the folders of ground truth and predictions."""
     folders = tmp_path / "gt", tmp_path / "net"
     for side, folder in enumerate(folders):
         arrays = {}
@@ -139,7 +139,7 @@ def written(tmp_path, images):
 
 
 def everything(result):
-    """Give all that a result says as text: metrics, reasons, intervals, images, CSV and the curve."""
+    """Return all that a result says as text: metrics, reasons, intervals, images, CSV and the curve."""
     images = {name: [summary.metrics, summary.undefined] for name, summary in result.per_image.items()}
     curve = None if result.curve is None else [np.asarray(part).tolist() for part in vars_of(result.curve)]
     return {

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, write_folder, write_papers
+from cases import FIRST_SCORES, write_folder
 from refusing import refused
 
 from segbench import (
@@ -23,11 +23,6 @@ from segbench import (
 )
 from segbench.aggregator.store import ResultsFile
 from segbench.core.messages import Message, NoteWarning
-
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_papers(tmp_path)
 
 
 def part(root, papers, image):

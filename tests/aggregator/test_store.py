@@ -3,7 +3,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, write_folder, write_papers
+from cases import FIRST_SCORES, write_folder
 from refusing import refused
 
 from segbench import ArgumentError, DataError, Inputs, Pixels, evaluate, load_results, merge_results
@@ -11,11 +11,6 @@ from segbench.aggregator import store
 from segbench.aggregator.codec import EncodedCounts, decode, encode
 from segbench.core.scores import ScoreCounts
 from segbench.protocols.boundaries.counts import BoundaryCounts
-
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_papers(tmp_path)
 
 
 class TestResultsFile:

@@ -1,4 +1,6 @@
-"""What tests of the quick check before a run share."""
+"""What tests of checks share: the findings of the command, and those of the quick check before a run."""
+
+import json
 
 import pytest
 
@@ -16,3 +18,15 @@ def warned_of(monkeypatch):
 
     monkeypatch.setattr(printing, "warnings_of", keep)
     return findings
+
+
+@pytest.fixture
+def check_findings(segbench):
+    """Check files by the command; return its exit code and the findings by key."""
+
+    def check(*arguments):
+        answer = segbench("check", *arguments, "--format", "json")
+        (report,) = json.loads(answer.out)["reports"]
+        return answer.code, {finding["kind"]: finding for finding in report["findings"]}
+
+    return check

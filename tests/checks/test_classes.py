@@ -10,7 +10,7 @@ SHAPE = (40, 60)
 CLASSES = ("--classes", "road=0,person=1,car=2")
 
 
-def drawn(seed=0, images=3):
+def stripes_and_scores(seed=0, images=3):
     """Draw label maps in stripes, and a soft map for each of three classes, as floats in [0, 1]."""
     rng = np.random.default_rng(seed)
     stripes = np.broadcast_to(np.arange(SHAPE[1]) // 5 % 3, SHAPE).astype(np.uint8)
@@ -27,7 +27,7 @@ def found(segbench, tmp_path):
     """Check drawn classes after a change, as stacks and as a folder a class, which must say the same."""
 
     def check(change=lambda stack: np.rint(255 * stack).astype(np.uint8), truths=None, options=()):
-        labels, soft = drawn()
+        labels, soft = stripes_and_scores()
         stacks = {name: change(stack) for name, stack in soft.items()}
         gt = write_folder(tmp_path / "gt", truths or labels)
         one = write_folder(tmp_path / "stacks", {name.replace("png", "npy"): stack for name, stack in stacks.items()})
@@ -106,7 +106,7 @@ def test_scores_clipped_at_the_top(found):
 
 
 def test_scores_that_are_not_finite_stop_their_image_once(segbench, tmp_path):
-    labels, soft = drawn()
+    labels, soft = stripes_and_scores()
     soft["im1.png"][:2, 0, 0] = np.nan
     gt = write_folder(tmp_path / "gt", labels)
     pred = write_folder(tmp_path / "pred", {name.replace("png", "npy"): stack for name, stack in soft.items()})
@@ -118,7 +118,7 @@ def test_scores_that_are_not_finite_stop_their_image_once(segbench, tmp_path):
 
 
 def test_void_that_is_not_declared_and_labels_that_are_no_class(found):
-    labels, _ = drawn()
+    labels, _ = stripes_and_scores()
     labels["im0.png"][0], labels["im2.png"][:2] = 255, 7
     void = found(truths=labels, options=["--void", "none"])
     assert void.keys() == {"void", "no-class"}
@@ -132,7 +132,7 @@ def test_void_that_is_not_declared_and_labels_that_are_no_class(found):
 
 
 def test_a_run_warns_in_a_line_for_all_classes(segbench, tmp_path):
-    labels, soft = drawn()
+    labels, soft = stripes_and_scores()
     gt = write_folder(tmp_path / "gt", labels)
     pred = write_folder(tmp_path / "p", {name.replace("png", "npy"): 1 - stack for name, stack in soft.items()})
     answer = segbench("pixels", gt, pred, *CLASSES)

@@ -38,14 +38,12 @@ PREDICTIONS = {f"im{k}.png": prediction(k) for k in range(IMAGES)}
 
 
 @pytest.fixture
-def found(segbench, tmp_path):
-    """Check label maps; give the findings by key."""
+def found(check_findings, tmp_path):
+    """Check label maps; return the findings by key."""
 
     def check(predictions, *options, truths=TRUTHS):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)
-        answer = segbench("check", "labels", *where, "--classes", *(options or ("0-4",)), "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        return {finding["kind"]: finding for finding in report["findings"]}
+        return check_findings("labels", *where, "--classes", *(options or ("0-4",)))[1]
 
     return check
 
@@ -351,7 +349,7 @@ OF_CONTOURS = {
 class TestContours:
     @pytest.fixture
     def said(self, segbench, tmp_path):
-        """Give what two protocols say of predictions, of all kinds of arguments."""
+        """Return what two protocols say of predictions, of all kinds of arguments."""
 
         def say(predictions, *options):
             where = write_folder(tmp_path / "gt", TRUTHS), write_folder(tmp_path / "pred", predictions)

@@ -33,7 +33,7 @@ def folder(kind, images=(DRAWN,) * 3):
 
 @pytest.fixture
 def both(segbench, tmp_path):
-    """Run a command and check its files; give the answer of the run, and the findings that are errors."""
+    """Run a command and check its files; return the answer of the run, and the findings that are errors."""
 
     def answers(verb, gt, pred, *options):
         where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)

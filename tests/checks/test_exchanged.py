@@ -1,7 +1,5 @@
 """Folders the wrong way round, which every protocol of masks tells before advice on the values of the files."""
 
-import json
-
 import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each
@@ -22,14 +20,13 @@ COMMANDS = [
 
 
 @pytest.fixture
-def keys(segbench):
-    """Check two folders by a command; give the fix of each finding by its key, and whether a run is refused."""
+def keys(check_findings):
+    """Check two folders by a command; return the fix of each finding by its key, and whether a run is refused."""
 
     def check(command, *places):
         verb, *options = command.split()
-        answer = segbench("check", verb, *places, *options, "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        return {finding["kind"]: finding["fix"] for finding in report["findings"]}, answer.code
+        code, findings = check_findings(verb, *places, *options)
+        return {key: finding["fix"] for key, finding in findings.items()}, code
 
     return check
 

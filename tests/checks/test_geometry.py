@@ -1,7 +1,5 @@
 """Predictions that are turned, or paired with the next images, rank pixels by chance; only these are told so."""
 
-import json
-
 import numpy as np
 import pytest
 from broken_folders import NAMES, Folders, each, lines
@@ -27,14 +25,12 @@ def blobs(seed=0, names=NAMES):
 
 
 @pytest.fixture
-def found(segbench, tmp_path):
-    """Check folders; give the findings on geometry by key."""
+def found(check_findings, tmp_path):
+    """Check folders; return the findings on geometry by key."""
 
     def check(made, command="pixels"):
         verb, *options = command.split()
-        answer = segbench("check", verb, *made.write(tmp_path), *options, "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        told = {finding["kind"]: finding for finding in report["findings"]}
+        _, told = check_findings(verb, *made.write(tmp_path), *options)
         return {key: told[key] for key in told if key in ("turned", "exchanged-images")}
 
     return check
@@ -46,7 +42,7 @@ def as_masks(made):
 
 
 def moved(made, step):
-    """Give each image the prediction of another one."""
+    """Assign each image the prediction of another one."""
     maps = list(made.scores.values())
     made.scores = {name: maps[(place + step) % len(maps)] for place, name in enumerate(NAMES)}
     return made

@@ -1,7 +1,5 @@
 """Scores that run the wrong way: in all images or in some, because of the predictions or of the ground truth."""
 
-import json
-
 import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each, lines
@@ -13,19 +11,17 @@ from segbench.inputs.summaries import ScoreSummary
 
 
 @pytest.fixture
-def found(segbench, tmp_path):
-    """Check folders; give the findings by key."""
+def found(check_findings, tmp_path):
+    """Check folders; return the findings by key."""
 
     def check(made, *options, verb="pixels"):
-        answer = segbench("check", verb, *made.write(tmp_path), *options, "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        return {finding["kind"]: finding for finding in report["findings"]}
+        return check_findings(verb, *made.write(tmp_path), *options)[1]
 
     return check
 
 
 def probes(*aucs):
-    """Give what was seen of one image for each area under the ROC curve."""
+    """Return what was seen of one image for each area under the ROC curve."""
     return [
         ScoreSummary(
             image=f"im{k}", file=f"im{k}.png", dtype="uint8", pixels=4096, lowest=0, highest=255, whole=True,

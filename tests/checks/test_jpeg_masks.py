@@ -14,7 +14,7 @@ from segbench.core.messages import Message, Setting
 
 @pytest.fixture
 def saved(tmp_path):
-    """Save ground truth, and predictions in a format; give the folders."""
+    """Save ground truth, and predictions in a format; return the folders."""
 
     def save(maps, extension):
         made = blobs()
@@ -76,7 +76,7 @@ class TestLines:
 
 @pytest.fixture
 def truth_as_jpeg(tmp_path):
-    """Save masks and predicted masks, and the first again as JPEG of some quality; give the three folders."""
+    """Save masks and predicted masks, and the first again as JPEG of some quality; return the three folders."""
 
     def save(quality):
         y, x = np.ogrid[:96, :128]

@@ -45,14 +45,12 @@ def as_palette(labels):
 
 
 @pytest.fixture
-def checked(segbench, tmp_path):
-    """Check ground truth and predictions; give the exit code and the findings by key."""
+def checked(check_findings, tmp_path):
+    """Check ground truth and predictions; return the exit code and the findings by key."""
 
     def check(gt, pred, *options):
         where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)
-        answer = segbench("check", *where, *options, "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        return answer.code, {finding["kind"]: finding for finding in report["findings"]}
+        return check_findings(*where, *options)
 
     return check
 

@@ -1,20 +1,16 @@
 """Masks among the soft maps of one method, whose scores are ranked together."""
 
-import json
-
 import numpy as np
 import pytest
 from broken_folders import NAMES, blobs, each, lines
 
 
 @pytest.fixture
-def keys(segbench, tmp_path):
-    """Check folders; give the keys of the findings."""
+def keys(check_findings, tmp_path):
+    """Check folders; return the keys of the findings."""
 
     def check(made, verb="pixels"):
-        answer = segbench("check", verb, *made.write(tmp_path), "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        return {finding["kind"] for finding in report["findings"]}
+        return check_findings(verb, *made.write(tmp_path))[1].keys()
 
     return check
 

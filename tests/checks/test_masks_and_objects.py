@@ -31,14 +31,13 @@ def soft(seed):
 
 
 @pytest.fixture
-def found(segbench, tmp_path):
-    """Check folders, and run them; give the findings by key and the answer of the run."""
+def found(segbench, check_findings, tmp_path):
+    """Check folders, and run them; return the findings by key and the answer of the run."""
 
     def check(verb, gt, pred, *options):
         where = write_folder(tmp_path / "gt", gt), write_folder(tmp_path / "pred", pred)
-        answer = segbench("check", verb, *where, *options, "--format", "json")
-        (report,) = json.loads(answer.out)["reports"]
-        return {finding["kind"]: finding for finding in report["findings"]}, segbench(verb, *where, *options)
+        _, findings = check_findings(verb, *where, *options)
+        return findings, segbench(verb, *where, *options)
 
     return check
 

@@ -41,7 +41,7 @@ BACKGROUNDS = {
 
 @pytest.fixture
 def check(segbench, tmp_path):
-    """Check two sets of maps, and measure them; give the findings by key and a metric."""
+    """Check two sets of maps, and measure them; return the findings by key and a metric."""
 
     def run(truths, predictions, *options, key="aji"):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)

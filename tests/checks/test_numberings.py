@@ -21,7 +21,7 @@ IDS = np.array([7, 8, 11, 12, 13, 17, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 31
 IMAGES = 4
 
 
-def drawn(classes, share=0.75):
+def random_label_maps(classes, share=0.75):
     """Draw ground truths with some void, 255, and predictions that are right in a share of the pixels."""
     rng = np.random.default_rng(classes)
     truths = rng.integers(0, classes, (IMAGES, 16, 32))
@@ -86,7 +86,7 @@ STATES = {
 @pytest.mark.parametrize("true", STATES)
 @pytest.mark.parametrize("preset", ["cityscapes-labelids", "cityscapes"])
 def test_cityscapes(tmp_path, preset, true, predicted):
-    stored = drawn(IDS.size)
+    stored = random_label_maps(IDS.size)
     right = miou(*stored)
     truths, predictions = (STATES[state](labels) for state, labels in zip((true, predicted), stored, strict=True))
     settings = settings_of(preset)
@@ -101,7 +101,7 @@ def test_cityscapes(tmp_path, preset, true, predicted):
 @pytest.mark.parametrize(("true", "predicted"), [(0, 1), (1, 0), (1, 1)])
 def test_ade20k_that_is_reduced_already_or_not(tmp_path, true, predicted):
     """1: reduced to 0 to 149 already; 0: 1 to 150, with 0 for what nobody labelled."""
-    reduced = drawn(150)
+    reduced = random_label_maps(150)
     raw = [np.where(labels == 255, 0, labels + 1) for labels in reduced]
     truths, predictions = ((raw[side], reduced[side])[state] for side, state in enumerate((true, predicted)))
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings_of("ade20k"))).findings
@@ -115,7 +115,7 @@ def test_ade20k_that_is_reduced_already_or_not(tmp_path, true, predicted):
 @pytest.mark.parametrize("rule", ["1-5=0-4", "1-5=0-4,0=255"])
 @pytest.mark.parametrize("names", [("gt_map",), ("pred_map",), ("gt_map", "pred_map")])
 def test_own_maps_of_labels_that_are_remapped_already(tmp_path, rule, names):
-    truths, predictions = drawn(5)
+    truths, predictions = random_label_maps(5)
     settings = {"classes": 5, **dict.fromkeys(names, rule)}
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings)).findings
     assert [finding.kind for finding in found] == ["renumbered"]
@@ -132,7 +132,7 @@ def test_few_pixels_that_agree_by_chance_show_no_other_numbering():
 
 
 def test_a_run_notes_the_setting(tmp_path):
-    truths, predictions = drawn(IDS.size)
+    truths, predictions = random_label_maps(IDS.size)
     places = write(tmp_path, as_ids(truths), predictions)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
@@ -144,14 +144,14 @@ def test_a_run_notes_the_setting(tmp_path):
 
 
 def test_a_map_that_leaves_classes_out_is_meant(tmp_path):
-    truths, predictions = drawn(IDS.size)
+    truths, predictions = random_label_maps(IDS.size)
     settings = {"classes": 19, "gt_map": "13=13,14=14,*=255"}
     found = library.check(*write(tmp_path, truths, predictions), Labels(**settings)).findings
     assert "renumbered" not in [finding.kind for finding in found]
 
 
 def test_labels_that_a_map_makes_void_are_named_as_stored(tmp_path):
-    truths, predictions = drawn(IDS.size)
+    truths, predictions = random_label_maps(IDS.size)
     predictions = np.where(predictions == 3, 0, as_ids(predictions))
     places = write(tmp_path, as_ids(truths), predictions)
     (found,) = library.check(*places, Labels(**settings_of("cityscapes-labelids"))).findings
@@ -161,7 +161,7 @@ def test_labels_that_a_map_makes_void_are_named_as_stored(tmp_path):
 
 
 def test_panoptic_maps_of_the_other_numbering_are_noted():
-    truths, predictions = drawn(IDS.size)
+    truths, predictions = random_label_maps(IDS.size)
     options = load_preset("cityscapes-instanceids").options
     void = [int(label) for label in str(options["void"]).split(",")]
     protocol = Objects(divisor=1000, classes=options["classes"], things=options["things"], void=void)

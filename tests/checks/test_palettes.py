@@ -1,7 +1,5 @@
 """Palettes that differ from file to file, so that indices are no labels: refused before a run, and at its end."""
 
-import json
-
 import numpy as np
 import pytest
 from noted import noted
@@ -16,7 +14,7 @@ CLASSES = ("--classes", "0-5")
 SHAPE = (12, 16)
 
 
-def drawn(image, *labels):
+def striped_map(image, *labels):
     """Draw stripes of labels, by default of the background and one more, and no image like another."""
     found = np.resize(labels or (0, 1 + image % 3), SHAPE).astype(np.uint8)
     found.reshape(-1)[: 2 * image] = 0
@@ -40,13 +38,13 @@ def in_colour(labels):
 
 @pytest.fixture
 def saved(tmp_path):
-    """Save images of a side, by default six; give its folder."""
+    """Save images of a side, by default six; return its folder."""
 
     def save(side, write, images=range(6)):
         folder = tmp_path / side
         folder.mkdir()
         for place, image in enumerate(images):
-            made = image if isinstance(image, Image.Image) else write(image if np.ndim(image) else drawn(place))
+            made = image if isinstance(image, Image.Image) else write(image if np.ndim(image) else striped_map(place))
             made.save(folder / f"im{place}.png")
         return folder
 
@@ -54,12 +52,11 @@ def saved(tmp_path):
 
 
 @pytest.fixture
-def found(segbench):
-    """Check two folders; give the findings by key."""
+def found(check_findings):
+    """Check two folders; return the findings by key."""
 
     def check(*arguments):
-        (report,) = json.loads(segbench("check", *arguments, "--format", "json").out)["reports"]
-        return {finding["kind"]: finding for finding in report["findings"]}
+        return check_findings(*arguments)[1]
 
     return check
 
@@ -112,7 +109,7 @@ class TestWithinASide:
 
 def test_indices_saved_without_palettes_are_labels_as_the_advice_says(saved):
     palettes = (np.random.default_rng(k).integers(0, 256, (6, 3)) for k in range(6))
-    pictures = [indexed(drawn(k), palette) for k, palette in enumerate(palettes)]
+    pictures = [indexed(striped_map(k), palette) for k, palette in enumerate(palettes)]
     folders = saved("gt", Image.fromarray), saved("pred", None, pictures)
     labels = library.Labels(classes=6)
     with refused("palettes-differ", library.DataError):
@@ -123,8 +120,11 @@ def test_indices_saved_without_palettes_are_labels_as_the_advice_says(saved):
 
 
 def test_one_file_of_very_many_is_found_at_the_end(saved):
-    pictures = [indexed(drawn(k)) for k in range(40)]
-    folders = saved("gt", indexed, map(drawn, range(40))), saved("pred", None, [*pictures[:39], reduced(drawn(39))])
+    pictures = [indexed(striped_map(k)) for k in range(40)]
+    folders = (
+        saved("gt", indexed, map(striped_map, range(40))),
+        saved("pred", None, [*pictures[:39], reduced(striped_map(39))]),
+    )
     labels = library.Labels(classes=6)
     assert "palettes" not in {found.kind for found in library.check(*folders, labels, sample=3).findings}
     with refused("palettes-differ", library.DataError) as caught:
@@ -139,9 +139,9 @@ def test_ground_truth_of_other_protocols_is_refused_with_advice_of_its_own(saved
 
 
 def test_grey_and_coloured_palettes_on_one_side_are_refused(saved, found):
-    white = drawn(0, 0, 5)
+    white = striped_map(0, 0, 5)
     few = indexed(np.minimum(white, 1), COLOURS[[0, 5]])  # index 1 of a palette of black and white
-    folders = saved("gt", Image.fromarray, [white, drawn(1)]), saved("pred", None, [few, indexed(drawn(1))])
+    folders = saved("gt", Image.fromarray, [white, striped_map(1)]), saved("pred", None, [few, indexed(striped_map(1))])
     reason = found("labels", *folders, *CLASSES)["palettes"]["values"]["reason"]
     assert reason["kind"] == "grey-and-coloured-palettes"
     assert reason["values"] == {"grey": str(folders[1] / "im0.png"), "coloured": str(folders[1] / "im1.png")}
@@ -149,7 +149,7 @@ def test_grey_and_coloured_palettes_on_one_side_are_refused(saved, found):
 
 class TestBetweenSides:
     def test_the_same_colours_at_other_indices_are_refused(self, saved, found):
-        gt, pred = saved("gt", indexed, [drawn(0)]), saved("pred", reduced, [drawn(0)])
+        gt, pred = saved("gt", indexed, [striped_map(0)]), saved("pred", reduced, [striped_map(0)])
         finding = found("labels", gt, pred, *CLASSES)["palettes"]
         assert finding["severity"] == "error"
         one, other = (folder / "im0.png" for folder in (gt, pred))
@@ -206,7 +206,7 @@ def test_transparent_entries_do_not_matter(saved, found):
 @pytest.mark.parametrize("protocol", [library.Objects(), library.Regions()])
 def test_colours_of_numbered_objects_need_not_agree(saved, protocol):
     other = [COLOURS[[0, *np.random.default_rng(k).permutation(range(1, 6))]] for k in range(6)]
-    folders = saved("gt", Image.fromarray), saved("pred", None, [indexed(drawn(k), other[k]) for k in range(6)])
+    folders = saved("gt", Image.fromarray), saved("pred", None, [indexed(striped_map(k), other[k]) for k in range(6)])
     assert "palettes" not in {found.kind for found in library.check(*folders, protocol).findings}
     assert not library.evaluate(*folders, protocol).failed
 
@@ -231,7 +231,7 @@ def test_notes_are_kept_without_colours(saved, tmp_path):
 
 @pytest.mark.parametrize(("protocol", "key"), [(library.Labels, "miou"), (library.Contours, "nsd@2")])
 def test_grey_images_in_three_channels_are_colours_beside_a_palette(saved, protocol, key):
-    grey = [drawn(k, 0, 4) for k in range(2)]
+    grey = [striped_map(k, 0, 4) for k in range(2)]
     folders = saved("gt", Image.fromarray, grey), saved("pred", in_colour, grey)
     found = library.evaluate(*folders, protocol(palette=TABLE))
     assert found.summary[key] == 1

@@ -34,7 +34,7 @@ def soft(maps):
 
 @pytest.fixture
 def said(segbench, tmp_path):
-    """Check two folders, and run them; give the findings of the check by key and what the run says."""
+    """Check two folders, and run them; return the findings of the check by key and what the run says."""
 
     def check(verb, truths, predictions, *options):
         where = write_folder(tmp_path / "gt", truths), write_folder(tmp_path / "pred", predictions)

@@ -7,17 +7,13 @@ import pytest
 from cases import write_folder
 from methods import write_methods
 from PIL import Image
-from refusing import insist
+from refusing import insist, refuse_constant
 
 from segbench import Pixels, compare, evaluate, load_results
 from segbench.core.messages import Setting
 
 FEW = ("--replicates", "20")
 AS_JSON = (*FEW, "--format", "json")
-
-
-def refuse_constant(name):
-    raise AssertionError(f"JSON holds {name}")
 
 
 def strict_json(text):

@@ -33,7 +33,7 @@ def folders(tmp_path_factory):
 
 
 def alive(group):
-    """Give the processes of a group that have not ended; zombies wait only for whoever reaps them."""
+    """Return the processes of a group that have not ended; zombies wait only for whoever reaps them."""
     stats = [path.read_text(errors="replace") for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
     states = [stat.rpartition(")")[2].split() for stat in stats]
     return [state for state in states if state[2] == str(group) and state[0] not in "ZX"]

@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from cases import write_folder
 from methods import write_methods
-from refusing import insist
-
-
-def refuse_constant(name):
-    raise AssertionError(f"JSON holds {name}")
+from refusing import insist, refuse_constant
 
 
 def runs_of(answer, code=0):

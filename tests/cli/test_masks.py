@@ -33,7 +33,7 @@ def save(mask, folder, name, form):
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Give ground truth and a folder of masks for each form; that of coins is empty."""
+    """Return ground truth and a folder of masks for each form; that of coins is empty."""
     root = tmp_path_factory.mktemp("masks")
     truth = root / "gt"
     truth.mkdir()

@@ -1,19 +1,13 @@
 """Numbers on the command line: any that cannot be meant is a clear line and exit code 2."""
 
 import pytest
-from cases import write_papers
 from refusing import insist
 
 
 @pytest.fixture
-def places(tmp_path):
-    return write_papers(tmp_path)
-
-
-@pytest.fixture
-def results(segbench, tmp_path, places):
+def results(segbench, tmp_path, papers):
     file = tmp_path / "r.segbench"
-    assert segbench("pixels", *places, "-o", file).code == 0
+    assert segbench("pixels", *papers, "-o", file).code == 0
     return file
 
 
@@ -66,9 +60,9 @@ def refused(answer):
 
 
 @pytest.mark.parametrize("line", RUN.strip().splitlines())
-def test_of_a_run(segbench, places, line):
+def test_of_a_run(segbench, papers, line):
     verb, *others = line.split()
-    refused(segbench(verb, *places, *others))
+    refused(segbench(verb, *papers, *others))
 
 
 @pytest.mark.parametrize("line", SHOW.strip().splitlines())
@@ -83,10 +77,10 @@ def test_of_what_is_shown(segbench, results, line, monkeypatch, tmp_path):
     [("--radius", "-1"), ("--radius", "999999"), ("--multiplier", "nan"), ("--bits", "7")],
     ids=" ".join,
 )
-def test_of_suppression(segbench, places, tmp_path, options):
-    refused(segbench("nms", places[1], tmp_path / "thin", *options))
+def test_of_suppression(segbench, papers, tmp_path, options):
+    refused(segbench("nms", papers[1], tmp_path / "thin", *options))
 
 
-def test_the_line_names_the_option(segbench, places):
-    answer = segbench("boundaries", *places, "--nms", "999999,5,1.01")
+def test_the_line_names_the_option(segbench, papers):
+    answer = segbench("boundaries", *papers, "--nms", "999999,5,1.01")
     insist(answer.error, "wrong-value", argument="radius", value="999999", expected="a whole number from 0 to 100")

@@ -59,10 +59,10 @@ def test_a_file_list_gives_the_figures_of_its_folders(tmp_path, segbench):
 
 
 @pytest.mark.parametrize("verb", ["pixels", "check"])
-def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
-    place = papers / "list.csv"
+def test_what_a_file_list_takes_the_place_of_is_named(archives, segbench, verb):
+    place = archives / "list.csv"
     place.write_text("name,ground_truth,prediction:hed\n1,gt/first.png,pred/first.npy\n")
-    for option, value in (("--field", papers / "gt"), ("--gt-pattern", "*x"), ("--negatives", "good/*")):
+    for option, value in (("--field", archives / "gt"), ("--gt-pattern", "*x"), ("--negatives", "good/*")):
         answer = segbench(verb, "--pairs", place, option, value)
         assert answer.code == 2
         insist(answer.error, "beside-pairs", beside=(option,), or_preset="")
@@ -74,8 +74,8 @@ def test_what_a_file_list_takes_the_place_of_is_named(papers, segbench, verb):
 
 
 @pytest.fixture
-def papers(tmp_path):
-    """Write ground truth and predictions as folders and as archives; give the folder that holds them."""
+def archives(tmp_path):
+    """Write ground truth and predictions as folders and as archives; return the folder that holds them."""
     for folder in write_papers(tmp_path):
         for form in ("zip", "tar", "gztar"):
             shutil.make_archive(str(folder), form, folder)
@@ -87,20 +87,20 @@ FORMS = [".zip", ".tar", ".tar.gz"]
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_archive_gives_the_figures_and_the_signature_of_its_folder(papers, form):
-    expected = evaluate(papers / "gt", papers / "pred")
-    found = evaluate(papers / f"gt{form}", papers / f"pred{form}")
+def test_an_archive_gives_the_figures_and_the_signature_of_its_folder(archives, form):
+    expected = evaluate(archives / "gt", archives / "pred")
+    found = evaluate(archives / f"gt{form}", archives / f"pred{form}")
     assert (found.method, found.signature, found.summary) == (expected.method, expected.signature, expected.summary)
     assert dict(found.counts) == dict(expected.counts)
-    mixed = evaluate(papers / "gt-top.tar", papers / "pred", gt_pattern="gt/*")
+    mixed = evaluate(archives / "gt-top.tar", archives / "pred", gt_pattern="gt/*")
     assert mixed.signature == expected.signature
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("pool", ["processes", "forks", "threads"])
-def test_workers_of_any_kind_read_archives(papers, form, pool):
-    expected = evaluate(papers / "gt", papers / "pred")
-    warm = evaluate(papers / f"gt{form}", papers / f"pred{form}")
+def test_workers_of_any_kind_read_archives(archives, form, pool):
+    expected = evaluate(archives / "gt", archives / "pred")
+    warm = evaluate(archives / f"gt{form}", archives / f"pred{form}")
     pools = {
         "processes": lambda: process_pool(2),
         "forks": lambda: ProcessPoolExecutor(2, multiprocessing.get_context("fork")),
@@ -109,20 +109,20 @@ def test_workers_of_any_kind_read_archives(papers, form, pool):
     if pool == "forks" and "fork" not in multiprocessing.get_all_start_methods():
         pytest.skip("nothing can be forked here")
     with pools[pool]() as executor:
-        found = evaluate(papers / f"gt{form}", papers / f"pred{form}", executor=executor)
+        found = evaluate(archives / f"gt{form}", archives / f"pred{form}", executor=executor)
     assert found.summary == warm.summary == expected.summary
 
 
-def test_a_run_goes_on_with_the_same_images_packed(papers, monkeypatch):
-    file = papers / "r.segbench"
-    first = evaluate(papers / "gt", papers / "pred", results=file)
+def test_a_run_goes_on_with_the_same_images_packed(archives, monkeypatch):
+    file = archives / "r.segbench"
+    first = evaluate(archives / "gt", archives / "pred", results=file)
     monkeypatch.setattr("segbench.protocols.pixels.settings.Pixels.count", None)
-    again = evaluate(papers / "gt.zip", papers / "pred.tar.gz", results=file)
+    again = evaluate(archives / "gt.zip", archives / "pred.tar.gz", results=file)
     assert not again.failed
     assert again.signature == first.signature
     assert again.summary == first.summary
     (run,) = load_results(file)
-    assert run.inputs == Inputs(ground_truth=str(papers / "gt.zip"), prediction=str(papers / "pred.tar.gz"))
+    assert run.inputs == Inputs(ground_truth=str(archives / "gt.zip"), prediction=str(archives / "pred.tar.gz"))
 
 
 def test_names_of_methods(tmp_path, monkeypatch):
@@ -145,13 +145,13 @@ def test_names_of_methods(tmp_path, monkeypatch):
             places_by_name(wrong, "methods")
 
 
-def test_a_dot_in_the_name_of_a_folder_stays(segbench, papers):
-    folders = [papers / name for name in ("net_v1.0", "net_v1.5", "net.png")]
+def test_a_dot_in_the_name_of_a_folder_stays(segbench, archives):
+    folders = [archives / name for name in ("net_v1.0", "net_v1.5", "net.png")]
     for folder in folders:
-        shutil.copytree(papers / "pred", folder)
-    runs = json.loads(segbench("pixels", papers / "gt", *folders, "--format", "json").out)["runs"]
+        shutil.copytree(archives / "pred", folder)
+    runs = json.loads(segbench("pixels", archives / "gt", *folders, "--format", "json").out)["runs"]
     assert [run["method"] for run in runs] == ["net_v1.0", "net_v1.5", "net.png"]
-    assert evaluate(papers / "gt", papers / "net_v1.5").method == "net_v1.5"
+    assert evaluate(archives / "gt", archives / "net_v1.5").method == "net_v1.5"
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_only_a_known_extension_is_left_out(place, name):
     assert list(places_by_name([place], "methods")) == [name]
 
 
-def test_folders_whose_name_is_no_text(segbench, papers):
-    odd = papers / "m\udcff"
-    shutil.copytree(papers / "pred", odd)
-    for folder in (papers / "gt", odd):
+def test_folders_whose_name_is_no_text(segbench, archives):
+    odd = archives / "m\udcff"
+    shutil.copytree(archives / "pred", odd)
+    for folder in (archives / "gt", odd):
         (first,) = folder.glob("first.*")
         first.rename(folder / f"\udcfe{first.suffix}")
-    file = papers / "r.segbench"
-    answer = segbench("pixels", papers / "gt", odd, "-o", file)
+    file = archives / "r.segbench"
+    answer = segbench("pixels", archives / "gt", odd, "-o", file)
     assert answer.code == 0, answer.err
     (run,) = load_results(file)
     assert run.method == r"m\udcff"
@@ -207,24 +207,24 @@ def test_each_place_is_listed_once_a_run(segbench, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["", ".zip"])
-def test_workers_in_another_folder_find_relative_places(papers, monkeypatch, form):
+def test_workers_in_another_folder_find_relative_places(archives, monkeypatch, form):
     with process_pool(1) as pool:
         pool.submit(os.chdir, "/").result()
-        monkeypatch.chdir(papers)
+        monkeypatch.chdir(archives)
         pairing = files.find_files(Inputs(ground_truth=f"gt{form}", prediction=f"pred{form}"), Pixels())
         result = evaluate_pairing(pairing, Pixels(), method="pred", executor=pool)
     assert (len(result.counts), result.failed) == (2, {})
-    assert result.inputs.prediction == str(papers / f"pred{form}")
+    assert result.inputs.prediction == str(archives / f"pred{form}")
 
 
 class TestAListFromAPipe:
     LIST = "name,ground_truth,prediction,prediction:inverse\n1,gt/first.png,pred/first.npy,gt/first.png\n"
 
     @pytest.fixture
-    def listed(self, papers, monkeypatch):
-        (papers / "list.csv").write_text(self.LIST)
-        monkeypatch.chdir(papers)
-        return papers
+    def listed(self, archives, monkeypatch):
+        (archives / "list.csv").write_text(self.LIST)
+        monkeypatch.chdir(archives)
+        return archives
 
     @pytest.fixture
     def opened(self, listed):
@@ -283,8 +283,8 @@ class TestAListFromAPipe:
         assert segbench("pixels", "gt", "stdin=pred", "gt", "--tuning-results", "r.segbench").code == 2
 
 
-def test_a_url_is_to_be_downloaded_or_mounted(segbench, papers):
-    answer = segbench("pixels", papers / "gt", "https://host/pred")
+def test_a_url_is_to_be_downloaded_or_mounted(segbench, archives):
+    answer = segbench("pixels", archives / "gt", "https://host/pred")
     assert answer.code == 1
     insist(answer.error, "check-failed", findings=("folder",))
     assert within(answer.error, "folder")["error"] == "url"

@@ -4,15 +4,10 @@ import sys
 
 import numpy as np
 import pytest
-from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder, write_papers
+from cases import FIRST_SCORES, FIRST_TRUTH, SECOND_SCORES, write_folder
 from refusing import insist, parts_of, within
 
 from segbench.core.messages import Setting
-
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_papers(tmp_path)
 
 
 class TestRun:

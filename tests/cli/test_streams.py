@@ -58,7 +58,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def printed(folder, monkeypatch):
-    """Run a command line with streams of an encoding; give its exit code and the bytes it printed."""
+    """Run a command line with streams of an encoding; return its exit code and the bytes it printed."""
 
     def run(arguments, encoding):
         streams = [io.TextIOWrapper(io.BytesIO(), encoding) for _ in range(2)]

@@ -124,7 +124,7 @@ class TestMeansOverImages:
 
     @pytest.fixture
     def notes(self, segbench, tmp_path):
-        """Give the notes of a run on three images, of which only the first two hold anything."""
+        """Return the notes of a run on three images, of which only the first two hold anything."""
 
         def run(verb, *options):
             maps = {"a.png": column(5), "b.png": column(3, 4), "c.png": column()}

@@ -38,7 +38,7 @@ HELPED += [["check", "boundaries"], ["run", "drive"], ["check", "bsds500"], []]
 
 
 def command_of(words):
-    """Give a command, and its context."""
+    """Return a command, and its context."""
     context = app.make_context("segbench", ["nothing"], resilient_parsing=True)
     command = context.command
     for word in words:
@@ -213,7 +213,7 @@ class Trimap(segbench.Pixels):
 
 @pytest.fixture
 def plugin(install):
-    """Install a protocol of another package; give its folder."""
+    """Install a protocol of another package; return its folder."""
     return install({"trimap": "trimap_benchmark:Trimap"}, trimap_benchmark=PLUGIN)
 
 

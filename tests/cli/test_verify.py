@@ -11,7 +11,7 @@ from segbench.verification.shipped import paper_parts
 from segbench.verification.terminal import show_part, show_verdict
 
 
-def drawn(checks, width):
+def printed_checks(checks, width):
     console = Console(file=io.StringIO(), width=width)
     show_part(checks, console)
     show_verdict(checks, console)
@@ -69,7 +69,9 @@ def test_a_folder_without_anything_is_said_before_anything_is_derived(segbench, 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_lines_of_the_table_fit(width):
-    text = drawn([check(), check(what="true positives at threshold .25", expected=544, got=544, allowed=0)], width)
+    text = printed_checks(
+        [check(), check(what="true positives at threshold .25", expected=544, got=544, allowed=0)], width
+    )
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
     assert " .0801748 .08017484 4e-08 5e-08 section 4" in " ".join(text.split())
@@ -78,10 +80,10 @@ def test_lines_of_the_table_fit(width):
 
 def test_what_is_not_checked_is_no_failure_and_says_why():
     lost = check(got=float("nan"), allowed=float("nan"), missing="17 of 200 images lie there")
-    text = drawn([check(), lost], 80)
+    text = printed_checks([check(), lost], 80)
     assert "not checked, table 1: 17 of 200 images lie there" in text
     assert text.splitlines()[-1] == "1 of 1 as expected, 1 not checked"
 
 
 def test_names_are_no_markup():
-    assert "[red]me[/red] [/]" in drawn([check(group="[red]me[/red] [/]")], 80)
+    assert "[red]me[/red] [/]" in printed_checks([check(group="[red]me[/red] [/]")], 80)

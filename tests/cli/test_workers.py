@@ -3,18 +3,13 @@ import re
 import zipfile
 
 import pytest
-from cases import FIRST_SCORES, FIRST_TRUTH, write_folder, write_papers
+from cases import FIRST_SCORES, FIRST_TRUTH, write_folder
 from methods import write_methods
 from noted import kinds, of_kind
 from refusing import insist
 
 from segbench import load_results
 from segbench.aggregator.merging import lacking
-
-
-@pytest.fixture
-def papers(tmp_path):
-    return write_papers(tmp_path)
 
 
 class TestWhereImagesAreCounted:

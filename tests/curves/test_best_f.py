@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import score_counts
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
@@ -13,14 +14,9 @@ from segbench.curves.points import best_f
 LEVELS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=15)
 
 
-def levels(pairs):
-    positives, negatives = zip(*pairs, strict=True)
-    return ScoreCounts(np.arange(len(pairs))[::-1], positives, negatives)
-
-
 @given(LEVELS, st.sampled_from([0.25, 0.3, 1.0, 2.0, 3.7]))
 def test_best_f_is_the_first_maximum_in_fractions(pairs, beta):
-    counts = levels(pairs)
+    counts = score_counts(pairs)
     if counts.total_positives == 0:
         return
     weight = Fraction(beta) ** 2

@@ -1,20 +1,15 @@
 import numpy as np
 import pytest
+from cases import score_counts
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
 
 from segbench.core.errors import ArgumentError
-from segbench.core.scores import ScoreCounts
 from segbench.curves.conversion import from_pr
 from segbench.curves.curve import pr_curve, roc_curve
 
 LEVELS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_size=1, max_size=10)
-
-
-def levels(pairs):
-    positives, negatives = zip(*pairs, strict=True)
-    return ScoreCounts(np.arange(len(pairs))[::-1], positives, negatives)
 
 
 def test_rp_6_3_points_drawn_in_pr_space():
@@ -27,7 +22,7 @@ def test_rp_6_3_points_drawn_in_pr_space():
 
 @given(LEVELS)
 def test_there_and_back(pairs):
-    counts = levels(pairs)
+    counts = score_counts(pairs)
     if not (counts.total_positives and counts.total_negatives):
         return
     pr = pr_curve(counts)

@@ -2,6 +2,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cases import score_counts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,11 +13,6 @@ from segbench.curves.points import best_f
 SMALL = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=12)
 LARGE = st.lists(st.tuples(st.integers(0, 2**40), st.integers(0, 2**40)), min_size=1, max_size=12)
 LEVELS = SMALL | LARGE
-
-
-def levels(pairs):
-    positives, negatives = zip(*pairs, strict=True)
-    return ScoreCounts(np.arange(len(pairs))[::-1], positives, negatives)
 
 
 def hull_by_definition(counts):
@@ -39,13 +35,13 @@ def hull_by_definition(counts):
 
 @given(LEVELS)
 def test_vertices_are_those_of_the_definition(pairs):
-    hull = roc_hull(levels(pairs))
-    assert list(zip(hull.tp.tolist(), hull.fp.tolist(), strict=True)) == hull_by_definition(levels(pairs))
+    hull = roc_hull(score_counts(pairs))
+    assert list(zip(hull.tp.tolist(), hull.fp.tolist(), strict=True)) == hull_by_definition(score_counts(pairs))
 
 
 @given(LEVELS)
 def test_the_hull_of_a_hull_is_itself(pairs):
-    hull = roc_hull(levels(pairs))
+    hull = roc_hull(score_counts(pairs))
     again = roc_hull(ScoreCounts.from_points(hull.tp, hull.fp, hull.positives, hull.negatives))
     assert again.tp.tolist() == hull.tp.tolist()
     assert again.fp.tolist() == hull.fp.tolist()
@@ -53,7 +49,7 @@ def test_the_hull_of_a_hull_is_itself(pairs):
 
 @given(LEVELS)
 def test_every_vertex_keeps_its_threshold(pairs):
-    counts = levels(pairs)
+    counts = score_counts(pairs)
     hull = roc_hull(counts)
     for threshold, tp, fp in zip(hull.thresholds, hull.tp.tolist(), hull.fp.tolist(), strict=True):
         on = counts.scores >= threshold
@@ -62,7 +58,7 @@ def test_every_vertex_keeps_its_threshold(pairs):
 
 @given(LEVELS, st.sampled_from([0.3, 0.5, 1.0, 2.0, 10.0]))
 def test_the_best_f_lies_on_the_hull(pairs, beta):
-    counts = levels(pairs)
+    counts = score_counts(pairs)
     if counts.total_positives == 0:
         return
     hull = roc_hull(counts)
@@ -72,7 +68,7 @@ def test_the_best_f_lies_on_the_hull(pairs, beta):
 
 @given(LEVELS)
 def test_both_areas_of_the_hull_are_at_least_the_curve_s(pairs):
-    counts = levels(pairs)
+    counts = score_counts(pairs)
     if counts.total_positives:
         assert achievable_pr_curve(counts).area >= pr_curve(counts).area * (1 - 1e-14)
     if counts.total_positives and counts.total_negatives:
@@ -98,7 +94,7 @@ def test_a_hull_says_that_it_is_optimistic():
 
 @pytest.mark.parametrize("pairs", [[(0, 5), (0, 2)], [(5, 0), (2, 0)], [(0, 0)], [(3, 4)]])
 def test_without_a_class_or_with_one_score_the_hull_has_its_two_ends(pairs):
-    counts = levels(pairs)
+    counts = score_counts(pairs)
     ends = {(0, 0), (counts.total_positives, counts.total_negatives)}
     hull = roc_hull(counts)
     assert set(zip(hull.tp.tolist(), hull.fp.tolist(), strict=True)) == ends

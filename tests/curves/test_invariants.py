@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import labels_and_scores
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from measured import pixel_summary
@@ -25,19 +26,14 @@ UNCHANGED_BY_COPIES = [name for name in FIGURES if name not in ("auc_pr trapezoi
 PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=1, max_size=40)
 
 
-def split(pixels):
-    labels, scores = zip(*pixels, strict=True)
-    return np.array(labels), np.array(scores)
-
-
 @pytest.mark.parametrize("name", FIGURES)
 @settings(max_examples=30)
 @given(parts=st.lists(PIXELS, min_size=1, max_size=4), order=st.randoms())
 def test_merge_order(counted, name, parts, order):
-    images = [counted(*split(part)) for part in parts]
+    images = [counted(*labels_and_scores(part)) for part in parts]
     shuffled = list(images)
     order.shuffle(shuffled)
-    whole = counted(*split([pixel for part in parts for pixel in part]))
+    whole = counted(*labels_and_scores([pixel for part in parts for pixel in part]))
     found = [FIGURES[name](counts) for counts in (ScoreCounts.sum(images), ScoreCounts.sum(shuffled), whole)]
     assert np.array_equal(found, found[:1] * 3, equal_nan=True)
 
@@ -46,7 +42,7 @@ def test_merge_order(counted, name, parts, order):
 @settings(max_examples=30)
 @given(pixels=PIXELS)
 def test_rising_maps_of_scores_change_nothing(counted, name, pixels):
-    labels, scores = split(pixels)
+    labels, scores = labels_and_scores(pixels)
     found = [FIGURES[name](counted(labels, mapped)) for mapped in (scores, np.exp(scores / 3.0), scores**3 - 7.5)]
     assert np.array_equal(found, found[:1] * 3, equal_nan=True)
 
@@ -55,21 +51,21 @@ def test_rising_maps_of_scores_change_nothing(counted, name, pixels):
 @settings(max_examples=30)
 @given(pixels=PIXELS, copies=st.sampled_from([2, 3, 1000, 10**9]))
 def test_every_pixel_counted_many_times_is_the_same_figure(counted, name, pixels, copies):
-    once = counted(*split(pixels))
+    once = counted(*labels_and_scores(pixels))
     times = ScoreCounts(once.scores, once.positives * copies, once.negatives * copies)
     assert FIGURES[name](times) == pytest.approx(FIGURES[name](once), rel=1e-13, nan_ok=True)
 
 
 @given(PIXELS)
 def test_auc_roc_stays_when_labels_and_scores_are_both_turned_round(counted, pixels):
-    labels, scores = split(pixels)
+    labels, scores = labels_and_scores(pixels)
     turned = sc.auc_roc(counted(~labels, -scores))
     assert turned == pytest.approx(sc.auc_roc(counted(labels, scores)), rel=1e-14, nan_ok=True)
 
 
 @given(PIXELS)
 def test_the_figures_are_scikit_learn_s(counted, pixels):
-    labels, scores = split(pixels)
+    labels, scores = labels_and_scores(pixels)
     if labels.all() or not labels.any():
         return
     counts = counted(labels, scores)
@@ -90,7 +86,7 @@ def test_duplicates_are_scikit_learn_s_weights(counted, weighted):
 
 @given(PIXELS)
 def test_the_points_are_scikit_learn_s(counted, pixels):
-    labels, scores = split(pixels)
+    labels, scores = labels_and_scores(pixels)
     if labels.all() or not labels.any():
         return
     counts = counted(labels, scores)

@@ -9,7 +9,7 @@ from segbench import ArgumentError, evaluate, join_runs, plot, plot_pr, tuned_th
 
 
 def run_of(name, scores):
-    """Give a run on two positives and two negatives, whose first two pixels are the positives."""
+    """Return a run on two positives and two negatives, whose first two pixels are the positives."""
     truth = np.array([[1, 1, 0, 0]], bool)
     return evaluate({"a": (truth, np.array([scores]))}, protocol="pixels", method="net", run=name)
 

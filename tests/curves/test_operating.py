@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import labels_and_scores
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
@@ -24,11 +25,6 @@ PIXELS = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=2, max_s
 )
 
 
-def split(pixels):
-    labels, scores = zip(*pixels, strict=True)
-    return np.array(labels), np.array(scores)
-
-
 def test_a_point_by_hand():
     point = OperatingPoint(0.5, tp=6, fp=2, positives=8, negatives=92)
     assert (point.precision, point.recall, point.f, point.dice) == (0.75, 0.75, 0.75, 0.75)
@@ -44,7 +40,7 @@ def test_points_are_printed_as_what_one_looks_for():
 
 @given(PIXELS)
 def test_the_iou_of_best_f_is_the_best_of_scikit_learn_s_over_all_thresholds(counted, pixels):
-    labels, scores = split(pixels)
+    labels, scores = labels_and_scores(pixels)
     best = best_f(counted(labels, scores))
     each = [jaccard_score(labels, scores >= threshold) for threshold in np.unique(scores)]
     assert best.iou == pytest.approx(max(each), rel=1e-14)
@@ -81,7 +77,7 @@ class TestAThresholdGiven:
 
     @given(PIXELS, st.integers(-1, 9))
     def test_it_is_scikit_learn_s(self, counted, pixels, threshold):
-        labels, scores = split(pixels)
+        labels, scores = labels_and_scores(pixels)
         point = counted(labels, scores).operating_point(threshold)
         predicted = scores >= threshold
         mcc = matthews_corrcoef(labels, predicted)

@@ -99,7 +99,7 @@ def tiff_by_hand(array, codec="NONE", *, order="<", predictor=1, tiled=False):
 
 
 def _predicted(part, order, predictor):
-    """Give the bytes of a strip or tile, as differences along rows (2), or as those of the bytes of floats (3)."""
+    """Return the bytes of a strip or tile, as differences along rows (2), or as those of the bytes of floats (3)."""
     if predictor == 2:
         part = np.diff(part, axis=1, prepend=part[:, :1] * 0)
     if predictor == 3:
@@ -166,7 +166,7 @@ def png_of(array, **options):
 
 
 def sound_files():
-    """Give one sound file of every kind that is read: its name, its bytes and, where bytes alone tell, its pixels."""
+    """Return one sound file of every kind that is read: its name, its bytes and, where bytes alone tell, its pixels."""
     seven = GREY8 % 16
     return {
         "grey.png": (pillow(GREY8, "PNG"), GREY8),

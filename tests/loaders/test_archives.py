@@ -15,7 +15,7 @@ import zipfile
 import numpy as np
 import pytest
 from noted import noted
-from refusing import refused
+from refusing import refused, result_or_error
 
 from segbench.core.errors import DataError
 from segbench.loaders.listing import forget_listings, list_archive, list_folder, list_place, listed_once
@@ -51,13 +51,6 @@ def packed(path, files):
 
 def contents(listing):
     return {entry.stem + entry.extension: read_bytes(entry.source) for entry in listing.entries}
-
-
-def or_error(action):
-    try:
-        return action()
-    except DataError as error:
-        return error
 
 
 @pytest.fixture(params=["x.zip", "x.tar", "x.tar.gz", "x.tgz", "X.ZIP"])
@@ -261,13 +254,13 @@ def test_damaged_archives_never_lose_images_in_silence(tmp_path, name):
     for spot in spots:
         for data in (sound[:spot], sound[:spot] + bytes([sound[spot] ^ 255]) + sound[spot + 1 :]):
             path.write_bytes(data)
-            listing = or_error(lambda path=path: list_archive(str(path)))
+            listing = result_or_error(lambda path=path: list_archive(str(path)))
             if isinstance(listing, DataError):
                 assert listing.path.startswith(str(path))
                 continue
             assert len(listing.entries) == 12 or listing.notes
             for entry in listing.entries:
-                found = or_error(lambda entry=entry: read_bytes(entry.source))
+                found = result_or_error(lambda entry=entry: read_bytes(entry.source))
                 if isinstance(found, DataError):
                     assert found.path.startswith(str(path))
                 elif name != "x.tar":  # which has no checksum of what its members hold

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from refusing import result_or_error
 
 from segbench.core.errors import DataError
 from segbench.loaders.images import EXTENSIONS, decode
@@ -25,15 +26,8 @@ READS = st.sampled_from([MASKS, BOUNDARIES, REGIONS])
 SETTINGS = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def outcome(action):
-    try:
-        return action()
-    except DataError as error:
-        return error
-
-
 def survives(data, name, role):
-    found = outcome(lambda: decode(data, Path(name), role=role).array)
+    found = result_or_error(lambda: decode(data, Path(name), role=role).array)
     if isinstance(found, DataError):
         assert found.path == name
         assert str(found).isprintable()
@@ -87,7 +81,7 @@ def test_damaged_mat_files_as_truth_and_prediction(name, choose):
         files = SampleFiles("a", (Path(truth[1]),), Path(prediction[1]))
         raw = RawFiles(files, {Path(name): content for content, name in (truth, prediction)})
         reads = choose.draw(READS)
-        found = outcome(lambda raw=raw, reads=reads: decode_sample(raw, reads))
+        found = result_or_error(lambda raw=raw, reads=reads: decode_sample(raw, reads))
         if isinstance(found, DataError):
             assert found.path.startswith((name, "b.npy"))
         else:

@@ -106,7 +106,7 @@ def test_regions_of_a_mat_cell_and_a_label_map(files):
 
 
 def in_maps(folder, maps, tags=()):
-    """Write the maps of one image, a file each; give its files."""
+    """Write the maps of one image, a file each; return its files."""
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{k}{suffix}" for k, (suffix, _) in enumerate(maps)]
     for path, (_, data) in zip(paths, maps, strict=True):

@@ -71,7 +71,7 @@ def mvtec(root):
 
 
 def categories(*files):
-    """Make the masks of categories below the root; give the names of their predictions."""
+    """Make the masks of categories below the root; return the names of their predictions."""
 
     def made(root):
         for category in ("one", "two"):
@@ -170,7 +170,7 @@ def palette_image(path, labels):
 
 
 def renamed(*names):
-    """Give the table that renames the labels 0 to 3, and void to the name of all others."""
+    """Return the table that renames the labels 0 to 3, and void to the name of all others."""
     return np.array([*names[:4], *[names[4]] * 252], np.uint8 if names[4] == 0 else np.uint16)
 
 

@@ -37,7 +37,7 @@ def decoded(data):
 
 
 def ways(codec, kind):
-    """Give the predictors that a compression takes with a type, byte orders and layouts."""
+    """Return the predictors that a compression takes with a type, byte orders and layouts."""
     predictors = [1, 3] if kind[0] == "f" else [1, 2]
     return itertools.product(predictors[: 1 if codec in ("NONE", "PACKBITS") else 2], "<>", [False, True])
 

@@ -60,7 +60,7 @@ SETTINGS = {
 
 
 def errors(name):
-    """Give every error of a function of two arrays."""
+    """Return every error of a function of two arrays."""
     found = set()
     first = [{}] if name != "match_boundaries" else []
     for truth, predicted, settings in product(ARRAYS.values(), ARRAYS.values(), [*first, *SETTINGS[name]]):
@@ -75,7 +75,7 @@ def errors(name):
 
 
 def unknown(message, known):
-    """Give the arguments in a message that none of `known`, or of an object that the message names, is."""
+    """Return the arguments in a message that none of `known`, or of an object that the message names, is."""
     text = re.sub(r"'[^']*'|\(road=0,car=13\)|argmax\([^)]*\)|\b(of|for) files\b[^;]*", "", message)
     found = []
     for called, arguments in re.findall(r"\b([A-Z]\w+)\(([^()]*(?:\([^()]*\)[^()]*)*)\)", text):

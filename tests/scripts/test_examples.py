@@ -16,7 +16,7 @@ DEMO = ROOT / "datasets/demo/objects"
 
 @pytest.fixture
 def example(monkeypatch, capsys):
-    """Run an example as a program; give its exit code and what it printed."""
+    """Run an example as a program; return its exit code and what it printed."""
 
     def run(name, *arguments):
         monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
@@ -88,6 +88,7 @@ def test_the_training_loop_learns(example):
     assert "after Holm's correction for all pairs" in out
 
 
+@pytest.mark.slow
 def test_trainings_with_other_seeds_differ_and_the_same_seed_repeats(example, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     assert example("train_seeds.py", tmp_path / "seeds") == (0, "", "")

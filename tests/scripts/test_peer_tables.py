@@ -1,5 +1,6 @@
 """The benchmarks beside peers: that numbers agree where they should, never how long anything took."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from peer_tables.contests import Effort
 from peer_tables.images import EdgeImage, MaskImage, shipped_edges, shipped_masks
 from peer_tables.programs import PYEDGEEVAL, PYSODMETRICS, TORCHMETRICS, Program
 
+DOCS = Path(__file__).parents[2] / "docs"
 ABSENT = Program("Absent", ("no_such_module",), "absent-package", "absent")
 EXACT = 1e-12
 SINGLE = 2e-6
@@ -122,3 +124,12 @@ def test_every_subject_has_contests_with_names_of_their_own(quick, monkeypatch):
     for subject in page.SUBJECTS.values():
         names = [contest.title for contest in subject.contests(Effort(quick, Path("unused")))]
         assert len(set(names)) == len(names) > 0
+
+
+def test_pages_without_a_new_measurement_stay_as_they_are(tmp_path):
+    pages = Path(shutil.copytree(DOCS / "benchmarks", tmp_path / "benchmarks"))
+    page.write(tmp_path / "nothing", pages)
+    assert {path.name for path in pages.iterdir()} == {"index.md", *(f"{subject}.md" for subject in page.SUBJECTS)}
+    for path in pages.iterdir():
+        assert path.read_text() == (DOCS / "benchmarks" / path.name).read_text()
+        assert "Not measured" not in path.read_text()

@@ -1,4 +1,4 @@
-"""Methods on the same simulated images, as counts."""
+"""Methods on the same simulated images, as counts, and the rows of their comparison."""
 
 import numpy as np
 
@@ -25,3 +25,9 @@ def pixel_methods(images, *, seed=0, gaps=(0.0, 0.1), small=False):
             ]
             methods[name][f"{image:03}"] = ScoreCounts(np.arange(LEVELS)[::-1] / 255, *found)
     return methods
+
+
+def row_of(comparison, key):
+    """Return the only row of a comparison with a metric."""
+    (row,) = comparison.rows(key)
+    return row

@@ -177,7 +177,7 @@ def test_wins_are_counted_on_the_classes_that_both_have():
 
 
 def half(mask):
-    """Give a mask as scores of .5, with a part of .9."""
+    """Return a mask as scores of .5, with a part of .9."""
     return np.where(mask, 0.5, 0.0) + 0.4 * (mask & (np.arange(SIDE) < SIDE / 2))
 
 

@@ -8,18 +8,13 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from noted import of_kind
-from sets import pixel_methods
+from sets import pixel_methods, row_of
 
 import segbench
 from segbench import Labels, ScoreCounts, count
 
 NEED_SCORES = ("threshold", "@", "brier", "ece", "mce", "ace")
 LEVEL = 0.95
-
-
-def row(comparison, key):
-    (found,) = comparison.rows(key)
-    return found
 
 
 def left_out(images, metric):
@@ -81,7 +76,7 @@ def test_differences_are_those_of_the_rule(metric):
     freedom = np.clip(weights.sum() ** 2 / (weights**2).sum() - 1, 2, 10)
     error = scipy.stats.sem(pseudo - pseudo_b)
     reach = scipy.stats.t.ppf(0.975, freedom) * error
-    found = row(segbench.compare({"a": a, "b": b}), metric)
+    found = row_of(segbench.compare({"a": a, "b": b}), metric)
     assert found.p_value == pytest.approx(2 * scipy.stats.t.sf(abs(one - other) / error, freedom), abs=1e-12)
     assert (found.low, found.high) == pytest.approx((one - other - reach, one - other + reach), abs=1e-12)
 
@@ -127,7 +122,7 @@ class TestMeansOverImages:
     def test_a_difference_is_the_paired_t_test(self, key):
         protocol, methods, (one, other) = self.values(key)
         expected = scipy.stats.ttest_rel(one, other)
-        found = row(segbench.compare(methods, protocol=protocol), key)
+        found = row_of(segbench.compare(methods, protocol=protocol), key)
         assert found.difference == pytest.approx(np.mean(one) - np.mean(other), abs=1e-12)
         assert found.p_value == pytest.approx(expected.pvalue, abs=1e-12)
         assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval(LEVEL)), abs=1e-12)
@@ -271,7 +266,7 @@ def test_a_test_of_signs_counts_the_images_that_have_the_metric(held, p):
         for hits in (8, 6)
     )
     comparison = segbench.compare({"a": better, "b": worse})
-    assert row(comparison, "mean_image_f").p_value == pytest.approx(p, nan_ok=True)
+    assert row_of(comparison, "mean_image_f").p_value == pytest.approx(p, nan_ok=True)
     if held < 6:
         reason = comparison.pairs("mean_image_f").reason
         assert reason.kind == "too-few"
@@ -311,13 +306,13 @@ def test_a_difference_to_a_calibrated_method_is_not_tested():
         methods["calibrated"][str(image)] = segbench.count(labels, scores)
         methods["wrong"][str(image)] = segbench.count(labels, scores**3)
     comparison = segbench.compare(methods, protocol=segbench.Pixels(calibration=True))
-    found = row(comparison, "ece")
+    found = row_of(comparison, "ece")
     assert math.isnan(found.p_value)
     assert math.isnan(found.low)
     why = comparison.why_none("ece", "calibrated", "wrong")
     assert why["interval"] == why["p_value"]
     assert (why["p_value"].kind, why["p_value"].values) == ("by-chance", {"times": 6})
-    assert row(comparison, "brier").p_value < 0.01
+    assert row_of(comparison, "brier").p_value < 0.01
 
 
 def test_calibration_has_no_interval_below_30_images():
@@ -344,26 +339,26 @@ def half_without_positives(protocol):
 
 @pytest.mark.parametrize("key", ["ods_f", "mean_image_f"])
 def test_images_without_positives_count_for_no_freedom(key):
-    assert row(segbench.compare(half_without_positives("pixels")), key).freedom == 5
+    assert row_of(segbench.compare(half_without_positives("pixels")), key).freedom == 5
 
 
 @pytest.mark.parametrize("key", ["iou", "dice", "precision", "recall", "mcc", "iou_images", "dice_images"])
 def test_images_without_the_class_count_for_no_freedom(key):
-    assert row(segbench.compare(half_without_positives("labels")), key).freedom == 5
+    assert row_of(segbench.compare(half_without_positives("labels")), key).freedom == 5
 
 
 @pytest.mark.parametrize("protocol", [segbench.Labels(), segbench.Pixels(at=(0.5,))])
 def test_all_images_count_where_negatives_do(protocol):
     key = {"labels": "specificity", "pixels": "specificity@0.5"}[protocol.name]
     comparison = segbench.compare(half_without_positives(protocol), protocol=protocol)
-    assert row(comparison, key).freedom == pytest.approx((6 * 30 + 6 * 40) ** 2 / (6 * 30**2 + 6 * 40**2) - 1)
+    assert row_of(comparison, key).freedom == pytest.approx((6 * 30 + 6 * 40) ** 2 / (6 * 30**2 + 6 * 40**2) - 1)
 
 
 def test_all_images_count_alike_in_means_that_each_has():
     comparison = segbench.compare(half_without_positives("pixels"), protocol=segbench.Pixels(at=(0.5,)))
-    assert row(comparison, "mean_image_accuracy@0.5").freedom == 11
+    assert row_of(comparison, "mean_image_accuracy@0.5").freedom == 11
 
 
 def test_dice_of_masks_has_the_same_p_value_by_either_protocol():
     of_labels, of_pixels = (segbench.compare(half_without_positives(protocol)) for protocol in ("labels", "pixels"))
-    assert row(of_labels, "dice").p_value == pytest.approx(row(of_pixels, "ods_f").p_value, abs=1e-12)
+    assert row_of(of_labels, "dice").p_value == pytest.approx(row_of(of_pixels, "ods_f").p_value, abs=1e-12)

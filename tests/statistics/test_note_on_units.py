@@ -39,7 +39,7 @@ INDEPENDENT = {
 }
 
 
-def drawn(names, units, rho, seed):
+def mask_counts(names, units, rho, seed):
     """Counts of masks of images with these names, whose units share so much of the variance."""
     _, unit = np.unique(units, return_inverse=True)
     counts, _ = populations.masks(np.random.default_rng(seed), unit, rho)
@@ -63,20 +63,20 @@ def in_units(kind, random):
 @pytest.mark.parametrize("kind", NAMES)
 def test_slices_frames_and_tiles_that_resemble_each_other_have_it(kind, seed):
     names, units = in_units(kind, np.random.default_rng([seed, 1]))
-    (note,) = alike(drawn(names, units, 0.5, seed))
+    (note,) = alike(mask_counts(names, units, 0.5, seed))
     assert advised(note.message.settings).keys() == {"unit", "group_by"}
 
 
 @pytest.mark.parametrize("data_set", INDEPENDENT)
 def test_names_of_data_sets_whose_images_are_independent_have_none(data_set):
     names = INDEPENDENT[data_set]
-    assert not alike(drawn(names, names, 0, 0))
+    assert not alike(mask_counts(names, names, 0, 0))
 
 
 @pytest.mark.parametrize("names", [MVTEC, VISA], ids=["mvtec-ad", "visa"])
 def test_categories_that_differ_have_both_readings(names):
     categories = [name.partition("/")[0] for name in names]
-    images = drawn(names, categories, 0.5, 0)
+    images = mask_counts(names, categories, 0.5, 0)
     (note,) = alike(images)
     assert advised(note.message.settings) == {"unit": "folder", "group_by": "folder"}
     assert not alike(images, unit="folder")
@@ -99,7 +99,7 @@ def test_names_alone_seldom_give_it():
     given = 0
     for seed in range(200):
         names, units = in_units([*NAMES][seed % 3], np.random.default_rng([seed, 2]))
-        given += bool(alike(drawn(names, np.arange(units.size), 0, seed)))
+        given += bool(alike(mask_counts(names, np.arange(units.size), 0, seed)))
     assert given <= 5
 
 
@@ -115,5 +115,5 @@ def test_names_alone_seldom_give_it():
 def test_of_several_numbers_all_but_that_of_the_unit_are_left_out(name, pattern):
     numbers = [(unit, row, column) for unit in range(10) for row in range(3) for column in range(3)]
     names = [name.format(unit=unit, row=256 * row, column=256 * column) for unit, row, column in numbers]
-    (note,) = alike(drawn(names, [unit for unit, _, _ in numbers], 0.5, 0))
+    (note,) = alike(mask_counts(names, [unit for unit, _, _ in numbers], 0.5, 0))
     assert advised(note.message.settings)["unit"] == pattern

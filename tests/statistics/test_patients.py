@@ -77,7 +77,7 @@ def test_differences_over_units_are_those_of_the_rule(seed, key):
     assert row.p_value == pytest.approx(2 * scipy.stats.t.sf(abs(a - b) / error, freedom), rel=1e-6)
 
 
-def drawn(protocol, *, binary, images=12):
+def drawn_result(protocol, *, binary, images=12):
     """A result on drawn images, of four patients."""
     rng = np.random.default_rng(3)
     pairs = {}
@@ -101,7 +101,7 @@ PROTOCOLS = {
 @pytest.mark.parametrize("name", PROTOCOLS)
 def test_a_unit_per_image_gives_what_no_unit_gives(name):
     protocol, binary = PROTOCOLS[name]
-    counts = dict(drawn(protocol, binary=binary).counts)
+    counts = dict(drawn_result(protocol, binary=binary).counts)
     plain = segbench.intervals(counts, protocol=protocol)
     of_units = segbench.intervals(counts, protocol=protocol, unit=lambda image: image)
     for part in ("estimates", "intervals", "standard_errors", "freedom"):

@@ -11,7 +11,7 @@ import scipy.optimize
 import scipy.stats
 from noted import of_kind
 from refusing import refused
-from sets import pixel_methods
+from sets import pixel_methods, row_of
 
 import segbench
 from segbench import LabelCounts
@@ -53,11 +53,6 @@ def in_folds(run, folds):
     """Each fold's images as a run of its own; images are dealt to folds in turn."""
     counts = as_counts(run)
     return [{name: counts[name] for name in list(counts)[fold::folds]} for fold in range(folds)]
-
-
-def row_of(comparison, key):
-    (row,) = comparison.rows(key)
-    return row
 
 
 def iou(counts):

@@ -1,4 +1,4 @@
-"""The page of the benchmarks: a template of what holds for every run; tables, sentences and pictures of this one."""
+"""The pages of the benchmarks: templates of what holds for every run; tables, sentences and pictures of this one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ from segbench.aggregator.writing import write_file
 from segbench.core.grouping import grouped
 from segbench.drawing.palette import COLOURS, GUIDE
 
-_TEMPLATE = Path(__file__).with_name("page.md")
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
-HINT = "give another page with --write"
+_TEMPLATES = Path(__file__).with_name("pages")
+_BEGINS, _ENDS = "<!-- measured begins -->", "<!-- measured ends -->"
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_FASTEST = "The fastest other call took, in segbench's processor time: "
+_NOT_MEASURED = "Not measured in this run."
+HINT = "give another folder with --write"
 _PICTURE_KIB = 60
 _MARKERS = "osD^v<>phX*dP"
 _ALIKE = 0.05
@@ -34,7 +37,7 @@ def largest_difference(theirs: Sequence[float], ours: Sequence[float]) -> str:
 
 
 class Subject(NamedTuple):
-    """A chapter of the page."""
+    """A page of its own."""
 
     contests: Callable[[Effort], Iterator[Contest]]
     difference: Callable[[Sequence[float], Sequence[float]], str] = largest_difference
@@ -51,41 +54,52 @@ SUBJECTS: Mapping[str, Subject] = {
 }
 
 
-def write(folder: Path, page: Path) -> None:
-    """Write the page and its pictures from the contests of a folder; other chapters stay as they are."""
-    stored = [Stored.read(path) for path in sorted(folder.glob("*.json"))]
-    before = page.read_text() if page.exists() else ""
-    parts = {}
+def write(measured: Path, pages: Path) -> None:
+    """Write the index, and the page and picture of each subject measured; the other pages keep what they show."""
+    stored = [Stored.read(path) for path in sorted(measured.glob("*.json"))]
+    fastest = {}
     for name, subject in SUBJECTS.items():
         contests = sorted(
             (contest for contest in stored if contest.subject == name), key=lambda contest: contest.position
         )
-        kept = before.partition(_marked(name, "begins"))[2].partition(_marked(name, "ends"))[0].strip()
-        parts[name] = kept or "Not measured in this run."
+        page = page_of(pages, name)
+        shown = _measured_part(page)
         if contests:
-            picture = picture_of(page, name)
+            picture = picture_of(pages, name)
             draw(contests, picture)
             metrics = [subject.metrics(contests)] if subject.metrics else []
             alt = f"How many times as long as segbench other programs take, {name}"
             lines = f"{findings(contests, subject)}\n{run_of(contests)}"
-            parts[name] = "\n\n".join([f"![{alt}](images/{picture.name})", lines, table(contests, subject), *metrics])
-    for name, part in parts.items():
-        parts[name] = f"{_marked(name, 'begins')}\n\n{part}\n\n{_marked(name, 'ends')}"
-    text = _TEMPLATE.read_text()
-    write_file(page, _PLACE.sub(lambda match: parts[match[1]], text).encode(), hint=HINT)
+            shown = "\n\n".join([f"![{alt}](../images/{picture.name})", lines, table(contests, subject), *metrics])
+        _fill(page, {"measured": f"{_BEGINS}\n\n{shown}\n\n{_ENDS}"})
+        fastest[name] = shown.partition(_FASTEST)[2].partition(".\n")[0] or _NOT_MEASURED
+    _fill(page_of(pages, "index"), fastest)
 
 
-def picture_of(page: Path, subject: str) -> Path:
-    """Name the picture of a chapter."""
-    return page.parent / "images" / f"benchmark-{subject}.png"
+def _measured_part(page: Path) -> str:
+    """Return what a page shows of the last measurement."""
+    text = page.read_text() if page.exists() else ""
+    return text.partition(_BEGINS)[2].partition(_ENDS)[0].strip() or _NOT_MEASURED
 
 
-def _marked(name: str, end: str) -> str:
-    return f"<!-- {name} {end} -->"
+def _fill(page: Path, values: Mapping[str, str]) -> None:
+    """Write a page from its template."""
+    text = _PLACEHOLDER.sub(lambda match: values[match[1]], (_TEMPLATES / page.name).read_text())
+    write_file(page, text.encode(), hint=HINT, make_folder=True)
+
+
+def page_of(pages: Path, subject: str) -> Path:
+    """Return the path of the page of a subject, or of their index."""
+    return pages / f"{subject}.md"
+
+
+def picture_of(pages: Path, subject: str) -> Path:
+    """Return the path of the picture of a subject, beside the folder of the pages."""
+    return pages.parent / "images" / f"benchmark-{subject}.png"
 
 
 def run_of(contests: Sequence[Stored]) -> str:
-    """Say when, where and with which programs a chapter was measured; refuse to mix machines and versions."""
+    """Say when, where and with which programs a subject was measured; refuse to mix machines and versions."""
     for name in ("hardware", "versions"):
         known = sorted({getattr(contest, name) for contest in contests})
         if len(known) != 1:
@@ -132,7 +146,7 @@ def beside_fastest(contests: Sequence[Stored]) -> str:
         f"{name} {_range(ratios)} times ({len(ratios)} of {len(fastest)} comparisons)"
         for name, ratios in grouped((name, ratio) for ratio, name in fastest).items()
     ]
-    return f"The fastest other call took, in segbench's processor time: {', '.join(programs)}."
+    return f"{_FASTEST}{', '.join(programs)}."
 
 
 def _range(ratios: Sequence[float]) -> str:

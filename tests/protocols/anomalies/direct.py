@@ -7,7 +7,7 @@ from scipy.ndimage import label
 
 
 def area(x, y, low, high):
-    """Give the area under straight lines between points, from one place to another."""
+    """Return the area under straight lines between points, from one place to another."""
     total = 0.0
     for x0, x1, y0, y1 in zip(x[:-1], x[1:], y[:-1], y[1:], strict=True):
         start, end = max(x0, low), min(x1, high)

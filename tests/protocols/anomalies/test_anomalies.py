@@ -27,7 +27,7 @@ def summary(masks, maps, **settings):
 
 
 def random_set(seed, *, images=5):
-    """Give masks and maps: with 3 or 20 scores, or almost without ties; some images are normal."""
+    """Return masks and maps: with 3 or 20 scores, or almost without ties; some images are normal."""
     rng = np.random.default_rng(seed)
     shape = rng.integers(2, 12, 2)
     levels = int(rng.choice([3, 20, 10**6]))
@@ -38,7 +38,7 @@ def random_set(seed, *, images=5):
 
 
 def larger_set(seed=0, images=12, size=24):
-    """Give a set with normal images and some of one to three components."""
+    """Return a set with normal images and some of one to three components."""
     rng = np.random.default_rng(seed)
     masks, maps = np.zeros((images, size, size), bool), rng.normal(size=(images, size, size)).astype(np.float32)
     for mask in masks[: 2 * images // 3]:

@@ -41,8 +41,8 @@ def measured(folder, defects, maps, **options):
     return evaluate(*saved(folder, defects, maps), protocol, gt_pattern="*/#", negatives="good/*")
 
 
-def drawn(value, size, high, shape=(10, 20)):
-    """Give the mask of a row of pixels, and a map with the first of them above all others."""
+def row_defect(value, size, high, shape=(10, 20)):
+    """Return the mask of a row of pixels, and a map with the first of them above all others."""
     mask, scores = np.zeros(shape, np.uint8), np.zeros(shape, np.float32)
     mask.flat[:size] = value
     scores.flat[:high] = 1
@@ -60,7 +60,7 @@ def drawn(value, size, high, shape=(10, 20)):
     ],
 )
 def test_a_defect_saturates(tmp_path, value, size, high, share):
-    mask, scores = drawn(value, size, high)
+    mask, scores = row_defect(value, size, high)
     result = measured(tmp_path, {"logical_anomalies/0": [mask]}, {"logical_anomalies/0": scores, "good/0": 0 * scores})
     # Then all other pixels come together: a straight line from the share to 1, up to .05.
     assert result.summary["auspro_05"] == pytest.approx(share + (1 - share) * 0.05 / 2, abs=1e-12)
@@ -129,14 +129,14 @@ def test_intervals_leave_out_images(tmp_path):
 
 
 def test_without_a_kind_in_names_all_images_are_one(tmp_path):
-    mask, scores = drawn(255, 100, 40)
+    mask, scores = row_defect(255, 100, 40)
     summary = measured(tmp_path, {"bad/0": [mask]}, {"bad/0": scores, "good/0": 0 * scores}).summary
     assert summary["auspro_05"] == 1
     assert summary.undefined["auspro_05_logical"].kind == "no-defects-of-kind"
 
 
 def test_a_value_that_is_no_defect_fails_its_image(tmp_path):
-    mask, scores = drawn(7, 100, 40)
+    mask, scores = row_defect(7, 100, 40)
     with pytest.warns(FailedImages):
         result = measured(tmp_path, {"bad/0": [mask]}, {"bad/0": scores, "good/0": 0 * scores})
     failure = result.failed["bad/0"]

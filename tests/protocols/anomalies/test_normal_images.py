@@ -115,7 +115,7 @@ class TestSizes:
 class TestDataSet:
     @pytest.fixture
     def run(self, segbench, tmp_path):
-        """Run the preset on a category, with photographs of a size, and give the answer."""
+        """Run the preset on a category, with photographs of a size, and return the answer."""
 
         def made(*options, maps=MAPS, size=MASK.shape):
             root = tmp_path / "root" / "bottle"

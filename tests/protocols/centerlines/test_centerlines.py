@@ -6,6 +6,7 @@ from dataclasses import replace
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from cases import drawn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
@@ -44,19 +45,15 @@ SKELETONS = {
 }
 
 
-def drawn(*rows):
-    return np.array([[letter == "#" for letter in row] for row in rows])
-
-
 def vessels(seed, shape=(140, 150)):
-    """Give a soft map of lines that branch and close."""
+    """Return a soft map of lines that branch and close."""
     random = np.random.default_rng(seed)
     smooth = gaussian_filter(random.standard_normal(shape), 5)
     return np.exp(-((smooth / smooth.std()) ** 2) * 20)
 
 
 def maps(number=4):
-    """Give masks and soft maps by image name."""
+    """Return masks and soft maps by image name."""
     return {f"im{k}": (vessels(k) > 0.5, 0.7 * vessels(k) + 0.3 * vessels(k + 50)) for k in range(number)}
 
 

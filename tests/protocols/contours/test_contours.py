@@ -39,7 +39,7 @@ def soft_map(seed, shape=(40, 50)):
 
 
 def masks(number=5):
-    """Give pairs of masks by image name; the prediction of the last is empty."""
+    """Return pairs of masks by image name; the prediction of the last is empty."""
     pairs = {f"im{k}": (soft_map(k) > 0.7, soft_map(k) + 0.1 * soft_map(100 + k) > 0.75) for k in range(number)}
     pairs[f"im{number - 1}"] = pairs[f"im{number - 1}"][0], np.zeros((40, 50), bool)
     return pairs
@@ -56,7 +56,7 @@ def written(folder, pairs):
 
 
 def labels(number=4):
-    """Give pairs of label maps by image name: classes 0 to 2 and void, class 2 in one image alone."""
+    """Return pairs of label maps by image name: classes 0 to 2 and void, class 2 in one image alone."""
     pairs = {}
     for k in range(number):
         truth, predicted = (np.digitize(soft_map(seed), [0.6, 0.95 if k else 0.8]) for seed in (k, k + 50))
@@ -65,7 +65,7 @@ def labels(number=4):
 
 
 def frames():
-    """Give pairs of frames by name: two sequences of two objects and of one."""
+    """Return pairs of frames by name: two sequences of two objects and of one."""
     rows, columns = np.mgrid[:40, :50]
     pairs = {}
     for sequence, length, objects in (("bear", 8, 2), ("cat", 5, 1)):
@@ -310,7 +310,7 @@ def test_masks_of_255_without_positive_name_the_option():
 
 
 def one_object(truth_beside=0, predicted_beside=0):
-    """Give frames of object 1 in 10 of 30 pixels, with values beside it on both sides in 5 others."""
+    """Return frames of object 1 in 10 of 30 pixels, with values beside it on both sides in 5 others."""
     row = np.zeros(30, np.uint8)
     truth, predicted = row.copy(), row.copy()
     truth[:10] = predicted[:10] = 1

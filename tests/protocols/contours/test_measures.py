@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from cases import drawn
 from numpy.testing import assert_allclose
 from refusing import refused
 from scipy.ndimage import binary_erosion, distance_transform_edt, gaussian_filter
@@ -15,17 +16,12 @@ from segbench.protocols.contours.measures import decay_of, recall_of
 DISTANCES = ("hd", "hd95", "assd", "masd")
 
 
-def drawn(*rows):
-    """Give a mask, its pixels drawn as ``#``."""
-    return np.array([[letter == "#" for letter in row] for row in rows])
-
-
 def metrics(truth, predicted, surface="pixels", **conventions):
     return count(truth, predicted, Contours(surface=surface, **conventions)).metrics()
 
 
 def random_pair(seed):
-    """Give two masks that are not empty: full, of one pixel, noise, at the border, or of many components."""
+    """Return two masks that are not empty: full, of one pixel, noise, at the border, or of many components."""
     rng = np.random.default_rng(seed)
     height, width = rng.integers(1, 40, 2)
     masks = np.zeros((2, height, width), bool)
@@ -47,13 +43,13 @@ def random_pair(seed):
 
 
 def directed(truth, predicted):
-    """Give the distances of the pixels of each inner boundary to the other, as medpy does."""
+    """Return the distances of the pixels of each inner boundary to the other, as medpy does."""
     edges = [mask ^ binary_erosion(mask) for mask in (truth, predicted)]
     return [distance_transform_edt(~other)[one] for one, other in (edges, edges[::-1])]
 
 
 def elements(mask):
-    """Give the corners on a contour and the length there, as surface-distance does."""
+    """Return the corners on a contour and the length there, as surface-distance does."""
     padded = np.pad(mask, 1).astype(int)
     corners = np.stack([padded[:-1, :-1], padded[:-1, 1:], padded[1:, :-1], padded[1:, 1:]])
     total = corners.sum(axis=0)
@@ -62,7 +58,7 @@ def elements(mask):
 
 
 def of_lengths(truth, predicted):
-    """Give the metrics that surface-distance has."""
+    """Return the metrics that surface-distance has."""
     (gt, gt_lengths), (pred, pred_lengths) = elements(truth), elements(predicted)
     there, back = distance_transform_edt(~pred)[gt], distance_transform_edt(~gt)[pred]
     lengths = gt_lengths[gt], pred_lengths[pred]
@@ -83,13 +79,13 @@ def of_lengths(truth, predicted):
 
 
 def band(mask):
-    """Give the pixels of a mask near its background, eroding it by a square again and again."""
+    """Return the pixels of a mask near its background, eroding it by a square again and again."""
     times = max(1, round(0.02 * math.hypot(*mask.shape)))
     return mask ^ binary_erosion(mask, np.ones((3, 3)), iterations=times)
 
 
 def seg2bmap(mask):
-    """Give the boundary of a mask as the official code of DAVIS does."""
+    """Return the boundary of a mask as the official code of DAVIS does."""
     right, lower, both = mask.copy(), mask.copy(), mask.copy()
     right[:, :-1], lower[:-1], both[:-1, :-1] = mask[:, 1:], mask[1:], mask[1:, 1:]
     boundary = (mask ^ right) | (mask ^ lower) | (mask ^ both)
@@ -100,7 +96,7 @@ def seg2bmap(mask):
 
 
 def f_of_davis(truth, predicted):
-    """Give F of boundary pixels, as the official code of DAVIS does."""
+    """Return F of boundary pixels, as the official code of DAVIS does."""
     radius = math.ceil(0.008 * math.hypot(*truth.shape))
     gt, pred = seg2bmap(truth), seg2bmap(predicted)
     if not (gt.any() and pred.any()):

@@ -30,7 +30,7 @@ POSITIVE = ["iou", "dice", "precision", "recall", "specificity", "ber", "mcc", "
 POSITIVE += ["iou_cases", "dice_cases"]
 
 
-def drawn(text):
+def label_map(text):
     """Read a drawing: a digit per pixel, v for void, x for a label outside the classes."""
     table = {"v": 255, "x": 99}
     return np.array([[table.get(mark) or int(mark) for mark in row] for row in text.split()], np.uint8)
@@ -54,8 +54,8 @@ def random_maps(seed, classes=5, shape=(17, 23), *, void=True):
 
 @pytest.mark.filterwarnings("ignore:prediction. labels outside the classes:UserWarning")
 def test_a_drawing_worked_by_hand():
-    truth = drawn("00011 00011 22vvv")
-    predicted = drawn("00111 0x011 20000")
+    truth = label_map("00011 00011 22vvv")
+    predicted = label_map("00111 0x011 20000")
     counts = count(truth, predicted, Labels(classes=3))
     assert counts.matrix.tolist() == [[4, 1, 0, 1], [0, 4, 0, 0], [1, 0, 1, 0]]
     assert (counts.ignored, counts.pixels) == (3, 12)
@@ -75,7 +75,7 @@ def test_a_drawing_worked_by_hand():
 
 
 def test_a_mask_worked_by_hand():
-    truth, predicted = drawn("0011 0011"), drawn("0110 0010")
+    truth, predicted = label_map("0011 0011"), label_map("0110 0010")
     counts = count(truth, predicted, "labels")
     tp, fp, fn, tn = 2, 1, 2, 3
     assert counts.matrix.tolist() == [[tn, fp, 0], [fn, tp, 0]]
@@ -93,8 +93,8 @@ def test_a_mask_worked_by_hand():
 def test_d_i_and_c_worked_by_hand():
     """Two images: class 1 is in the first alone, but predicted in both; of class 2 there is nothing."""
     images = {
-        "a": count(drawn("0011"), drawn("0001"), Labels(classes=3)),
-        "b": count(drawn("0000"), drawn("0001"), Labels(classes=3)),
+        "a": count(label_map("0011"), label_map("0001"), Labels(classes=3)),
+        "b": count(label_map("0000"), label_map("0001"), Labels(classes=3)),
     }
     summary = summary_of(images)
     a0, a1, b0 = 2 / 3, 1 / 2, 3 / 4
@@ -107,7 +107,7 @@ def test_d_i_and_c_worked_by_hand():
 
 
 def test_means_over_a_single_image_are_the_metrics_of_that_image():
-    thirds = count(drawn("0000000 1111111 2222222"), drawn("0011111 1111122 2222200"), Labels(classes=3))
+    thirds = count(label_map("0000000 1111111 2222222"), label_map("0011111 1111122 2222200"), Labels(classes=3))
     summary = summary_of({"a": thirds})
     of_images = ("miou_images", "miou_classes", "miou_images_5", "miou_classes_5")
     assert {key: summary[key] for key in of_images} == dict.fromkeys(of_images, summary["miou"])
@@ -225,11 +225,11 @@ def test_a_field_of_view_leaves_out():
 
 
 def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
-    truth = drawn("012 210")
+    truth = label_map("012 210")
     stack = np.zeros((3, 2, 3), np.float32)
     stack[2, 0, 0] = 1
     stack[1:, 1, 1] = 0.5
-    expected = count(truth, drawn("200 010"), Labels(classes=3))
+    expected = count(truth, label_map("200 010"), Labels(classes=3))
     assert count(truth, stack, Labels(classes=3)) == expected
     assert count(truth, np.moveaxis(stack, 0, 2), Labels(classes=3)) == expected
     assert count(truth, (stack * 200).astype(np.uint8), Labels(classes=3)) == expected
@@ -246,7 +246,7 @@ def test_stacks_are_reduced_by_argmax_and_ties_go_to_the_lower_class():
 
 
 def test_maps_replace_labels_on_either_side():
-    truth, predicted = drawn("012 v99"), drawn("112 333")
+    truth, predicted = label_map("012 v99"), label_map("112 333")
     mapped = count(truth, predicted, Labels(classes=2, gt_map="0=0,1-2=1,9=255", pred_map={1: 0, 2: 1, 3: 7}))
     assert mapped.matrix.tolist() == [[1, 0, 0], [1, 1, 0]]
     assert mapped.ignored == 3
@@ -265,7 +265,7 @@ def test_what_is_no_remapping_is_refused(text):
 
 
 def test_labels_without_meaning_are_listed():
-    truth = drawn("0123 4v00")
+    truth = label_map("0123 4v00")
     advised = {"classes": "0-4", "gt_map": "2=LABEL", "background": "2-4"}
     with refused("no-class", DataError, path="ground_truth", settings=advised, labels=(2, 3, 4)):
         count(truth, truth, Labels(classes=2))
@@ -302,7 +302,7 @@ def test_what_is_no_label_map_is_refused():
 
 
 def test_masks_of_any_two_values():
-    truth, predicted = drawn("0011 0011"), drawn("0110 0010")
+    truth, predicted = label_map("0011 0011"), label_map("0110 0010")
     expected = count(truth, predicted, "labels")
     assert count(truth * 255, predicted, Labels(positive=255)) == expected
     assert count(truth.astype(bool), predicted * 128, "labels") == expected
@@ -356,7 +356,7 @@ def test_reasons_of_two_classes(truth, predicted, reasons):
 def test_images_without_a_pixel_that_counts_are_named():
     images = {str(k): count(*random_maps(k), Labels(classes=5)) for k in range(3)}
     assert not of_kind(summary_of(images).notes, "left-out")
-    images["void"] = count(drawn("vvv"), drawn("012"), Labels(classes=5))
+    images["void"] = count(label_map("vvv"), label_map("012"), Labels(classes=5))
     left_out = {"why": "void everywhere", "number": part_of(1, 4)}
     assert noted(of_kind(summary_of(images).notes, "left-out")) == [("", "left-out", left_out)]
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import imageio.v3 as iio
 import numpy as np
 import pytest
+from cases import drawn
 from refusing import refused
 from scipy.ndimage import label
 
@@ -13,16 +14,12 @@ from segbench import Accumulator, ArgumentError, DataError, Objects, count, eval
 from segbench.core.messages import Setting
 
 
-def mask(*rows):
-    return np.array([[letter == "#" for letter in row] for row in rows])
-
-
 def metrics(truth, predicted, valid=None, **settings):
     return count(truth, predicted, Objects(kind="components", **settings), valid).metrics()
 
 
 def test_pixels_of_a_prediction_in_other_true_components_are_not_in_the_union():
-    found = count(mask("###.###."), mask("..#####."), Objects(kind="components"))
+    found = count(drawn("###.###."), drawn("..#####."), Objects(kind="components"))
     # first: 1 of 3 + 5 pixels without the 4 in true components; second: 3 of 3 + 1; the prediction: 4 of 5
     assert found.shared.tolist() == [1, 3, 4]
     assert found.whole.tolist() == [4, 4, 5]
@@ -36,7 +33,7 @@ def test_pixels_of_a_prediction_in_other_true_components_are_not_in_the_union():
 
 
 def test_a_prediction_below_the_threshold_is_false():
-    scores = metrics(mask("##........"), mask("########.."))
+    scores = metrics(drawn("##........"), drawn("########.."))
     assert scores["component_siou"] == scores["component_ppv"] == 1 / 4
     assert scores["component_f1@0.25"] == 1
     assert scores["component_f1@0.5"] == 0
@@ -44,18 +41,18 @@ def test_a_prediction_below_the_threshold_is_false():
 
 
 def test_lesions_are_found_by_one_pixel_and_false_without_any():
-    scores = metrics(mask("###.###..."), mask("#.......##"))
+    scores = metrics(drawn("###.###..."), drawn("#.......##"))
     assert scores["lesion_f1"] == 2 / (2 + 1 + 1)
 
 
 def test_components_touch_at_corners_or_do_not():
-    diagonal = mask("#..", ".#.", "..#")
+    diagonal = drawn("#..", ".#.", "..#")
     assert count(diagonal, diagonal, Objects(kind="components")).objects.tolist() == [[1, 1, 0]]
     assert count(diagonal, diagonal, Objects(kind="components", connectivity=4)).objects.tolist() == [[3, 3, 0]]
 
 
 def test_small_predictions_are_removed_before_small_true_components():
-    truth, predicted = mask("##..####.#"), mask("####.###.#")
+    truth, predicted = drawn("##..####.#"), drawn("####.###.#")
     found = count(truth, predicted, Objects(kind="components", min_predicted=2, min_true=3))
     # the last pixel is no prediction; the first two pixels are void with what is predicted there, which leaves 2 of it
     assert found.objects.tolist() == [[1, 2, 0]]
@@ -65,19 +62,19 @@ def test_small_predictions_are_removed_before_small_true_components():
 
 def test_void_is_in_no_prediction():
     truth = np.array([[1, 1, 255, 255, 0, 0]])
-    found = count(truth, mask("######"), Objects(kind="components", positive=1, void=[255]))
+    found = count(truth, drawn("######"), Objects(kind="components", positive=1, void=[255]))
     assert found.objects.tolist() == [[1, 2, 0]]
     assert found.whole.tolist() == [2, 2, 2]
 
 
 def test_scores_are_cut_above_the_threshold():
-    truth, scores = mask("#.."), np.array([[0.5, 0.4, 0.4]])
+    truth, scores = drawn("#.."), np.array([[0.5, 0.4, 0.4]])
     assert metrics(truth, scores, at=0.4)["component_siou"] == 1
     assert metrics(truth, scores, at=0.5)["component_siou"] == 0
 
 
 def test_images_without_components():
-    empty, full = mask("..."), mask("##.")
+    empty, full = drawn("..."), drawn("##.")
     undefined = metrics(empty, empty)
     assert all(np.isnan(value) for key, value in undefined.items() if not key.endswith("objects"))
     scores = metrics(empty, full)
@@ -164,7 +161,7 @@ def test_the_best_threshold_needs_the_whole_set():
 
 
 def test_masks_in_files(tmp_path):
-    truth, predicted = mask("###.###."), mask("..#####.")
+    truth, predicted = drawn("###.###."), drawn("..#####.")
     for side, values in (("gt", truth), ("pred", predicted)):
         (tmp_path / side).mkdir()
         iio.imwrite(tmp_path / side / "one.png", values.astype(np.uint8) * 255)
@@ -174,12 +171,12 @@ def test_masks_in_files(tmp_path):
 
 def test_label_maps_are_refused_with_the_kind_that_reads_them():
     with refused("several-values", DataError, path="ground_truth", values=(0, 1, 2)) as raised:
-        metrics(np.array([[0, 1, 2]]), mask("##."))
+        metrics(np.array([[0, 1, 2]]), drawn("##."))
     assert raised.value.settings[0] == Setting("kind", "instances")
 
 
 def test_masks_in_colour_are_refused_as_such():
     colours = np.array([[0xFF000000, 0xFFFF0000]], np.uint32)
     with refused("in-colour", DataError, path="ground_truth") as raised:
-        metrics(colours, mask("##"))
+        metrics(colours, drawn("##"))
     assert raised.value.hint.values == {"colour": "(255, 0, 0)"}

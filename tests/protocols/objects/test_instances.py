@@ -15,8 +15,8 @@ from segbench.core.messages import Setting, part_of
 from segbench.core.sample import Sample
 
 
-def drawn(*rows):
-    """Give a label map drawn in digits, a dot for 0."""
+def numbered_map(*rows):
+    """Return a label map drawn in digits, a dot for 0."""
     return np.array([[int(letter.replace(".", "0")) for letter in row] for row in rows])
 
 
@@ -43,51 +43,54 @@ def test_a_square_shifted_by_half_is_missed_and_false():
 
 
 def test_two_squares_under_one_prediction_take_it_twice_in_aji_and_once_in_aji_plus():
-    truth = drawn("1111.2222", "1111.2222", "1111.2222", "1111.2222")
+    truth = numbered_map("1111.2222", "1111.2222", "1111.2222", "1111.2222")
     found = metrics(truth, np.ones_like(truth))
     assert found["aji"] == 4 / 9
     assert found["aji_plus"] == 4 / 13
 
 
 def test_of_predictions_with_the_same_iou_aji_takes_the_lowest_number():
-    truth, predicted = drawn("1111.22"), drawn("4433.33")  # 4: 2 of 4; 3: 2 of 6; of the second object 3: 2 of 4
+    truth, predicted = (
+        numbered_map("1111.22"),
+        numbered_map("4433.33"),
+    )  # 4: 2 of 4; 3: 2 of 6; of the second object 3: 2 of 4
     assert metrics(truth, predicted)["aji"] == (2 + 2) / (4 + 4)
-    truth, predicted = drawn("1111"), drawn("4433")
+    truth, predicted = numbered_map("1111"), numbered_map("4433")
     assert metrics(truth, predicted)["aji"] == 2 / (4 + 2)
 
 
 @pytest.mark.parametrize(("at", "f1"), [(0.5, 1.0), (0.500001, 0.0)])
 def test_an_iou_of_exactly_half_is_enough_for_f1_at_half(at, f1):
-    truth, predicted = drawn("1111"), drawn("11..")
+    truth, predicted = numbered_map("1111"), numbered_map("11..")
     key = "f1@0.5" if at == 0.5 else "f1@0.500001"
     assert metrics(truth, predicted, iou=at)[key] == f1
 
 
 def test_panoptic_quality_needs_more_than_half():
-    found = metrics(drawn("1111"), drawn("11.."))
+    found = metrics(numbered_map("1111"), numbered_map("11.."))
     assert (found["pq"], found["sq"], found["rq"]) == (0, 0, 0)
-    found = metrics(drawn("111"), drawn("11."))
+    found = metrics(numbered_map("111"), numbered_map("11."))
     assert (found["pq"], found["sq"], found["rq"]) == (2 / 3, 2 / 3, 1)
 
 
 def test_nine_tenths_reach_point_nine():
-    truth = drawn("1111111111")
-    assert metrics(truth, drawn("111111111."))["f1@0.9"] == 1
-    assert metrics(truth, drawn("11111111.."))["f1@0.9"] == 0
+    truth = numbered_map("1111111111")
+    assert metrics(truth, numbered_map("111111111."))["f1@0.9"] == 1
+    assert metrics(truth, numbered_map("11111111.."))["f1@0.9"] == 0
 
 
 def test_an_object_split_into_two_halves_is_found_once_at_half():
-    found = metrics(drawn("1111"), drawn("1122"))
+    found = metrics(numbered_map("1111"), numbered_map("1122"))
     assert (found["precision@0.5"], found["recall@0.5"], found["matched_iou"]) == (1 / 2, 1, 1 / 2)
 
 
 def test_two_objects_merged_are_found_once_at_half():
-    found = metrics(drawn("1122"), drawn("3333"))
+    found = metrics(numbered_map("1122"), numbered_map("3333"))
     assert (found["precision@0.5"], found["recall@0.5"], found["threat_score@0.5"]) == (1, 1 / 2, 1 / 2)
 
 
 def test_the_numbers_of_objects_do_not_matter():
-    truth, predicted = drawn("11.22.33"), drawn("33.11.2.")
+    truth, predicted = numbered_map("11.22.33"), numbered_map("33.11.2.")
     found = metrics(truth, predicted)
     renamed = np.array([0, 7, 2**24, 300])[predicted]
     assert metrics(truth, renamed) == found
@@ -96,7 +99,7 @@ def test_the_numbers_of_objects_do_not_matter():
 
 
 def test_a_map_compared_with_itself_is_perfect():
-    truth = drawn("11.22", "11.33", "..433")
+    truth = numbered_map("11.22", "11.33", "..433")
     assert set(metrics(truth, truth).values()) == {1.0}
 
 
@@ -123,12 +126,12 @@ def test_maps_without_objects_are_undefined_and_left_out_of_means():
     ],
 )
 def test_undefined_metrics_say_why(truth, predicted, key, reason):
-    found = evaluate({"a": (drawn(truth), drawn(predicted))}, protocol=Objects()).summary
+    found = evaluate({"a": (numbered_map(truth), numbered_map(predicted))}, protocol=Objects()).summary
     assert found.undefined[key].kind == reason
 
 
 def test_pooled_metrics_weigh_objects_and_means_weigh_images():
-    images = {"a": (drawn("1.2.3"), drawn("1.2.3")), "b": (drawn("1...."), drawn("....1"))}
+    images = {"a": (numbered_map("1.2.3"), numbered_map("1.2.3")), "b": (numbered_map("1...."), numbered_map("....1"))}
     found = evaluate(images, protocol=Objects()).summary
     assert found["f1@0.5"] == 6 / 8
     assert found["f1_images@0.5"] == (1 + 0) / 2
@@ -137,7 +140,7 @@ def test_pooled_metrics_weigh_objects_and_means_weigh_images():
 
 
 def test_void_pixels_are_in_no_object():
-    truth, predicted = drawn("1122.9"), drawn("11.333")
+    truth, predicted = numbered_map("1122.9"), numbered_map("11.333")
     counts = count(truth, predicted, Objects(void=[9]))
     assert counts.objects.tolist() == [[2, 2, 0]]
     assert counts.metrics()["f1@0.5"] == 1 / 2
@@ -154,7 +157,7 @@ def test_seventy_thousand_objects_in_one_image():
 
 
 def random_maps(seed):
-    """Give two small label maps: cells around seeds, some dropped, moved, merged or split."""
+    """Return two small label maps: cells around seeds, some dropped, moved, merged or split."""
     rng = np.random.default_rng(seed)
     height, width = rng.integers(2, 13, 2)
     seeds = np.zeros((height, width), int)
@@ -269,7 +272,7 @@ def test_stacks_of_overlapping_masks_are_refused():
 
 
 def test_counts_of_other_kinds_do_not_add_up():
-    truth = drawn("1.2")
+    truth = numbered_map("1.2")
     with refused("counted-otherwise", ArgumentError, kinds="components and instances"):
         ObjectCounts.sum([count(truth, truth, "objects"), count(truth > 0, truth > 0, Objects(kind="components"))])
 

@@ -30,17 +30,17 @@ from segbench.core.messages import Setting
 CLASSES = {"classes": "road=7,person=24,car=26", "things": "person,car", "divisor": 1000, "void": (0,)}
 
 
-def drawn(*rows, **values):
-    """Give a map drawn in letters, of which `values` says what they are."""
+def lettered(*rows, **values):
+    """Return a map drawn in letters, of which `values` says what they are."""
     return np.array([[values.get(letter, 0) for letter in row] for row in rows])
 
 
 def counts(truth, predicted, valid=None, **letters):
-    return count(drawn(*truth, **letters), drawn(*predicted, **letters), Objects(**CLASSES), valid)
+    return count(lettered(*truth, **letters), lettered(*predicted, **letters), Objects(**CLASSES), valid)
 
 
 def table(found):
-    """Give true, predicted, ignored and matched objects by class."""
+    """Return true, predicted, ignored and matched objects by class."""
     numbers = np.hstack([found.objects, found.sizes[:, :1]])
     return dict(zip(found.names, map(tuple, numbers.tolist()), strict=True))
 
@@ -132,7 +132,7 @@ def test_pixels_outside_the_field_are_void():
     [(100, "class 260 (value 26001)"), (100000, "class 26001")],
 )
 def test_a_wrong_divisor_is_refused(divisor, labels):
-    maps = drawn("rrb", **LETTERS)
+    maps = lettered("rrb", **LETTERS)
     with refused("no-class", DataError, path="ground_truth", labels=labels, classes=3) as raised:
         count(maps, maps, Objects(**CLASSES | {"divisor": divisor}))
     assert values_of(raised.value.hint)["divisor"] == divisor
@@ -434,7 +434,7 @@ def test_segments_that_overlap_have_fewer_pixels_than_their_json_says(folders, t
 
 
 def test_two_files_per_image(tmp_path):
-    classes, instances = drawn("rraabb", r=7, a=26, b=26), drawn("rraabb", a=1, b=2)
+    classes, instances = lettered("rraabb", r=7, a=26, b=26), lettered("rraabb", a=1, b=2)
     for side in ("gt", "pred"):
         (tmp_path / side).mkdir()
         iio.imwrite(tmp_path / side / "im_semantic.png", classes.astype(np.uint8))

@@ -39,7 +39,7 @@ def counted(truths, scores, field=None, **settings):
     return Pixels(**settings).count(Sample("drawing", tuple(truths), (scores,), field)).counts
 
 
-def drawn(rng, annotators):
+def random_annotations(rng, annotators):
     truths = [rng.integers(0, 2, (5, 6), np.uint8) for _ in range(annotators)]
     for truth in truths:
         truth[rng.random(truth.shape) < 0.2] = 9
@@ -69,20 +69,20 @@ class TestRules:
 
     @given(images, st.integers(1, 5))
     def test_each_is_the_sum_of_single_runs(self, rng, annotators):
-        truths, scores = drawn(rng, annotators)
+        truths, scores = random_annotations(rng, annotators)
         alone = [counted([truth], scores, positive="1", void=(9,)) for truth in truths]
         assert counted(truths, scores, positive="1", void=(9,), annotators="each") == ScoreCounts.sum(alone)
 
     @given(images, st.integers(1, 5), st.sampled_from(RULES))
     def test_the_order_of_annotators_does_not_matter(self, rng, annotators, rule):
-        truths, scores = drawn(rng, annotators)
+        truths, scores = random_annotations(rng, annotators)
         assert counted(truths, scores, void=(9,), annotators=rule, positive="1") == counted(
             truths[::-1], scores, void=(9,), annotators=rule, positive="1"
         )
 
     @given(images, st.integers(1, 5))
     def test_any_finds_no_fewer_positives_than_majority_and_all(self, rng, annotators):
-        truths, scores = drawn(rng, annotators)
+        truths, scores = random_annotations(rng, annotators)
         found = [
             counted(truths, scores, void=(9,), annotators=rule, positive="1") for rule in ("any", "majority", "all")
         ]
@@ -92,7 +92,7 @@ class TestRules:
 
     @given(images, st.sampled_from(RULES))
     def test_annotators_who_agree_count_as_one(self, rng, rule):
-        (truth,), scores = drawn(rng, 1)
+        (truth,), scores = random_annotations(rng, 1)
         one = counted([truth], scores, void=(9,), positive="1")
         assert counted([truth], scores, void=(9,), positive="1", annotators=rule) == one
         three = counted([truth] * 3, scores, void=(9,), positive="1", annotators=rule)

@@ -124,6 +124,6 @@ def test_comparing_needs_the_same_ground_truth():
 
 
 def _with_ground_truth_of(counts):
-    """Give every pixel of an image the same score."""
+    """Set every pixel of an image to the same score."""
     flat = (ScoreCounts([1], [part.total_positives], [part.total_negatives]) for part in counts.counts)
     return ClassCounts(counts.names, tuple(flat))

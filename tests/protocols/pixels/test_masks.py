@@ -30,8 +30,8 @@ FORMS = {
 }
 
 
-def drawn(images=6, seed=0):
-    """Give truths and masks of some images; the first mask is empty, and the last image has nothing to find."""
+def random_masks(images=6, seed=0):
+    """Return truths and masks of some images; the first mask is empty, and the last image has nothing to find."""
     rng = np.random.default_rng(seed)
     truths = [rng.random((9, 11)) < 0.7 for _ in range(images)]
     masks = [truth & (rng.random((9, 11)) < 0.4) for truth in truths]
@@ -48,7 +48,7 @@ def counted(truths, predictions, **options):
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_masks_have_the_values_of_the_mask_and_no_areas(form):
-    truths, masks = drawn()
+    truths, masks = random_masks()
     summary = pixel_summary(counted(truths, map(form, masks)))
     truth, mask = np.concatenate(truths).ravel(), np.concatenate(masks).ravel()
     assert summary["ods_f"] == pytest.approx(f1_score(truth, mask))
@@ -73,7 +73,7 @@ def test_calling_everything_positive_is_no_choice_that_masks_have():
 
 
 def test_soft_maps_have_the_iou_of_their_best_f():
-    truths, _ = drawn()
+    truths, _ = random_masks()
     rng = np.random.default_rng(3)
     images = counted(truths, [np.round(rng.random(truth.shape) + truth, 1) for truth in truths])
     summary = pixel_summary(images)
@@ -141,7 +141,7 @@ def test_masks_on_two_scales_are_soft_maps():
 
 def test_resamples_are_evaluated_at_the_mask_too():
     """A resample of empty masks has F 0, not that of calling everything positive."""
-    truths, masks = drawn()
+    truths, masks = random_masks()
     images = counted(truths, masks)
     table = PIXELS.table(images)
     weights = np.eye(6)[[0, 1]]
@@ -155,7 +155,7 @@ def test_resamples_are_evaluated_at_the_mask_too():
 
 
 def test_masks_of_any_two_values_are_compared():
-    truths, masks = drawn(10)
+    truths, masks = random_masks(10)
     worse = [mask & (np.arange(11) % 2 == 0) for mask in masks]
     methods = {
         "0 and 1": counted(truths, map(FORMS["0 and 1 in 8 bits"], masks)),

@@ -26,7 +26,7 @@ DEMO = Path(__file__).parents[3] / "datasets/demo/objects"
 
 
 def value(counts, key):
-    """Give the mean over images of a metric, or of a curve."""
+    """Return the mean over images of a metric, or of a curve."""
     return getattr(counts, key) / (UNITS * counts.images)
 
 

@@ -49,7 +49,7 @@ CURVE = BoundaryCurve([0.2, 0.5], [1.0, 0.4], [0.4, 1.0])
 
 
 @pytest.fixture
-def papers(tmp_path):
+def paper_results(tmp_path):
     folders = write_papers(tmp_path)
     return [
         evaluate(*folders, method="as it is"),
@@ -114,8 +114,8 @@ class TestTables:
         assert "<span>.4156</span>" in page
         assert "<span>.4157</span>" not in page
 
-    def test_the_best_method_comes_first_and_is_bold(self, papers, tmp_path):
-        page = write_page(tmp_path, papers[::-1]).read_text()
+    def test_the_best_method_comes_first_and_is_bold(self, paper_results, tmp_path):
+        page = write_page(tmp_path, paper_results[::-1]).read_text()
         methods = re.findall(r'<tr><th scope="row" data-v="([^"]*)">', page)
         assert methods == ["as it is", "upside down"]
         assert re.search(r'<td data-v="0.73684\d*" class="best"><span>.7368', page)
@@ -202,13 +202,13 @@ class TestTables:
 
 
 def sentences(page):
-    """Give what the page says first, as plain text."""
+    """Return what the page says first, as plain text."""
     found = re.search(r'<div class="answer">(.*?)(?:<div|</div)', page, re.DOTALL)[1]
     return [html.unescape(re.sub("<[^>]*>", "", one)) for one in re.findall(r"<p[^>]*>(.*?)</p>", found)]
 
 
 def matrix(page):
-    """Give the names of the matrix, and of each cell what it marks and its text; None on the diagonal."""
+    """Return the names of the matrix, and of each cell what it marks and its text; None on the diagonal."""
     table = re.search(r'<table class="matrix">(.*?)</table>', page, re.DOTALL)[1]
     names = [re.sub("<[^>]*>", "", name) for name in re.findall(r'<span class="name">(.*?)</span>', table)]
     rows = []
@@ -323,12 +323,12 @@ class TestAnswer:
         assert "Not compared: two (counted with other settings)." in sentences(page)
         assert "not all methods have the same settings; the best is marked only among those that do" in page
 
-    def test_different_repairs_are_named(self, papers, tmp_path):
+    def test_different_repairs_are_named(self, paper_results, tmp_path):
         note = "different settings change only the predictions: invert is no in as it is, yes in upside down."
         for intervals in (None, 0.9):
-            page = write_page(tmp_path, papers, intervals=intervals, replicates=20).read_text()
+            page = write_page(tmp_path, paper_results, intervals=intervals, replicates=20).read_text()
             assert f"Compared, since {note}" in sentences(page)
-        assert "different settings" not in write_page(tmp_path, papers[:1], intervals=None).read_text()
+        assert "different settings" not in write_page(tmp_path, paper_results[:1], intervals=None).read_text()
 
 
 class TestGallery:
@@ -374,28 +374,28 @@ class TestGallery:
 
 
 class TestCurves:
-    def test_points_to_hover_over_are_those_measured(self, papers, tmp_path):
-        (drawn,) = embedded(write_page(tmp_path, papers).read_text(), "data-")
-        curve = papers[0].curve
+    def test_points_to_hover_over_are_those_measured(self, paper_results, tmp_path):
+        (drawn,) = embedded(write_page(tmp_path, paper_results).read_text(), "data-")
+        curve = paper_results[0].curve
         for name, values in (("recall", curve.recall), ("precision", curve.precision), ("threshold", curve.thresholds)):
             np.testing.assert_allclose(drawn["readings"][0][name], values[1:], rtol=1e-5)
 
-    def test_curves_are_drawn_without_a_script(self, papers, tmp_path):
-        page = write_page(tmp_path, papers).read_text()
+    def test_curves_are_drawn_without_a_script(self, paper_results, tmp_path):
+        page = write_page(tmp_path, paper_results).read_text()
         kinds = re.findall(r'data-kind="([^"]*)"', page)
         assert kinds == ["forest", "pr", "roc", "threshold-f", "images"]
         pr = page[page.index('data-kind="pr"') : page.index('data-kind="roc"')]
         assert len(re.findall(r'<path class="line" d="M', pr)) == 2
-        summary = papers[0].summary
+        summary = paper_results[0].summary
         x, y = 48 + summary["ods_recall"] * (446 - 48), 398 - summary["ods_precision"] * (398 - 10)
         assert f'class="dot" cx="{x:.1f}" cy="{y:.1f}"' in pr
 
-    def test_a_kind_that_describes_its_curves_is_on_the_page(self, papers, tmp_path, monkeypatch):
+    def test_a_kind_that_describes_its_curves_is_on_the_page(self, paper_results, tmp_path, monkeypatch):
         line = Path(np.array([0, 1.0]), np.array([0.2, 0.7]))
         chart = Chart("mine", "Mine", ChartAxis("Tolerance"), ChartAxis("NSD"), [[line], [line]])
         monkeypatch.setattr(curves, "MINE", Kind(plot_pr, lambda _: [chart]), raising=False)
         monkeypatch.setitem(KINDS, "mine", ("curves", "NSD against the tolerance"))
-        page = write_page(tmp_path, papers).read_text()
+        page = write_page(tmp_path, paper_results).read_text()
         mine = page[page.index('data-kind="mine"') :].split("</figure>")[0]
         assert mine.count('<path class="line" d="M48 320.4L446 126.4"/>') == 2
 
@@ -433,8 +433,8 @@ class TestCurves:
 
 
 class TestPictures:
-    def test_colours_at_every_threshold_are_the_counts(self, papers, tmp_path):
-        panels = embedded(write_page(tmp_path, papers).read_text(), "panel-pixels-")
+    def test_colours_at_every_threshold_are_the_counts(self, paper_results, tmp_path):
+        panels = embedded(write_page(tmp_path, paper_results).read_text(), "panel-pixels-")
         assert sorted(panel["name"] for panel in panels) == ["first", "second"]
         for panel in panels:
             for place, method in enumerate(panel["methods"]):
@@ -485,10 +485,12 @@ class TestPictures:
         assert panel["methods"][0]["metrics"]["covering"] == [1.0]
         assert embedded(page, "data-")[0]["readings"][0]["covering"] == [1.0]
 
-    def test_a_changed_or_missing_file_is_said_instead(self, papers, tmp_path):
+    def test_a_changed_or_missing_file_is_said_instead(self, paper_results, tmp_path):
         np.save(tmp_path / "pred/first.npy", np.zeros((4, 4)))
         (tmp_path / "pred/second.npy").unlink()
-        first, second = sorted(embedded(write_page(tmp_path, papers).read_text(), "panel-"), key=lambda p: p["name"])
+        first, second = sorted(
+            embedded(write_page(tmp_path, paper_results).read_text(), "panel-"), key=lambda p: p["name"]
+        )
         assert "has changed since it was counted" in first["methods"][0]["problem"]
         assert "no longer exist" in second["methods"][0]["problem"]
 
@@ -511,13 +513,13 @@ class TestPictures:
             ("im02", "two"),
         ]
 
-    def test_photographs_are_found_by_name(self, papers, tmp_path):
+    def test_photographs_are_found_by_name(self, paper_results, tmp_path):
         photos = tmp_path / "photos"
         photos.mkdir()
         Image.new("RGB", (700, 300), "navy").save(photos / "first.jpg")
         (photos / "second.jpg").write_bytes(b"\xff\xd8\xff broken")
         first, second = sorted(
-            embedded(write_page(tmp_path, papers, images=photos).read_text(), "panel-"), key=lambda p: p["name"]
+            embedded(write_page(tmp_path, paper_results, images=photos).read_text(), "panel-"), key=lambda p: p["name"]
         )
         assert max(decoded(first["photo"]).shape) == 512
         assert "second.jpg" in second["noPhoto"]
@@ -616,8 +618,8 @@ class TestSecurity:
         assert HOSTILE in [panel["name"] for panel in embedded(page, "panel-")]
         assert len(scripts_of(page)) == 6
 
-    def test_the_policy_names_every_script_and_nothing_else(self, papers, tmp_path):
-        page = write_page(tmp_path, papers).read_text()
+    def test_the_policy_names_every_script_and_nothing_else(self, paper_results, tmp_path):
+        page = write_page(tmp_path, paper_results).read_text()
         policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1])
         digests = [base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for code in scripts_of(page)]
         rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
@@ -630,20 +632,20 @@ class TestSecurity:
         outside = page[: page.index("<script")]
         assert not re.search(r'(src|href)="(?!#|data:)', outside)
 
-    def test_the_page_is_the_same_every_time(self, papers, tmp_path):
-        first = write_page(tmp_path, papers).read_bytes()
-        assert write_page(tmp_path, papers).read_bytes() == first
+    def test_the_page_is_the_same_every_time(self, paper_results, tmp_path):
+        first = write_page(tmp_path, paper_results).read_bytes()
+        assert write_page(tmp_path, paper_results).read_bytes() == first
 
 
 class TestArguments:
-    def test_only_html(self, papers, tmp_path):
+    def test_only_html(self, paper_results, tmp_path):
         with refused("other-suffix", ArgumentError):
-            export_report(papers, tmp_path / "report.pdf")
+            export_report(paper_results, tmp_path / "report.pdf")
 
-    def test_a_place_that_is_none(self, papers, tmp_path):
+    def test_a_place_that_is_none(self, paper_results, tmp_path):
         with refused("unwritable", DataError, path=str(tmp_path / "nowhere" / "report.html")):
-            write_page(tmp_path / "nowhere", papers)
+            write_page(tmp_path / "nowhere", paper_results)
 
-    def test_no_photographs(self, papers, tmp_path):
+    def test_no_photographs(self, paper_results, tmp_path):
         with refused("missing", DataError, path=str(tmp_path / "nowhere"), expected="folder"):
-            write_page(tmp_path, papers, images=tmp_path / "nowhere")
+            write_page(tmp_path, paper_results, images=tmp_path / "nowhere")

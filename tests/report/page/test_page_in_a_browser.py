@@ -100,7 +100,7 @@ class TestPage:
         assert [name for name in loaded if not name.startswith(("data:", "blob:"))] == []
 
     def _best_point(self, reader, result):
-        """Scroll a chart into view, and give the place of the best F on the screen."""
+        """Scroll a chart into view, and return the place of the best F on the screen."""
         return reader.run(
             """const svg = document.querySelector('.pr svg');
             svg.scrollIntoView({block: 'center', behavior: 'instant'});

@@ -11,7 +11,7 @@ from segbench import Anomalies, evaluate, export_report
 
 @pytest.fixture
 def page(tmp_path):
-    """Give the page of three normal images, one with a strong false alarm, and two anomalous ones."""
+    """Return the page of three normal images, one with a strong false alarm, and two anomalous ones."""
     random = np.random.default_rng(0)
     for name, normal, high in (
         ("a", True, 90),

@@ -27,7 +27,7 @@ def results():
 
 
 def texts(figure):
-    """Give the places of what is written, in pixels."""
+    """Return the places of what is written, in pixels."""
     renderer = figure.canvas.get_renderer()
     found = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     return [(text.get_text(), text.get_window_extent(renderer)) for text in found]

@@ -267,7 +267,7 @@ class TestSpace:
 
 
 def text_boxes(ax):
-    """Give the boxes of all texts of a plot, laid out, and that of the figure."""
+    """Return the boxes of all texts of a plot, laid out, and that of the figure."""
     figure = ax.get_figure(root=True)
     figure.draw_without_rendering()
     x0, x1 = ax.get_xlim()
