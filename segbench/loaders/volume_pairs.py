@@ -76,7 +76,7 @@ class OneGrid:
     affine: Affine | None
 
 
-ON_PIXELS = OneGrid(None, volume=False, notes=())
+ON_PIXELS = OneGrid(None, volume=False, affine=None, notes=())
 """The grid of images of which no file tells a geometry."""
 
 
