@@ -358,7 +358,8 @@ def evaluate_pairing(
     those that `evaluate` or the command line checked.
     """
     names = pairing.require_complete().names
-    protocol = for_its_dimensions(protocol, pairing, repairs)
+    if protocol.takes_volumes:
+        protocol = for_its_dimensions(protocol, pairing, repairs)
     run, method = as_run(run), shown(method)
     passes = protocol.capability(TwoPasses)
     if passes is not None and passes.first:

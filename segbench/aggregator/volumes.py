@@ -12,7 +12,7 @@ from segbench.loaders.reading import Repairs
 def for_its_dimensions(protocol: Protocol, pairing: Pairing, repairs: Repairs) -> Protocol:
     """Return the protocol that measures volumes if the first ground truth is one, else the protocol as it is."""
     first = next((path for files in pairing.files for path in files.ground_truths), None)
-    if first is None or not protocol.takes_volumes:
+    if first is None:
         return protocol
     try:
         header = read_header(first, "ground truth")

@@ -16,8 +16,7 @@ from segbench.core.errors import ArgumentError, DataError
 from segbench.core.messages import Message
 from segbench.core.settings import as_whole
 from segbench.inputs.class_regions import ClassLabel, region_of
-from segbench.loaders.endings import split_suffix
-from segbench.loaders.source import read_bounded, shown
+from segbench.loaders.source import read_bounded, shown, split_suffix
 
 SUMMARY = "summary.json"
 """What nnU-Net calls the file."""
