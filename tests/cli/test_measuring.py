@@ -229,7 +229,7 @@ def test_help_lists_them_by_protocol_in_80_columns(segbench, verb):
     shown = ran(segbench(verb, "--help-all")).out
     assert max(map(len, shown.splitlines())) <= 80
     panels = re.findall(r"^Other settings of (.*):$", shown, re.MULTILINE)
-    assert panels == ["pixels", "labels and contours", "contours", "objects"]
+    assert panels == ["pixels", "labels and contours", "labels", "contours", "objects"]
     assert "--hd95 larger|union" in shown
     assert "Other settings" not in ran(segbench(verb, "--help")).out
 
