@@ -6,7 +6,7 @@ The tests themselves are in `segbench.statistics.comparison`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from shlex import quote
 from typing import Any
 
@@ -22,7 +22,6 @@ from segbench.core.grouping import grouped
 from segbench.core.messages import Either, Message, Note, Setting, as_note, option_of, part_of
 from segbench.core.names import few_names, first_names
 from segbench.core.protocol import Protocol
-from segbench.core.settings import fields_with
 from segbench.loaders.belonging import KINDS, MAPPING, By
 from segbench.loaders.reading import Repairs
 from segbench.protocols.pixels.metrics import WITHOUT_NAMES
@@ -361,7 +360,9 @@ def different_settings(results: Sequence[Result]) -> dict[str, list[str]]:
 
 def _of_predictions(results: Sequence[Result]) -> frozenset[str]:
     """Name the settings that change only the predictions."""
-    return Repairs.may_differ | fields_with(results[0].kind, "of_predictions")
+    return Repairs.may_differ | {
+        setting.name for setting in fields(results[0].kind) if setting.metadata.get("of_predictions")
+    }
 
 
 def _why(key: str, results: Sequence[Result]) -> Message:

@@ -18,7 +18,7 @@ from segbench.core.errors import ArgumentError
 from segbench.core.messages import NOTHING, Message, Note, Setting, as_note
 from segbench.core.metric import Metric, Summary
 from segbench.core.sample import Reading, Sample
-from segbench.core.settings import changed_options, fields_with, refuse_unknown_settings, set_fields
+from segbench.core.settings import changed_options, refuse_unknown_settings, set_fields
 
 if TYPE_CHECKING:
     import numpy as np
@@ -287,7 +287,7 @@ class Protocol(ABC):
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the names of the settings that change no counts, only the table, see `segbench.core.settings`."""
-        return fields_with(self, "measuring")
+        return frozenset(setting.name for setting in fields(self) if setting.metadata.get("measuring"))
 
     def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
         """Return the protocol that measures the same counts with other settings of measuring."""

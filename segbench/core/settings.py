@@ -186,11 +186,6 @@ def option_like(kind: Any, name: str, **changes: Any) -> Any:  # noqa: ANN401  a
     return field(default=default, metadata={**option_field.metadata, **changes})
 
 
-def fields_with(protocol: Any, mark: str) -> frozenset[str]:  # noqa: ANN401  a dataclass
-    """Return the names of the fields with a mark, such as `of_predictions`; see `option`."""
-    return frozenset(option_field.name for option_field in fields(protocol) if option_field.metadata.get(mark))
-
-
 def changed_options(protocol: Any, names: Collection[str]) -> dict[str, str]:  # noqa: ANN401  a dataclass
     """Write the options of these names that differ from their defaults, as signatures have them."""
     options = [
