@@ -52,6 +52,7 @@ def printed(program=ESTIMATES, **environment):
     return answer.stdout
 
 
+@pytest.mark.slow
 def test_estimates_do_not_depend_on_whether_numba_is_told_to_compile():
     assert printed(NUMBA_DISABLE_JIT="1") == printed()
 
