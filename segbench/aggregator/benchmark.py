@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from inspect import signature
+from itertools import chain
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
@@ -361,22 +362,18 @@ def evaluate_pairing(
     if protocol.takes_volumes:
         protocol = for_its_dimensions(protocol, pairing, repairs)
     run, method = as_run(run), shown(method)
-    passes = protocol.capability(TwoPasses)
-    if passes is not None and passes.first:
-        first_pass = evaluate_pairing(
-            pairing,
-            passes.first,
-            method=method,
-            run=run,
-            repairs=repairs,
-            results=results,
-            fresh=fresh,
-            executor=executor,
-            belonging=belonging,
-        )
-        if first_pass.failed and not first_pass.counts:
-            raise DataError(method, _failed_images(first_pass, len(first_pass.failed)))
-        protocol = passes.after(first_pass.summary)
+    first_pass = partial(
+        evaluate_pairing,
+        pairing,
+        method=method,
+        run=run,
+        repairs=repairs,
+        results=results,
+        fresh=fresh,
+        executor=executor,
+        belonging=belonging,
+    )
+    protocol = _after_first_pass(protocol, method, first_pass)
     protocol = protocol if thresholds is None else protocol.with_settings(**thresholds.settings)
     usual, on_units = usual_units("" if belonging.get(UNIT) else protocol.usual_unit, names)
     assigned = usual | assignments(belonging, names)
@@ -408,7 +405,8 @@ def evaluate_pairing(
             else:
                 outcomes += batch
             done += len(batch)
-            doubts.update(note.of_set for outcome in batch for note in outcome.notes if note.doubt)
+            noted = chain.from_iterable(map(attrgetter("notes"), batch))
+            doubts.update(map(attrgetter("of_set"), filter(attrgetter("doubt"), noted)))
             if progress:
                 progress(done, len(names))
         all_outcomes: Iterable[Outcome] = (
@@ -423,6 +421,17 @@ def evaluate_pairing(
     if warn and doubts:
         warn_of(doubts, stacklevel=4)
     return result
+
+
+def _after_first_pass(protocol: Protocol, method: str, evaluate: Callable[[Protocol], Result]) -> Protocol:
+    """Return the protocol with what a first pass over the images decides; as it is where it needs none."""
+    passes = protocol.capability(TwoPasses)
+    if passes is None or not passes.first:
+        return protocol
+    first_pass = evaluate(passes.first)
+    if first_pass.failed and not first_pass.counts:
+        raise DataError(method, _failed_images(first_pass, len(first_pass.failed)))
+    return passes.after(first_pass.summary)
 
 
 def _failed_images(result: Result, images: int, left_out: str = "") -> Message:

@@ -361,7 +361,9 @@ def different_settings(results: Sequence[Result]) -> dict[str, list[str]]:
 def _of_predictions(results: Sequence[Result]) -> frozenset[str]:
     """Name the settings that change only the predictions."""
     return Repairs.may_differ | {
-        setting.name for setting in fields(results[0].kind) if setting.metadata.get("of_predictions")
+        setting.name
+        for setting in fields(results[0].kind)  # type: ignore[arg-type]  # protocols are dataclasses
+        if setting.metadata.get("of_predictions")
     }
 
 

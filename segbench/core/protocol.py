@@ -287,7 +287,8 @@ class Protocol(ABC):
 
     def measuring_settings(self) -> frozenset[str]:
         """Return the names of the settings that change no counts, only the table, see `segbench.core.settings`."""
-        return frozenset(setting.name for setting in fields(self) if setting.metadata.get("measuring"))
+        settings = fields(self)  # type: ignore[arg-type]  # protocols are dataclasses
+        return frozenset(setting.name for setting in settings if setting.metadata.get("measuring"))
 
     def with_settings(self, **settings: Any) -> Self:  # noqa: ANN401  values of fields
         """Return the protocol that measures the same counts with other settings of measuring."""
