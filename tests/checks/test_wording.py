@@ -215,9 +215,12 @@ SAID = {
         "--positive 4, or --positive '>0' for all but 0, or whichever labels are positive",
     ),
     "0 and 1 beside 0 and 255": (
-        "masks do not agree on their two values: 0, 1, 255 across the set",
-        "positive='>=1'",
-        "--positive '>=1'",
+        (
+            "the set holds 3 distinct values, expected two: 0 in 6 images ('ape', ...); 1 in 3 images ('ape', ...); "
+            "255 in 3 images ('dog', ...)"
+        ),
+        "say which values are positive, for instance positive='>=1'",
+        "say which values are positive, for instance --positive '>=1'",
     ),
     "0 and 1 beside 0 and 255, predicted": (
         "predicted masks do not agree on their two values: 0 and 1 in uint8, 0 and 255 in uint8",
@@ -263,8 +266,15 @@ SAID = {
         "compare images with their predictions, then rename the files, or list which belong together: --pairs",
     ),
     "nothing positive": (
-        "no pixel is positive in the 6 images inspected",
-        "give ground truth that shows what is to be found, and what is not",
+        "the set holds 1 distinct value, expected two: 0 in 6 images ('ape', ...)",
+        (
+            "give ground truth that shows what is to be found, and what is not; for a part of a set (images) say which "
+            "value is positive in the whole: positive=1 for 0 and 1, positive=255 for 0 and 255"
+        ),
+        (
+            "give ground truth that shows what is to be found, and what is not; for a part of a set (--images) say "
+            "which value is positive in the whole: --positive 1 for 0 and 1, --positive 255 for 0 and 255"
+        ),
     ),
     "NaN in ground truth": (
         "6 ground truths contain NaN",
