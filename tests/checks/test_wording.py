@@ -268,8 +268,8 @@ SAID = {
     "nothing positive": (
         "the set holds 1 distinct value, expected two: 0 in 6 images ('ape', ...)",
         (
-            "give ground truth that shows what is to be found, and what is not; for a part of a set (images) say which "
-            "value is positive in the whole: positive=1 for 0 and 1, positive=255 for 0 and 255"
+            "give ground truth that shows what is to be found, and what is not; for a part of a set (images=...) say "
+            "which value is positive in the whole: positive=1 for 0 and 1, positive=255 for 0 and 255"
         ),
         (
             "give ground truth that shows what is to be found, and what is not; for a part of a set (--images) say "
