@@ -72,8 +72,7 @@ def read_spacing(value: Any) -> Spacing:
     sizes = tuple(map(_as_size, values))
     if not 0 < len(sizes) <= _MOST_SIZES:
         raise _wrong(value)
-    are_square = len(sizes) < _MOST_SIZES and len(set(sizes)) == 1
-    return sizes[0] if are_square else sizes
+    return sizes[0] if len(sizes) == 1 else sizes  # two equal sizes are not those of a volume
 
 
 def _wrong(value: Any) -> ArgumentError:

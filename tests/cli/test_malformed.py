@@ -38,6 +38,8 @@ BESIDE = {  # without which an option has no meaning
     ("show", "--sort"): ("--per-image",),
     **{("objects", each): ("--kind", "components") for each in ("--at", "--positive", "--min-true", "--min-predicted")},
     ("objects", "--connectivity"): ("--kind", "components"),
+    ("objects", "--dilate"): ("--kind", "components", "--min-size", "2"),
+    ("objects", "--spacing"): ("--kind", "components", "--min-size", "2"),
 }
 WRITES = ("--output", "--dask", "--bsds", "--title", "--against")
 """Options that take any text, and those that another in `PLACES` is."""
@@ -99,7 +101,7 @@ def test_sizes_of_volumes_are_not_for_images(segbench, places):
     assert "has 2 axes, and --spacing has 3 sizes: 0.5x0.7x2" in answer.err
 
 
-@pytest.mark.parametrize("sizes", ["0.5x0.5", "0.5,0.5", "0.5"])
-def test_equal_sizes_are_one(segbench, places, sizes):
+@pytest.mark.parametrize("sizes", ["0.5x0.5", "0.5,0.5"])
+def test_sizes_are_written_in_one_way(segbench, places, sizes):
     answer = segbench("contours", places["gt"], places["pred"], "--spacing", sizes)
-    assert "|spacing:0.5|" in answer.out
+    assert "|spacing:0.5x0.5|" in answer.out

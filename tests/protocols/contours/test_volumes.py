@@ -270,9 +270,17 @@ class TestSpacing:
             three = count(truth, predicted, Contours(surface=surface, spacing=(0.7, 0.7, 0.7))).metrics()
             assert_allclose(list(one.values()), list(three.values()), rtol=1e-12)
 
-    def test_equal_sizes_of_images_are_one_number(self):
-        assert Contours(spacing=(0.7, 0.7)) == Contours(spacing=0.7)
+    def test_equal_sizes_measure_images_as_one_number_does(self):
+        truth, predicted = np.zeros((2, 8, 8), np.uint8)
+        truth[1:5, 1:5] = predicted[2:7, 2:5] = 1
+        by_size, by_sizes = (count(truth, predicted, Contours(spacing=spacing)) for spacing in (0.7, (0.7, 0.7)))
+        assert_allclose(list(by_size.metrics().values()), list(by_sizes.metrics().values()), rtol=1e-12)
         assert Contours(spacing=[0.7]).spacing == 0.7
+
+    def test_two_equal_sizes_are_not_those_of_volumes(self):
+        truth = np.ones((3, 4, 5), np.uint8)
+        with refused("other-dimensions", DataError):
+            count(truth, truth, Contours(spacing=(0.7, 0.7)))
 
     def test_single_precision_is_read_in_the_digits_that_give_it(self):
         assert Contours(spacing=np.array([3, 0.78, 0.78], np.float32)).spacing == (3, 0.78, 0.78)
