@@ -29,13 +29,13 @@ class ProcessPool(Executor):
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._context = _context()
-        self._lifeline, self._end = self._context.Pipe(duplex=False)
+        self._watched_end, self._held_end = self._context.Pipe(duplex=False)
         self._pool = self._open()
         self._started = False
 
     def _open(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
-            self.workers, self._context, initializer=_live_as_long_as, initargs=(self._lifeline,)
+            self.workers, self._context, initializer=_live_as_long_as, initargs=(self._watched_end,)
         )
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401  as Executor
@@ -72,14 +72,14 @@ class ProcessPool(Executor):
         self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, error_type: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the workers; at once where something went wrong or was interrupted."""
-        if kind is not None:
-            self._end.close()
-        self._pool.shutdown(cancel_futures=kind is not None)
-        self._end.close()
-        self._lifeline.close()
+        """Shut the workers down; at once where something went wrong or was interrupted."""
+        if error_type is not None:
+            self._held_end.close()  # which stops workers in the middle of an image; closing it again does nothing
+        self._pool.shutdown(cancel_futures=error_type is not None)
+        self._held_end.close()
+        self._watched_end.close()
 
 
 def process_pool(workers: int | None = None) -> ProcessPool:

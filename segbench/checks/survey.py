@@ -129,7 +129,7 @@ def survey_headers(samples: Iterable[SampleFiles], read: Read, reads: Reading, r
                 continue
             headers.append((path, role, header))
             surveyed.add(files.name, path, role, header, reads)
-        for sized in _sizes(files.name, headers, reads):
+        for sized in _compared_sizes(files.name, headers, reads):
             if sized.role == "prediction":
                 surveyed.sizes.add(sized)
             if sized.shape != sized.expected and not (sized.role == "prediction" and _repaired(sized, repairs)):
@@ -168,15 +168,18 @@ def _turned(headers: Sequence[tuple[Source, Role, Header]]) -> Iterable[Place]:
             yield Place(shown(path), detail)
 
 
-def _sizes(image: str, headers: Sequence[tuple[Source, Role, Header]], reads: Reading) -> Iterable[Misfit]:
-    """Yield the size of each file, as far as headers show it, beside the one that the first ground truth asks for."""
+def _compared_sizes(image: str, headers: Sequence[tuple[Source, Role, Header]], reads: Reading) -> Iterable[Misfit]:
+    """Yield the size of each file beside the one that the first ground truth asks for, also where both are equal.
+
+    Without the size of a ground truth there is nothing to compare with.
+    """
     known = [(path, role, header, header.shape) for path, role, header in headers if header.shape and not header.odd]
     if not known:
         return
-    _, first_role, _, true_shape = known[0]
+    _, first_role, _, ground_truth_shape = known[0]
     if first_role == "ground truth":
         for path, role, header, shape in known[1:]:
-            yield Misfit(image, shown(path), role, shape, reads.shape_of(header, true_shape))
+            yield Misfit(image, shown(path), role, shape, reads.shape_of(header, ground_truth_shape))
 
 
 def _repaired(misfit: Misfit, repairs: Repairs) -> bool:

@@ -82,12 +82,20 @@ def print_results(results: Sequence[Result], form: ShownForm, **listing: Any) ->
 
 
 def print_run(results: Sequence[Result], form: Form, *, per_class: bool, intervals: Sequence[Intervals]) -> None:
-    """Print what a run has just counted; below a table each class, with --per-class or where they are few."""
+    """Print what a run has just counted: groups, or methods and, below a table, their classes.
+
+    Classes are printed with --per-class, or where they are few. Other formats hold either methods or classes.
+    """
     from segbench.aggregator.result import parts_if_any
 
     by_group = any("group" in result.axes for result in results)
-    alone = per_class and form != "table"
-    print_results(results, form, rows="group" if by_group else "class" if alone else "method", intervals=intervals)
+    if by_group:
+        rows = "group"
+    elif per_class and form != "table":
+        rows = "class"
+    else:
+        rows = "method"
+    print_results(results, form, rows=rows, intervals=intervals)
     classes = sum(len(parts_if_any(result, "class")) for result in results)
     if by_group or form != "table":
         return

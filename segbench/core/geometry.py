@@ -23,10 +23,10 @@ Affine = tuple[tuple[float, ...], ...]
 
 CORNERS_APART = 0.05
 """How far the corner voxels of a pair may lie apart, as a share of the smallest spacing."""
-SPACING_OFF, SMALL_SPACING_OFF = 1e-3, 1e-2
+MOST_DIFFERENCE, MOST_RELATIVE_DIFFERENCE = 1e-3, 1e-2
 """By how much a spacing may differ from the distance of neighbours by the affine: absolutely, and as a share of it,
 which is less for spacings below .1."""
-NOT_PERPENDICULAR = 1e-3
+MOST_COSINE = 1e-3
 """The cosine of two axes above which they are not perpendicular."""
 
 
@@ -50,7 +50,7 @@ class Geometry:
 
     def checked(self) -> Geometry:
         """Return the geometry with its fault, if it has one."""
-        return replace(self, fault=_fault_of(self.spacing, self.affine))
+        return replace(self, fault=_spacing_fault(self.spacing, self.affine))
 
     @property
     def written_spacing(self) -> str:
@@ -87,7 +87,7 @@ def corners_apart(geometry: Geometry, other: Geometry, shape: Sequence[int]) -> 
     return float(np.sqrt((apart**2).sum(axis=1)).max())
 
 
-def _fault_of(spacing: Sequence[float], affine: Affine | None) -> Message:
+def _spacing_fault(spacing: Sequence[float], affine: Affine | None) -> Message:
     """Say why a spacing cannot be relied on; nothing if it can."""
     if not all(math.isfinite(extent) and extent > 0 for extent in spacing):
         return Message(
@@ -103,23 +103,23 @@ def _fault_of(spacing: Sequence[float], affine: Affine | None) -> Message:
     if not np.isfinite(np.array(affine)).all():
         return Message("wrong-affine", "has an affine with numbers that are not finite")
     lengths = np.sqrt((columns**2).sum(axis=0))
-    tolerances = [min(SPACING_OFF, SMALL_SPACING_OFF * extent) for extent in spacing]
+    tolerances = [min(MOST_DIFFERENCE, MOST_RELATIVE_DIFFERENCE * extent) for extent in spacing]
     if any(abs(lengths - spacing) > tolerances):
         return Message(
             "spacing-differs",
-            "has a spacing of {spacing}, but neighbours are {lengths} apart by its affine",
+            "has a spacing of {spacing}, but neighbouring voxels are {lengths} apart by its affine",
             spacing=written_spacing(spacing),
             lengths=written_spacing(lengths.tolist(), digits=6),
         )
     directions = columns / lengths
-    cosines = np.abs(directions.T @ directions - np.eye(len(spacing)))
-    if cosines.max() > NOT_PERPENDICULAR:
+    cosines = np.abs(directions.T @ directions - np.eye(len(spacing)))  # less those of axes with themselves
+    if cosines.max() > MOST_COSINE:
         return Message(
             "sheared",
             "has axes that are not perpendicular: the largest cosine of two of them is {cosine:.3g}, expected at most "
             "{most:g}, so the spacing of {spacing} does not tell distances",
             cosine=float(cosines.max()),
-            most=NOT_PERPENDICULAR,
+            most=MOST_COSINE,
             spacing=written_spacing(spacing),
         )
     return NOTHING

@@ -60,12 +60,21 @@ class PooledPixels:
 
 
 def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCounts] = ()) -> PooledPixels:
-    """Pool counts of images, and `extra` counts of none in particular; unpacked on access, few are held at a time."""
+    """Pool the counts of images, and `extra` counts that belong to no image, which have no best F.
+
+    Each access to an image unpacks its counts, so that few are held at a time.
+    """
     if len(per_image) == 1 and not extra:
         (alone,) = per_image.values()
         if alone.scores.size <= SCORES_AT_ONCE:
-            scores, ends, source = ScoreBatch.of([alone]), range_of_scores(alone), frozenset({alone.threshold_source})
-            return PooledPixels(alone, alone.scores.size, {}, ends, best_fs(scores), source)
+            return PooledPixels(
+                counts=alone,
+                scores=alone.scores.size,
+                areas={},
+                ends=range_of_scores(alone),
+                best=best_fs(ScoreBatch.of([alone])),
+                sources=frozenset({alone.threshold_source}),
+            )
     pooling = ScorePool(per_image, extra)
     best = []
     sources = {counts.threshold_source for counts in extra}
@@ -77,7 +86,14 @@ def pool_pixels(per_image: Mapping[str, ScoreCounts], extra: Sequence[ScoreCount
     best_of_images, all_sources = BestFs.joined(best), frozenset(sources)
     if not pooling.in_ranges:
         (pool,) = pooling.ranges()
-        return PooledPixels(pool, pool.scores.size, {}, range_of_scores(pool), best_of_images, all_sources)
+        return PooledPixels(
+            counts=pool,
+            scores=pool.scores.size,
+            areas={},
+            ends=range_of_scores(pool),
+            best=best_of_images,
+            sources=all_sources,
+        )
     swept = _swept(pooling.ranges(), pooling.positives, pooling.negatives)
     return PooledPixels(*swept, best_of_images, all_sources)
 

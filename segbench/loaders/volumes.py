@@ -76,14 +76,17 @@ def convert_it(path: str) -> Message:
     )
 
 
-def affine_of_axes(vectors: Sequence[Sequence[float]], origin: Sequence[float], to_ras: Sequence[float]) -> Affine:
-    """Return where voxels lie by the step along each axis of a file, width first, and the position of the first voxel.
+def affine_of_axes(
+    axis_steps: Sequence[Sequence[float]], origin: Sequence[float], ras_signs: Sequence[float]
+) -> Affine:
+    """Return the affine of a file: from the step along each of its axes, width first, and the first voxel's position.
 
-    Positions of two dimensions are those of a plane; `to_ras` turns the directions of a file to those of `Geometry`.
+    Positions in two dimensions get 0 as their third coordinate. `ras_signs`, 1 or -1 for each coordinate, turn the
+    directions of the file to those of `Geometry`, which lists the width last.
     """
-    columns = [*reversed(vectors), origin]
+    columns = [*reversed(axis_steps), origin]
     return tuple(
-        tuple(to_ras[row] * column[row] if row < len(column) else 0.0 for column in columns) for row in range(3)
+        tuple(ras_signs[row] * column[row] if row < len(column) else 0.0 for column in columns) for row in range(3)
     )
 
 

@@ -116,15 +116,15 @@ class Difference:
             p_holm=self.signed_rank_p_holm,
         )
 
-    def turned(self) -> Difference:
-        """Return the difference b minus a."""
+    def swapped(self) -> Difference:
+        """Return the difference b minus a instead of a minus b; p-values and ties stay."""
         return replace(
             self,
             a=self.b,
             b=self.a,
             estimate_a=self.estimate_b,
             estimate_b=self.estimate_a,
-            difference=0 - self.difference,  # never -0
+            difference=0 - self.difference,  # as -x would be -0.0 of 0
             low=0 - self.high,
             high=0 - self.low,
             wins=self.losses,
@@ -315,7 +315,7 @@ class Comparison:
                 lacking.p_value,
                 *signed_rank_values[pair].tolist(),
             )
-            differences.append(row.turned() if against == row.a else row)
+            differences.append(row.swapped() if against == row.a else row)
         return differences
 
     def _signed_rank_values(self, key: str) -> FloatArray:

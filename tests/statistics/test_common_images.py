@@ -522,7 +522,7 @@ def test_the_verdict_says_on_which_images_and_who_finds_nothing():
     assert comparison.answer().verdict == told
     (row,) = comparison.rows("hd95")
     assert (row.both, row.lacking_a, row.lacking_b, row.p_lacking) == (7, 0, 5, 0.0625)  # McNemar: 2 / 2^5
-    turned = row.turned()
+    turned = row.swapped()
     assert (turned.both, turned.lacking_a, turned.lacking_b) == (7, 5, 0)
     (dice,) = comparison.rows("dice")  # of a mask against nothing it is 0
     assert (dice.both, dice.lacking_a, dice.lacking_b, dice.p_lacking) == (12, 0, 0, 1.0)

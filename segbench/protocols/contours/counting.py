@@ -255,16 +255,25 @@ def _boxes(masks: NumberedMasks) -> tuple[IntArray, IntArray]:
     order = np.argsort([-abs(stride) for stride in masks.truth.strides], kind="stable")
     boxes_of_masks(masks.truth.transpose(order), masks.predicted.transpose(order), boxes, areas)
     in_order = boxes.reshape(-1, 3, 2)[:, np.argsort(order)].reshape(-1, 6)
-    return (in_order, areas) if masks.members is None else _of_regions(masks, masks.members[:, 1:], in_order, areas)
+    return (
+        (in_order, areas)
+        if masks.members is None
+        else _boxes_and_areas_of_regions(masks, masks.members[:, 1:], in_order, areas)
+    )
 
 
-def _of_regions(
+def _boxes_and_areas_of_regions(
     masks: NumberedMasks, members: BoolArray, boxes: IntArray, areas: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Return boxes and areas of regions, from those of the labels that belong to them."""
+    """Return boxes and areas of regions, from those of the labels that belong to them.
+
+    `members` has a row for each region. Boxes hold the first and the last index of each axis in turn, areas the pixels
+    of the truth, of the prediction and of both.
+    """
     of_regions = np.empty((len(members), 6), np.int64)
     for box, labels in zip(of_regions, members, strict=True):
         box[::2], box[1::2] = boxes[labels, ::2].min(axis=0), boxes[labels, 1::2].max(axis=0)
-    belong = members.astype(np.int64)
-    overlaps = ((belong @ masks.matrix[:, :-1]) * belong).sum(axis=1)
-    return of_regions, np.column_stack([belong @ areas[:, :2], overlaps])
+    membership = members.astype(np.int64)
+    confusion = masks.matrix[:, :-1]  # without predictions outside the classes
+    overlaps = ((membership @ confusion) * membership).sum(axis=1)
+    return of_regions, np.column_stack([membership @ areas[:, :2], overlaps])

@@ -89,9 +89,9 @@ def plot_comparison(comparison: Comparison, *, metric: str | None = None, ax: Ax
     tested = (row.by(comparison.test) for row in comparison.rows(chosen.key))
     rows = [row for row in tested if row.a in shown and row.b in shown]
     if reference:
-        rows = [row.turned() if row.a == reference else row for row in rows if reference in (row.a, row.b)]
+        rows = [row.swapped() if row.a == reference else row for row in rows if reference in (row.a, row.b)]
     else:
-        rows = [row.turned() if row.difference < 0 else row for row in rows]
+        rows = [row.swapped() if row.difference < 0 else row for row in rows]
     rows.sort(key=lambda row: (math.isnan(row.difference), -row.difference, row.a, row.b))
     short = dict(zip(best, short_names(best), strict=True))
     ax.axvline(0, color=GUIDE, linewidth=guide_width(), zorder=1)

@@ -17,7 +17,7 @@ from segbench.protocols.objects.metrics import ComponentTable, ObjectTable
 from segbench.report.plots.methods import Method, kind_of_curves
 
 _POINTS = 500
-_MOST = 0.995
+_NEARLY_ALL = 0.995
 """The axis of tolerances ends where so much of every contour is within them."""
 _HIGH = 0.5
 """The axis of shares ends at 1 if one of them is above this, else beyond the highest."""
@@ -26,21 +26,25 @@ _OBJECTS = "objects at thresholds of IoU"
 
 
 def _charts_of_contours(drawn: Literal["nsd", "share"], methods: Sequence[Method]) -> list[Chart]:
-    """Describe what is within each tolerance; of shares both directions of all images count together."""
+    """Describe how much of the contours lies within each tolerance: the NSD, or the share of their length.
+
+    Shares pool the distances from prediction to ground truth and back, of all images.
+    """
     every = [method.result.table for method in methods]
     tables = [table for table in every if isinstance(table, ContourTable)]
-    # NSD is of small tolerances; an object that is missed keeps it below 1 at any.
+    # Small tolerances alone are of interest for NSD, which a missed object keeps below 1 at any.
     size = NEAR if drawn == "nsd" else None
     lines = [(table.tolerances.at[:size], getattr(table.tolerances, drawn)[:size]) for table in tables]
     if len(tables) < len(every) or all(np.isnan(values).all() for _, values in lines):
-        return []  # of sequences
-    nearly_all = (np.append(at[values >= _MOST], at[-1]) for at, values in lines)
+        return []  # sequences have no distances
+    nearly_all = (np.append(at[values >= _NEARLY_ALL], at[-1]) for at, values in lines)
     end = max(float(tolerances[0]) for tolerances in nearly_all) or 1.0
     layers = []
     for at, values in lines:
-        steps, up = np.append(np.repeat(at, 2)[1:], max(end, at[-1])), np.repeat(values, 2)  # up to the next tolerance
-        kept = (steps <= end) & np.isfinite(up)
-        layers.append([Path(steps[kept], up[kept])])
+        steps = np.append(np.repeat(at, 2)[1:], max(end, at[-1]))
+        step_values = np.repeat(values, 2)  # each up to the next tolerance
+        kept = (steps <= end) & np.isfinite(step_values)
+        layers.append([Path(steps[kept], step_values[kept])])
     unit = tables[0].conventions.unit or ("pixels" if tables[0].conventions.is_flat else "voxels")
     x = ChartAxis(f"Tolerance ({unit})", "", (0.0, end))
     corners = "lower right", "upper left"
