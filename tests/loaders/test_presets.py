@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from loaders.test_object_presets import SETS as OBJECT_SETS
+from loaders.test_volume_presets import MASKS as VOLUME_MASKS
+from loaders.test_volume_presets import SETS as VOLUME_SETS
 from noted import noted
 from PIL import Image
 from refusing import insist, refused, within
@@ -260,7 +262,9 @@ def run(*arguments):
 
 
 def test_every_preset_has_a_miniature():
-    assert list(segbench.presets()) == sorted({*MINIATURES, *LABELLED, *OBJECT_SETS, "mvtec-loco"})
+    assert list(segbench.presets()) == sorted(
+        {*MINIATURES, *LABELLED, *OBJECT_SETS, *VOLUME_SETS, *VOLUME_MASKS, "mvtec-loco"}
+    )
 
 
 @pytest.mark.parametrize("name", sorted(MINIATURES))
