@@ -313,12 +313,19 @@ def mixed_values(seen: Seen) -> list[Finding]:
     """Find masks that hold other pairs of values than others, in the words of the run that refuses the set."""
     by_values = grouped((truth.values, truth) for truth in seen.truths if truth.values)
     together = sorted({value for values in by_values for value in values})
-    refusal = seen.refusal
-    if refusal is None or not _settled_by_set(seen) or len(together) <= 2 or _by_kind(seen):
+    if not _settled_by_set(seen) or len(together) <= 2 or _by_kind(seen):
         return []
-    message = Message("mixed-ground-truth", "{reason}", reason=refusal.what, values=together)
     rarest = min(by_values.values(), key=len)
-    return _found(rarest, message, refusal.hint, _held, whole=True)
+    if seen.refusal is not None:
+        message = Message("mixed-ground-truth", "{reason}", reason=seen.refusal.what, values=together)
+        return _found(rarest, message, seen.refusal.hint, _held, whole=True)
+    message = Message(
+        "mixed-ground-truth",
+        "masks do not agree on their two values: {listed} across the set",
+        listed=listed(together),
+        values=together,
+    )
+    return _found(rarest, message, Setting("positive", f">={together[1]:g}"), _held, whole=True)
 
 
 @rule(ONE_SIDED, needs=["readable"], unless=[photographs, several_values, mixed_values])

@@ -117,7 +117,8 @@ class Counts(Brief, ABC):
         import numpy as np
 
         kept: Any = self
-        return all(np.array_equal(getattr(self, column.name), getattr(other, column.name)) for column in fields(kept))
+        compared = (column.name for column in fields(kept) if column.compare)
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in compared)
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash
 

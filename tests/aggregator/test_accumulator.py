@@ -434,7 +434,7 @@ class TestWhatIsRefused:
 
     @pytest.mark.parametrize(
         "protocol",
-        ["labels", "boundaries", "regions", "saliency", "anomalies", "objects", "centerlines"],
+        ["labels", "boundaries", "regions", "saliency", "anomalies"],
     )
     def test_batches_as_one_image(self, protocol):
         batch = np.stack([np.eye(8, dtype=np.uint8)] * 2) * 255

@@ -172,7 +172,7 @@ CASES = {
     "names one off, resized": Case(
         None, "exchanged-images", GOES_ON, {"pairs": ...}, options=("--resize-predictions", "nearest"), made=one_off
     ),
-    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, {}),
+    "nothing positive": Case(each("truth", np.zeros_like), "no-positives", REFUSED, {"images": ..., "positive": 255}),
     "NaN in ground truth": Case(
         each("truth", lambda a: np.where(np.eye(*SHAPE), np.nan, a), extension=".npy"),
         "nan-ground-truth",

@@ -98,7 +98,7 @@ class TestNoPositives:
         values = findings["no-positives"]["values"]
         assert (values["lacking"], values["count"]) == ("positive", 40)
         assert findings["no-positives"]["severity"] == "error"
-        assert "in the 40 images inspected" in text
+        assert "0 in 40 images" in text
 
 
 class TestGroundTruthAmongPredictions:

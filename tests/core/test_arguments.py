@@ -251,9 +251,8 @@ def test_what_is_on_or_off_is_true_or_false(value):
     [
         (Pixels, "annotators", "one of any, all, majority, each"),
         (Centerlines, "skeleton", "one of zhang, lee, thin, medial-axis"),
-        (Centerlines, "connectivity", "8 or 4"),
-        (Contours, "empty", "'undefined' or 'diagonal'"),
-        (Contours, "convention", "one of metrics-reloaded, medpy, deepmind, davis"),
+        (Centerlines, "connectivity", "one of 8, 4, 26, 6"),
+        (Contours, "convention", "one of metrics-reloaded, medpy, deepmind, brats, davis"),
         (Anomalies, "image_score", "'max' or 'top1'"),
         (Objects, "kind", "one of instances, panoptic, components"),
     ],

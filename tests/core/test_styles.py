@@ -164,6 +164,7 @@ EXCEPTIONS = {
     "core/guesses.py": "the table of guesses has the names of options",
     "protocols/guesses.py": "what is written in Python for these",
     "loaders/listing.py": "options of tar",
+    "loaders/other_formats.py": "options of dcm2niix",
     "inputs/stacks.py": "makes the options of an Either",
     "report/comparisons.py": "prints to the terminal",
     "report/findings.py": "prints to the terminal",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
@@ -62,7 +62,7 @@ class LabelCounts(AddedByField):
     classes: str
     matrix: IntArray
     ignored: int = 0
-    volumes: int = 0
+    volumes: int = field(default=0, compare=False)  # arrays of images and of volumes count alike
 
     def __post_init__(self) -> None:
         size = len(self.label_names)
@@ -149,7 +149,7 @@ class SummarizedCounts(AddedByField):
     fp: IntArray
     fn: IntArray
     pixels: int
-    volumes: int = 0
+    volumes: int = field(default=0, compare=False)  # arrays of images and of volumes count alike
 
     def __post_init__(self) -> None:
         super().__post_init__()
