@@ -232,7 +232,7 @@ def read_classes(text: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
 
 def refuse_regions(labels: Sequence[ClassLabel]) -> tuple[int, ...]:
     """Return the labels of classes, none of which may be a region."""
-    regions = [label for label in labels if isinstance(label, str)]
+    regions = [label for label in labels if isinstance(label, str) and "+" in label]
     if regions:
         raise ArgumentError(
             Message(
