@@ -285,6 +285,9 @@ class Protocol(ABC):
         changed = changed_options(self, measuring - worded.keys())
         return worded | changed
 
+    def refuse_unfit(self, sample: Sample) -> None:  # noqa: B027  most settings fit all images
+        """Refuse an image that a setting does not fit, whatever its files mean: a `DataError` says why."""
+
     def measuring_settings(self) -> frozenset[str]:
         """Return the names of the settings that change no counts, only the table, see `segbench.core.settings`."""
         settings = fields(self)  # type: ignore[arg-type]  # protocols are dataclasses

@@ -51,6 +51,7 @@ def count_decoded(protocol: Any, sample: Sample) -> Counted:
 def interpret_decoded(protocol: Any, sample: Sample) -> Interpreted:
     """Interpret an image, with the same advice."""
     interpreted: Interpreted = _with_advice(protocol, sample, protocol.inputs.interpret)
+    protocol.refuse_unfit(sample)
     return interpreted
 
 

@@ -177,7 +177,7 @@ def sizes_of(
                 Message(
                     "fix",
                     "give the size of pixels, {setting}, or a CSV file of names and spacings",
-                    setting=Setting("spacing", metavar=_example_of(dimensions)),
+                    setting=_for_each_axis(dimensions),
                 ),
             )
     elif isinstance(spacing, Mapping):
@@ -206,14 +206,17 @@ def sizes_of(
             ),
             Message(
                 "fix", "give a size for each axis: {setting}",
-                setting=Setting("spacing", metavar=_example_of(dimensions)),
+                setting=_for_each_axis(dimensions),
             ),
         )  # fmt: skip
     return tuple(sizes)
 
 
-def _example_of(dimensions: int) -> str:
-    return "WxH" if dimensions == 2 else "WxHxD"
+def _for_each_axis(dimensions: int) -> Either:
+    """Say how a size for each axis is given: in Python in the order of axes, on the command line of headers."""
+    if dimensions == 2:
+        return Either(Setting("spacing", metavar="(H, W)"), "--spacing WxH")
+    return Either(Setting("spacing", metavar="(D, H, W)"), "--spacing WxHxD")
 
 
 @lru_cache(maxsize=2**12)

@@ -35,7 +35,7 @@ _TYPES = {
     "MET_FLOAT": "f4",
     "MET_DOUBLE": "f8",
 }
-_LINE = re.compile(rb"\s*([A-Za-z0-9_]+)\s*[=:][ \t]*([^\r\n]*?)[ \t]*\r?\n")
+_LINE = re.compile(rb"\s*([^\s=:][^=:\r\n]*?)[ \t]*[=:][ \t]*([^\r\n]*?)[ \t]*\r?\n")
 _PATIENT = (-1.0, -1.0, 1.0)
 """ITK's positions rise to the left and to the back, those of `Geometry` to the right and to the front."""
 
@@ -48,7 +48,7 @@ def fields_of(start: bytes) -> tuple[dict[str, str], int]:
         line = _LINE.match(start, at, min(len(start), LONGEST))
         if line is None:
             raise ValueError("its header has no line ElementDataFile")
-        fields[line[1].decode("ascii")] = line[2].decode("latin-1")
+        fields[line[1].decode("latin-1")] = line[2].decode("latin-1")
         at = line.end()
     return fields, at
 

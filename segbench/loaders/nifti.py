@@ -8,6 +8,7 @@ lies in a second file (``.hdr`` and ``.img``).
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ from segbench.loaders.volumes import GZIP, as_volume, packed_start, shape_of_vol
 
 _SIZES = {348: 1, 540: 2}
 """The size of a header, which is its first number, and the version that it tells."""
+_MM_PER_UNIT = {1: Decimal(1000), 3: Decimal("0.001")}
+"""What headers in metres and in micrometres are multiplied by; those without a unit are in mm."""
 _NAMES = {
     1: "single bits",
     32: "complex64",
@@ -108,8 +111,12 @@ def _head(start: bytes, path: str) -> _Head:
             first=first,
         )
         raise DataError(path, problem, WRITE_AGAIN)
-    spacing = tuple(shortest_decimal(extent) for extent in header["pixdim"][axes:0:-1].tolist())
-    affine = _affine(header, axes) if header["sform_code"] > 0 or header["qform_code"] > 0 else None
+    mm_per_unit = _MM_PER_UNIT.get(int(header["xyzt_units"]) & 7, Decimal(1))
+    extents_of_voxels = header["pixdim"][axes:0:-1].tolist()
+    spacing = tuple(float(Decimal(repr(shortest_decimal(extent))) * mm_per_unit) for extent in extents_of_voxels)
+    affine = None
+    if header["sform_code"] > 0 or header["qform_code"] > 0:
+        affine = tuple(tuple(entry * float(mm_per_unit) for entry in row) for row in _affine(header, axes))
     return _Head(shape, _dtype(header, path), int(offset), _scale(header, path), Geometry(spacing, affine).checked())
 
 

@@ -175,7 +175,13 @@ def require_shape(grid: Grid, truth: Grid) -> None:
         )
         code = f"volume.transpose({', '.join(map(str, order))})"
         raise GridError(
-            grid.file, problem, Message("fix", "save it with the axes of the ground truth: {code}", code=code)
+            grid.file,
+            problem,
+            Message(
+                "fix",
+                "save it with the axes of the ground truth: {code} of an array (z, y, x), and its affine alike",
+                code=code,
+            ),
         )
     problem = Message(
         "other-shape", "is {shape: x } (depth x height x width), expected {expected: x } as in {other}", **shapes

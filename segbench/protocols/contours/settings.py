@@ -593,6 +593,9 @@ class Contours(Protocol, can.Verb, can.FromCounts, can.Divided, can.Pictured):
         counts = count_masks(masks, classes=self._kind, surface=surface, sizes=sizes)
         return Counted(counts, image.facts, (*image.notes, *self._notes_on_spacing(sample, counts, sizes)))
 
+    def refuse_unfit(self, sample: Sample) -> None:
+        sizes_of(self._spacing_by_image, sample, 3 if sample.volume else 2)
+
     @property
     def _spacing(self) -> float | Sizes | SizesOfImages | str:
         """The spacing, as it is read."""

@@ -531,6 +531,9 @@ class Objects(Protocol, can.Verb, can.FromCounts, can.TwoPasses, can.Divided, ca
         )
         return counts.with_lesions(*lesions, connectivity=connectivity, unit="" if self.spacing == 1 else "mm")
 
+    def refuse_unfit(self, sample: Sample) -> None:
+        self._sizes_of(sample, 3 if sample.volume else 2)
+
     def _sizes_of(self, sample: Sample, dimensions: int) -> Sizes:
         """Return how far apart pixels or voxels are along each axis."""
         sizes = sizes_of(self._spacing_by_image, sample, dimensions)
