@@ -61,3 +61,20 @@ def test_what_is_wrong_with_files_is_said_in_the_words_of_the_run(folders, kind)
     assert error.images == tuple(failed)
     for place, reason in zip(error.places, failed.values(), strict=True):
         assert str(reason).startswith(f"{place}; ")
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        segbench.Contours(spacing=(2.5, 0.7, 0.7)),
+        segbench.Contours(spacing={"000": (0.5, 0.7)}),
+        segbench.Contours(spacing="header"),
+        segbench.Objects(kind="components", min_size=2, spacing=(2.5, 0.7, 0.7)),
+    ],
+)
+def test_a_spacing_that_fits_no_image_is_said_before(folders, protocol):
+    masks = numbered([mask.astype(np.uint8) for mask in MASKS])
+    where = folders(masks, masks)
+    refused = [image for error in segbench.check(*where, protocol, sample=None).errors for image in error.images]
+    with pytest.warns(segbench.FailedImages):
+        assert refused == [*segbench.evaluate(*where, protocol).failed]

@@ -137,6 +137,14 @@ class TestNifti:
         found = decoded(nifti_with(LABELS, qform_code=0, sform_code=0), "a.nii").geometry
         assert (found.affine, found.spacing) == (None, SPACING)
 
+    @pytest.mark.parametrize(("unit", "in_mm"), [("mm", 2.5), ("micron", 0.0025), ("meter", 2500), ("unknown", 2.5)])
+    def test_spacings_are_in_mm(self, unit, in_mm):
+        image = nibabel.Nifti1Image(LABELS.T.astype(np.uint8), np.diag([2.5, 2.5, 2.5, 1]))
+        image.header.set_xyzt_units(xyz=unit)
+        geometry = decoded(image.to_bytes(), "a.nii").geometry
+        assert geometry.spacing == (in_mm,) * 3
+        assert not geometry.fault
+
     def test_members_of_gzip_are_put_together(self):
         content = nifti_with(LABELS)
         np.testing.assert_array_equal(decoded(packed(content[:400]) + packed(content[400:])).array, LABELS)
@@ -324,6 +332,10 @@ class TestMetaImage:
     )
     def test_spacings_that_cannot_be_relied_on(self, fields, kind):
         assert decoded(metaimage(**fields), "a.mha").geometry.fault.kind == kind
+
+    def test_other_fields_have_any_name(self):
+        content = metaimage(**{"dim[0]": "3", "ITK original spacing": "1 1 1"})
+        np.testing.assert_array_equal(decoded(content, "a.mha").array, LABELS)
 
     def test_digits_are_taken_as_written(self):
         found = decoded(metaimage(ElementSpacing="0.7421875 0.3 1.2345678901234"), "a.mha")
