@@ -99,7 +99,7 @@ def test_run_names_the_presets(segbench, tmp_path):
     answer = segbench("run", "drvie", tmp_path, tmp_path)
     assert (answer.code, answer.err.count("\n")) == (2, 1)
     insist(answer.error, "unknown-preset", name="drvie", nearest="drive")
-    assert answer.error.values["known"][:3] == ("ade20k", "biped", "bsds500")
+    assert answer.error.values["known"][:3] == ("acdc", "ade20k", "biped")
     assert "drive" in segbench("run", "--help").out
 
 

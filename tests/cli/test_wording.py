@@ -87,7 +87,7 @@ SENTENCES = {
     "compare two.segbench": "a and b have the same predictions, byte for byte, so that no metric differs",
     "export r.segbench --bsds out": "segbench: no result of the boundaries or regions protocol with counts of a "
     "method, and there are official files of these only",
-    "run drvie gt pred": "segbench: no preset is called 'drvie'; did you mean drive? the presets are ade20k, biped, ",
+    "run drvie gt pred": "segbench: no preset is called 'drvie'; did you mean drive? the presets are acdc, ade20k, ",
 }
 
 
