@@ -25,6 +25,8 @@ _SIZES = {348: 1, 540: 2}
 """The size of a header, which is its first number, and the version that it tells."""
 _MM_PER_UNIT = {1: Decimal(1000), 3: Decimal("0.001")}
 """What headers in metres and in micrometres are multiplied by; those without a unit are in mm."""
+_AS_STORED = (1.0, 0.0)
+"""The factor and the addend of values that are as they are stored."""
 _NAMES = {
     1: "single bits",
     32: "complex64",
@@ -64,7 +66,7 @@ def _decode(data: bytes, path: str, role: Role) -> Decoded:
     content = unpacked(data, head.size, path)
     stored = np.frombuffer(content, head.dtype, math.prod(head.shape), head.offset).reshape(head.shape)
     factor, addend = head.scale
-    if head.scale != (1, 0):
+    if head.scale != _AS_STORED:
         stored = stored * np.float64(factor) + addend
     return Decoded(as_volume(stored, path, role), volume=len(head.shape) == 3, geometry=head.geometry)
 
@@ -74,7 +76,7 @@ def _header(file: BinaryIO, _role: Role) -> Header:
     start = file.read(_START)
     head = _head(packed_start(start, _LONGEST), "")
     short = not start.startswith(GZIP) and file.seek(0, 2) < head.size
-    dtype = head.dtype.newbyteorder("=").name if head.scale == (1, 0) else "float64"
+    dtype = head.dtype.newbyteorder("=").name if head.scale == _AS_STORED else "float64"
     header = Header(dtype=dtype, odd=short, geometry=head.geometry)
     return header.of_shape(head.shape)
 
